@@ -2,19 +2,14 @@ import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from './access/secret.ts'
 import { rebuildCounters } from './counters/recount.ts'
-import { DatabaseError, type Store, type Transaction } from './database/database.ts'
+import { DatabaseError, type Store } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdMaker, idMaker } from './database/id.ts'
-import {
-  applicationId,
-  type MigrationContext,
-  migrate,
-  migrations,
-  type OnUpgrade,
-} from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
 import { isLongUpgrade } from './database/pending-upgrade.ts'
 import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
+import { type SchemaStep, schemaSteps, schemaVersion } from './database/schema/steps.ts'
+import { applicationId, migrate, type OnUpgrade } from './database/schema-version.ts'
 import { openSqlite, type SqliteStore } from './database/sqlite.ts'
 import { databaseErrorOf } from './database/sqlite-fault.ts'
 import { requireNoCopy } from './database/unfinished-copy.ts'
@@ -66,7 +61,7 @@ export async function openCopyFile(
 ): Promise<AcademyFile> {
   if (mustExist && !existsSync(path)) throw new DatabaseError(path, 'does not exist', { kind: 'missing' })
   if (watch) await upgradeLarge(path, watch)
-  const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
+  const bringUpToDate = (database: Store, file: string) => migrate(database, file, stepsOf(now, newId))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate, temporary))
   const database = openExisting(path, waitMs)
   try {
@@ -84,14 +79,14 @@ export async function openCopyFile(
 /** Upgrades a large academy of an earlier version, if there is one in the file. Throws DatabaseError. */
 export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
   const { largeBytes = noticedBytes } = watch
-  if (!isLongUpgrade(path, { largeBytes, applicationId, newest: migrations.length })) return
+  if (!isLongUpgrade(path, { largeBytes, applicationId, newest: schemaVersion })) return
   const { upgradeAside } = await import('./upgrade/upgrade-aside.ts')
   await upgradeAside(path, watch)
 }
 
 /** True for a file that no upgrade would change, as far as its first bytes tell. */
 export function isCurrent(path: string): boolean {
-  return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: migrations.length })
+  return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: schemaVersion })
 }
 
 /** Brings the academy in a file up to date, in this process. Throws DatabaseError. */
@@ -99,7 +94,7 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
   const database = openExisting(path, upgradeWaitMs)
   try {
     await requireTables(database, path)
-    await migrate(database, path, contextOf(now, idMaker(now), onUpgrade))
+    await migrate(database, path, stepsOf(now, idMaker(now)), onUpgrade)
   } catch (error) {
     throw databaseErrorOf(path, error)
   } finally {
@@ -111,7 +106,7 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
 export async function openModelAcademy(now: () => Date): Promise<Store> {
   const path = ':memory:'
   const database = openSqlite(path)
-  await migrate(database, path, contextOf(now, idMaker(now)))
+  await migrate(database, path, stepsOf(now, idMaker(now)))
   return database
 }
 
@@ -150,10 +145,8 @@ async function requireSchema(options: PostgresOptions): Promise<void> {
 /** The same, for whoever copies an academy into it; `shown` is its URL without user and password. */
 export async function openCopyOnPostgres(options: PostgresOptions, now: () => Date) {
   const newId = idMaker(now)
-  const context = contextOf(now, newId)
   const { openPostgres } = await import('./database/postgres/open-postgres.ts')
-  const steps = migrations.map((step) => (transaction: Transaction) => step(transaction, context))
-  const { store, created, shown } = await openPostgres(options, steps)
+  const { store, created, shown } = await openPostgres(options, stepsOf(now, newId))
   return { database: store, created, newId, shown }
 }
 
@@ -167,8 +160,8 @@ async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> 
   }
 }
 
-function contextOf(now: () => Date, newId: IdMaker, onUpgrade?: OnUpgrade): MigrationContext {
-  return { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters, onUpgrade }
+function stepsOf(now: () => Date, newId: IdMaker): readonly SchemaStep[] {
+  return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

@@ -2,8 +2,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { newHmacKey } from '../../src/server/access/secret.ts'
 import { rebuildCounters } from '../../src/server/counters/recount.ts'
 import { idMaker } from '../../src/server/database/id.ts'
-import { migrate } from '../../src/server/database/migrations.ts'
 import { makeFile } from '../../src/server/database/new-file.ts'
+import { schemaSteps } from '../../src/server/database/schema/steps.ts'
+import { migrate } from '../../src/server/database/schema-version.ts'
+import { openSqlite } from '../../src/server/database/sqlite.ts'
+import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/stored-keys.ts'
 import { attributes } from './seed.ts'
 
 /** How large an academy is; each learner has `enrollments / users` enrolments. */
@@ -20,8 +23,6 @@ export const sizes = {
   L: { users: 1_000_000, courses: 2_000, enrollments: 5_000_000 },
 } as const satisfies Readonly<Record<string, Size>>
 
-/** The version whose tables the statements fill. */
-const oldVersion = 5
 /** 1 January 2023, in ms. */
 const firstMs = 1_672_531_200_000
 
@@ -43,26 +44,53 @@ const names = [
   ['आरव', 'शर्मा'],
 ] as const
 
+/** Their indexes are made once all rows are there, which takes less time. */
+const largeTables = ['enrollments', 'progress', 'course_grades']
+
 /**
  * Makes an academy of this size in a file: learners of many scripts, twenty admins, some who are suspended or deleted,
  * enrolments with progress, its steps and grades, lessons and the history of courses. The same every time but for the
- * first admin's id. It is of an earlier version of this program: whoever opens it brings it up to date.
+ * first admin's id.
  */
 export async function makeAcademyOf(size: Size, path: string): Promise<void> {
   const now = new Date(firstMs)
-  await makeFile(path, async (database, draft) => {
-    const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey, rebuildCounters }
-    await migrate(database, draft, made, oldVersion)
-  })
-  const database = new DatabaseSync(path)
+  const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey, rebuildCounters }
+  await makeFile(path, (database, draft) => migrate(database, draft, schemaSteps(made)))
+  fill(new DatabaseSync(path), size)
+  const store = openSqlite(path)
+  await store.write((database) => rebuildCounters({ database, now: made.now }))
+  await store.emptyLog()
+  await store.close()
+}
+
+function fill(database: DatabaseSync, size: Size): void {
+  database.function('title_key', (title) => titleKey({ title: String(title) }))
+  database.function('course_key', (title, description) =>
+    courseSearchKey({ title: String(title), description: String(description) }),
+  )
+  database.function('user_key', (email, username, profile) =>
+    userSearchKey({
+      email: String(email),
+      username: username === null ? null : String(username),
+      profile: JSON.parse(String(profile)) as object,
+    }),
+  )
   database.exec('pragma synchronous = off; pragma cache_size = -1000000; pragma temp_store = file; begin')
   database.exec('create temp table names (i integer primary key, first text, last text)')
   const insert = database.prepare('insert into names values (?, ?, ?)')
   names.forEach(([first, last], index) => {
     insert.run(index, first, last)
   })
+  const indexes = database
+    .prepare(
+      `select name, sql from sqlite_schema where type = 'index' and sql is not null
+        and tbl_name in (${largeTables.map((name) => `'${name}'`).join()})`,
+    )
+    .all()
+  for (const { name } of indexes) database.exec(`drop index ${name}`)
   for (const statement of statements(size)) database.exec(statement)
-  database.exec('commit; analyze; pragma wal_checkpoint(truncate)')
+  for (const { sql } of indexes) database.exec(String(sql))
+  database.exec('commit; pragma wal_checkpoint(truncate)')
   database.close()
 }
 
@@ -90,7 +118,7 @@ function statements({ users, courses, enrollments }: Size): string[] {
   return [
     `${numbers(courses)}
     insert into courses (id, external_id, title, description, difficulty, status, attributes, managed_by, version,
-                         created_at, updated_at, published_at, archived_at)
+                         created_at, updated_at, published_at, archived_at, level)
     select ${id('crs')}, case when n.i % 3 = 0 then 'C-' || n.i end,
       case n.i % 4 when 0 then 'Biology ' when 1 then 'éducation ' when 2 then '数学 ' else 'Physics ' end || n.i,
       'What course ' || n.i || ' is about, in some more words than its title has',
@@ -98,8 +126,12 @@ function statements({ users, courses, enrollments }: Size): string[] {
       case n.i % 10 when 8 then 'draft' when 9 then 'archived' else 'published' end,
       replace('${attributes}', '"tags":[]', '"tags":["everyone","tag-' || (n.i % 50) || '"]'),
       case when n.i % 100 = 7 then 'sis' end, 1, ${time(created(courses))}, ${time(later(courses))},
-      case when n.i % 10 <> 8 then ${time(created(courses))} end, case when n.i % 10 = 9 then ${time(later(courses))} end
+      case when n.i % 10 <> 8 then ${time(created(courses))} end, case when n.i % 10 = 9 then ${time(later(courses))} end,
+      min(n.h % 4, 3)
     from n`,
+    'update courses set title_key = title_key(title), search_key = course_key(title, description)',
+    `insert into course_tags (tag, course_id)
+    select t.value, c.id from courses c cross join json_each(c.attributes, '$.tags') t order by 1, 2`,
     `insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     select id, 1, attributes, '[]', (select id from users limit 1), created_at from courses`,
     `${numbers(courses * 10)}
@@ -110,6 +142,10 @@ function statements({ users, courses, enrollments }: Size): string[] {
       '{"learningObjectives":[],"contentBlocks":[],"assessments":[]}', 1, ${time(created(courses * 10))},
       ${time(later(courses * 10))}
     from n`,
+    'update lessons set title_key = title_key(title)',
+    `insert into lesson_versions
+    select id, version, external_id, course_id, module_id, title, description, position, duration_minutes, status,
+      content, managed_by, '[]', null, updated_at from lessons`,
     `${numbers(users)}
     insert into users (id, external_id, email, email_key, username, role, status, profile, managed_by, version,
                        created_at, updated_at)
@@ -123,12 +159,11 @@ function statements({ users, courses, enrollments }: Size): string[] {
       json_object('firstName', names.first, 'lastName', names.last || ' ' || (n.h % 10007)),
       case when n.i % 1000 = 7 then 'sis' end, 1, ${time(created(users))}, ${time(later(users))}
     from n join names on names.i = n.h % ${names.length}`,
+    'update users set search_key = user_key(email, username, profile)',
     `create temp table learners as select row_number() over (order by id) - 1 as i, id from users where id <> (select id from users order by rowid limit 1)`,
     'create unique index temp.learners_by_i on learners (i)',
     `create temp table places as select row_number() over (order by id) - 1 as i, id from courses`,
     'create unique index temp.places_by_i on places (i)',
-    'drop index enrollments_by_course',
-    'drop index enrollments_by_created_at',
     `${numbers(enrollments)}
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by, version,
                              created_at, updated_at)
@@ -143,13 +178,12 @@ function statements({ users, courses, enrollments }: Size): string[] {
     cross join places p on p.i = case when n.i / ${users} = 0 then n.i % ${largeCourses}
       else ${largeCourses} + ((n.i * 7919) % ${users} * 31 + (n.i / ${users} - 1) * 397) % ${courses - largeCourses} end
     where n.i < ${each * users}`,
-    'create index enrollments_by_course on enrollments (course_id, user_id)',
-    'create index enrollments_by_created_at on enrollments (created_at, id)',
-    'drop index progress_by_course',
-    `insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at)
+    `insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at,
+                          risen_at)
     select e.user_id, e.course_id, p.percentage,
       case when p.percentage = 100 then 'completed' when p.percentage = 0 then 'not_started' else 'in_progress' end,
-      e.enrolled_at, max(e.updated_at, e.enrolled_at), case when p.percentage = 100 then e.updated_at end, 2, e.updated_at
+      e.enrolled_at, max(e.updated_at, e.enrolled_at), case when p.percentage = 100 then e.updated_at end, 2, e.updated_at,
+      case when p.percentage > 0 and p.percentage < 50 then max(e.updated_at, e.enrolled_at) end
     from (select user_id, course_id, enrolled_at, updated_at, status, rowid * 2654435761 % 4294967291 as h
       from enrollments where role = 'learner' order by user_id, course_id) e
     join (select 0 as at, 0 as percentage union all select 1, 12.5 union all select 2, 25 union all select 3, 33.33
@@ -159,7 +193,6 @@ function statements({ users, courses, enrollments }: Size): string[] {
     `insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at)
     select user_id, course_id, 100, 'completed', enrolled_at, max(updated_at, enrolled_at), updated_at, 2, updated_at
     from enrollments where role = 'learner' and status = 'completed' order by user_id, course_id`,
-    'create index progress_by_course on progress (course_id)',
     `insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     select user_id, course_id, v.version, percentage * v.version / 2,
       case when percentage = 0 then 'not_started' when v.version = 2 then status else 'in_progress' end,

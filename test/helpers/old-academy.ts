@@ -1,27 +1,62 @@
-import { truncateSync } from 'node:fs'
+import { readFileSync, truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { rebuildCounters } from '../../src/server/counters/recount.ts'
-import { idMaker } from '../../src/server/database/id.ts'
-import { migrate } from '../../src/server/database/migrations.ts'
-import { makeFile } from '../../src/server/database/new-file.ts'
-import { stoppedClock } from './academy.ts'
+import { applicationId } from '../../src/server/database/schema-version.ts'
+import { asSuperuser, makeDatabase, type OwnDatabase } from './postgres.ts'
 
-/** Makes an academy as an earlier version of the program left it. */
-export async function oldAcademy(path: string, version: number): Promise<void> {
-  const { now } = stoppedClock()
-  const context = {
-    now: now().toISOString(),
-    newId: idMaker(now),
-    newSecret: () => 'secret',
-    rebuildCounters,
-  }
-  await makeFile(path, (database, draft) => migrate(database, draft, context, version))
+/** The version of the schema at commit 9430e96, the oldest one that is upgraded. */
+export const oldVersion = 20
+
+/** An academy of that commit in SQLite, with a few of all things that it may hold. */
+const text = readFileSync(new URL('./old-academy.sql', import.meta.url), 'utf8')
+
+/** Makes an academy of the oldest version in a file. */
+export function oldAcademy(path: string): void {
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+  database.exec(`begin; ${text}; commit`)
+  database.exec(
+    `pragma journal_mode = wal; pragma application_id = ${applicationId}; pragma user_version = ${oldVersion}`,
+  )
+  database.close()
 }
 
 /** The same, in a file that is as large as one whose upgrade takes long: it ends in a hole. */
-export async function largeOldAcademy(path: string, version: number): Promise<void> {
-  await oldAcademy(path, version)
+export function largeOldAcademy(path: string): void {
+  oldAcademy(path)
   truncateSync(path, 100 * 1024 * 1024)
+}
+
+/** Makes the same academy on PostgreSQL, with the tables that the program of that commit made there. */
+export async function oldAcademyOnPostgres(): Promise<OwnDatabase> {
+  const ownOfSqlite = /^create (virtual|trigger|table \w+_numbers)|^insert into \w+_search /
+  const statements = text.split(/;\n(?=create|insert)/).filter((statement) => !ownOfSqlite.test(statement))
+  const database = await makeDatabase()
+  await asSuperuser(
+    [
+      'create extension pg_trgm',
+      // Rows come before those that they refer to.
+      'set session_replication_role = replica',
+      ...statements.map(asOnPostgres),
+      ...['users', 'courses'].map(
+        (name) => `create index ${name}_search on ${name} using gin (search_key gin_trgm_ops)`,
+      ),
+      'create table schema_version (program text not null, version integer not null)',
+      `insert into schema_version values ('learnctl', ${oldVersion})`,
+    ],
+    database.url,
+  )
+  return database
+}
+
+function asOnPostgres(statement: string): string {
+  if (!statement.startsWith('create table')) return statement
+  const types = { integer: 'bigint', real: 'double precision', text: 'text collate "C"' }
+  return statement
+    .replace(/\) strict(, without rowid)?;?\s*$/, ')')
+    .replace(/\b(profile|attributes) text\b/g, '$1 json')
+    .replace(
+      /\b(\w+) (text|integer|real)\b/g,
+      (_, column, type: keyof typeof types) => `${column} ${types[type]}`,
+    )
 }
 
 /** Keeps others from writing, such as the upgrade that is to be looked at, until the database is closed. */

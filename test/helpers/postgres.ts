@@ -1,16 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { rebuildCounters } from '../../src/server/counters/recount.ts'
-import { counterSchema } from '../../src/server/database/counter-schema.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
-import { listColumns, listIndexes } from '../../src/server/database/list-schema.ts'
-import { migrations } from '../../src/server/database/migrations.ts'
+import { dialect } from '../../src/server/database/postgres/dialect.ts'
 import { openPostgres } from '../../src/server/database/postgres/open-postgres.ts'
 import type { PostgresOptions } from '../../src/server/database/postgres/reach-postgres.ts'
-import type { Step } from '../../src/server/database/postgres/schema-version.ts'
-import { schema } from '../../src/server/database/schema.ts'
-import { signInSchema } from '../../src/server/database/sign-in-schema.ts'
+import { createAcademy, tables } from '../../src/server/database/schema/schema.ts'
+import { schemaSteps } from '../../src/server/database/schema/steps.ts'
+import { tableStatements } from '../../src/server/database/schema/table.ts'
 
 /** A superuser's URL of a PostgreSQL for tests, as .ci/postgres makes one; empty where there is none. */
 export const postgresUrl = process.env['LEARNCTL_TEST_POSTGRES'] ?? ''
@@ -19,17 +17,14 @@ export const postgresUrl = process.env['LEARNCTL_TEST_POSTGRES'] ?? ''
 export const withoutPostgres =
   postgresUrl === '' && 'needs a PostgreSQL: run it by .ci/postgres, or set LEARNCTL_TEST_POSTGRES'
 
-const schemas = [schema, signInSchema, counterSchema, listColumns, listIndexes]
 const now = () => new Date('2026-03-01T12:00:00Z')
-const context = {
+/** What makes an academy of an empty database, and upgrades one. */
+export const steps = schemaSteps({
   now: now().toISOString(),
   newId: idMaker(now),
   newSecret: () => 'a key for tests',
   rebuildCounters,
-}
-
-/** What makes an academy of an empty database. */
-export const steps: readonly Step[] = migrations.map((step) => (transaction) => step(transaction, context))
+})
 
 /** Runs statements one after the other as the superuser, on the database that this URL names. */
 export async function asSuperuser(statements: readonly string[], url = postgresUrl): Promise<void> {
@@ -70,7 +65,8 @@ export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
 
 /** A database with the schema in it: a copy, which takes some 70 ms, of one that is made once on each server. */
 export async function makeAcademyDatabase(): Promise<OwnDatabase> {
-  const text = [...schemas.flat().map(({ sql }) => sql), ...migrations.map(String)].join()
+  const made = tables.flatMap((table) => tableStatements(dialect, table)).map(({ sql }) => sql)
+  const text = [...made, String(createAcademy)].join()
   const template = `template_${createHash('sha256').update(text).digest('hex').slice(0, 20)}`
   const client = new pg.Client(postgresUrl)
   await client.connect()

@@ -60,7 +60,7 @@ export function requireNotArchived({ title, status }: Pick<CourseRow, 'title' | 
 
 /**
  * What of a course has no column of its own. A field that is new to the contract is stored here by itself; the courses
- * that are there already need a migration that gives them its default.
+ * that are there already need a step of the schema that gives them its default.
  */
 type Attributes = Omit<
   Course,

@@ -6,11 +6,16 @@ export type Cell = string | number | null
 /** A row by column name. */
 export type Row = Readonly<Record<string, Cell>>
 
+/** What a column holds: whole numbers of 64 bits, reals of 53, and `json`, which is text that statements look into. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'json'
+
 /** What is said differently from one database to the other. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
-  /** A statement of the schema, which is written for SQLite, as this database has it. */
-  ddl(statement: Sql): Sql
+  /** The types of columns, as `create table` calls them. */
+  readonly columnTypes: Readonly<Record<ColumnType, string>>
+  /** What follows the columns in `create table`; of a table whose rows are stored in the order of its key. */
+  tableOptions(inKeyOrder: boolean): string
   /** A text in lower case, of letters of every script. */
   folded(text: Sql): Sql
   /** A number as text from which the same number is read. */

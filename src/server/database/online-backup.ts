@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { DatabaseError } from './database.ts'
-import { applicationId } from './migrations.ts'
+import { applicationId } from './schema-version.ts'
 import { connectionTo, lockWaitMs } from './sqlite.ts'
 import { databaseErrorOf } from './sqlite-fault.ts'
 

@@ -2,11 +2,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
-import { migrations } from '../../../src/server/database/migrations.ts'
+import { schemaVersion } from '../../../src/server/database/schema/steps.ts'
 import { test } from '../../helpers/cli.ts'
-import { largeOldAcademy, locked, oldAcademy } from '../../helpers/old-academy.ts'
-
-const newest = migrations.length
+import { largeOldAcademy, locked, oldAcademy, oldVersion } from '../../helpers/old-academy.ts'
 
 function versionOf(path: string): unknown {
   const database = new DatabaseSync(path, { readOnly: true })
@@ -21,29 +19,28 @@ test('who opens a large academy of an earlier version is told how long its upgra
   cli,
 }) => {
   const path = join(cli.cwd, 'academy.db')
-  await largeOldAcademy(path, newest - 2)
+  largeOldAcademy(path)
   const ran = await cli.run('users list -q --database academy.db')
   expect(ran.code).toBe(0)
   expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
     `note: Upgrading ${path} for this version of learnctl; this takes about a minute, and can be interrupted
-note: Upgrade: step 1 of 2 (0 s)
-note: Upgrade: step 2 of 2 (0 s)
+note: Upgrade: step 1 of 1 (0 s)
 `,
   )
-  expect(versionOf(path)).toBe(newest)
+  expect(versionOf(path)).toBe(schemaVersion)
   expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('a small academy is brought up to date without a word', async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
-  await oldAcademy(path, 5)
+  oldAcademy(path)
   expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0, stderr: '' })
-  expect(versionOf(path)).toBe(newest)
+  expect(versionOf(path)).toBe(schemaVersion)
 })
 
 test('Ctrl-C ends an upgrade at once, and the next command continues it', async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
-  await largeOldAcademy(path, newest - 1)
+  largeOldAcademy(path)
   const writer = locked(path)
   const interruption = new AbortController()
   const { code } = await cli.run('users list -q --database academy.db', {
@@ -54,15 +51,15 @@ test('Ctrl-C ends an upgrade at once, and the next command continues it', async 
   })
   expect(code).toBe(130)
   writer.close()
-  expect(versionOf(path)).toBe(newest - 1)
+  expect(versionOf(path)).toBe(oldVersion)
   expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0 })
-  expect(versionOf(path)).toBe(newest)
+  expect(versionOf(path)).toBe(schemaVersion)
 })
 
 test('a copy and a dry run of a large academy of an earlier version: the copy upgrades it first, and says so', async ({
   cli,
 }) => {
-  await largeOldAcademy(join(cli.cwd, 'academy.db'), newest - 1)
+  largeOldAcademy(join(cli.cwd, 'academy.db'))
   const words = 'server copy --from academy.db --to copy.db'
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
   const ran = await cli.run(words)

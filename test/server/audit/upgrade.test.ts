@@ -5,9 +5,9 @@ import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { detailsText, firstHash, formerLinkText, originText } from '../../../src/contract/audit-chain.ts'
 import { sha256 } from '../../../src/server/audit/entry.ts'
 import { linkAll } from '../../../src/server/audit/link.ts'
-import { upgradeAuditLog } from '../../../src/server/database/audit-migration.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { idMaker, timeOfId } from '../../../src/server/database/id.ts'
+import { upgradeAuditLog } from '../../../src/server/database/schema/audit-upgrade.ts'
 import { type Person, test } from '../../helpers/academy.ts'
 
 const newId = idMaker(() => new Date('2026-02-01T12:00:00Z'))

@@ -17,7 +17,6 @@ import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
-import { schema } from '../../../src/server/database/schema.ts'
 import { openReader } from '../../../src/server/database/sqlite.ts'
 import { shortenLog } from '../../../src/server/database/write-ahead-log.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
@@ -90,53 +89,6 @@ test('an academy that others could read is so no more', async ({ directory }) =>
   await database.close()
 })
 
-test('an academy of the first version is brought up to date, with what is in it', async ({ directory }) => {
-  const path = join(directory, 'academy.db')
-  const older = new DatabaseSync(path)
-  for (const { sql: text } of schema) older.exec(text)
-  older.exec(`
-    insert into users (id, email, email_key, username, role, status, profile, version, created_at, updated_at)
-    values ('usr_1', 'a@b.example', 'a@b.example', 'first', 'admin', 'active', '{}', 1, '2026-01-01', '2026-01-01');
-    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
-    values ('crs_1', 'Éclair', 'Pastry', 'expert', 'draft', '{"tags":["sweet"]}', 1, '2026-01-01', '2026-01-01');
-    pragma application_id = ${0x6c726e63}; pragma user_version = 1`)
-  older.close()
-  const { database, created } = await openAcademyFile(path, now)
-  expect(created).toBe(false)
-  expect(await database.all(sql`select username from users`)).toEqual([{ username: 'first' }])
-  expect(await database.all(sql`select title_key, level, search_key from courses`)).toEqual([
-    { title_key: 'eclair', level: 3, search_key: '\u0002\u0002éclair\u0001\u0002\u0002pastry' },
-  ])
-  expect(await database.all(sql`select tag, course_id from course_tags`)).toEqual([
-    { tag: 'sweet', course_id: 'crs_1' },
-  ])
-  expect(await database.all(sql`select id, is_public from oauth_clients`)).toEqual([
-    { id: 'learnctl', is_public: 1 },
-  ])
-  await database.close()
-})
-
-test('an academy of an earlier version no longer counts enrolments that were removed', async ({
-  directory,
-}) => {
-  const path = join(directory, 'academy.db')
-  await oldAcademy(path, 20)
-  const older = new DatabaseSync(path)
-  older.exec(`
-    insert into users (id, email, email_key, role, status, profile, search_key, version, created_at, updated_at)
-    values ('usr_1', 'a@b.example', 'a@b.example', 'learner', 'active', '{}', '', 1, '2026-01-01', '2026-01-01');
-    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
-    values ('crs_1', 'Logic', '', 'expert', 'published', '{"assessmentCriteria":{"passingScore":70}}', 1,
-            '2026-01-01', '2026-01-01');
-    insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
-    values ('enr_1', 'crs_1', 'usr_1', 'learner', 'deleted', '2026-01-01', 'api', 1, '2026-01-01', '2026-01-01');
-    insert into counters values ('none', 'crs_1', 0, 1, 0), ('learners', '', 0, 1, 0)`)
-  older.close()
-  const { database } = await openAcademyFile(path, now)
-  expect(await database.all(sql`select * from counters where learners <> 0`)).toEqual([])
-  await database.close()
-})
-
 test('a database from a newer version is refused, and left as it is', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   await (await openAcademyFile(path, now)).database.close()
@@ -148,6 +100,17 @@ test('a database from a newer version is refused, and left as it is', async ({ d
     /^was written by a newer version of learnctl \(schema version 99; this version supports up to \d+\)$/,
   )
   expect(readFileSync(path)).toEqual(before)
+})
+
+test('a database from a version before the oldest one that is upgraded is refused', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  oldAcademy(path)
+  const older = new DatabaseSync(path)
+  older.exec('pragma user_version = 19')
+  older.close()
+  expect(await refusalOf(path)).toBe(
+    'was written by a version of learnctl that cannot be upgraded (schema version 19; this version upgrades from 20)',
+  )
 })
 
 test('a database of another program is refused, and left as it is', async ({ directory }) => {

@@ -3,11 +3,6 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
-import { newHmacKey } from '../../../src/server/access/secret.ts'
-import { rebuildCounters } from '../../../src/server/counters/recount.ts'
-import { idMaker } from '../../../src/server/database/id.ts'
-import { migrate } from '../../../src/server/database/migrations.ts'
-import { makeFile } from '../../../src/server/database/new-file.ts'
 import { removeTraces } from '../../../src/server/database/traces.ts'
 import { freshDirectory, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
 import { startServer } from '../socket/served.ts'
@@ -107,30 +102,6 @@ test.skipIf(onPostgres)(
     await database.close()
   },
 )
-
-test('traces that an earlier version left are gone once the academy was opened', async ({
-  onTestFinished,
-}) => {
-  const directory = freshDirectory()
-  onTestFinished(directory.remove)
-  const path = join(directory.path, 'academy.db')
-  const { now } = stoppedClock()
-  await makeFile(path, async (database, draft) => {
-    const made = { now: now().toISOString(), newId: idMaker(now), newSecret: newHmacKey, rebuildCounters }
-    await migrate(database, draft, made, 2)
-  })
-  const old = new DatabaseSync(path)
-  old.exec(`
-    pragma secure_delete = off;
-    create table before (text text);
-    insert into before values ('${person.email}');
-    delete from before;
-    drop table before`)
-  old.close()
-  expect(traces(directory.path)).toEqual(['augusta.byron'])
-  await (await openAcademyFile(path, now)).database.close()
-  expect(traces(directory.path)).toEqual([])
-})
 
 test('a log names users by id, and masks what looks like an address', async ({ academy, admin }) => {
   const { id } = (await admin.post('/v1/users', person)).body

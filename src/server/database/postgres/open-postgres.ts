@@ -2,13 +2,14 @@ import sql from 'sql-template-tag'
 import { unavailable } from '../../problem/problem-error.ts'
 import { DatabaseError, type Store } from '../database.ts'
 import { deferredStore } from '../deferred-store.ts'
+import type { SchemaStep } from '../schema/steps.ts'
 import type { Connection } from './connection.ts'
 import { dialect } from './dialect.ts'
 import { openingFault } from './opening-fault.ts'
 import { openPool } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
 import { type PostgresOptions, type ReachedPostgres, reachPostgres } from './reach-postgres.ts'
-import { migrate, type Step } from './schema-version.ts'
+import { migrate } from './schema-version.ts'
 import { statementsBy } from './statements.ts'
 
 /** An academy on PostgreSQL. */
@@ -29,7 +30,10 @@ const oldestVersion = 14
  * Opens the academy in a PostgreSQL database and brings it up to date; an empty database becomes an academy. Throws
  * DatabaseError.
  */
-export async function openPostgres(options: PostgresOptions, steps: readonly Step[]): Promise<OpenPostgres> {
+export async function openPostgres(
+  options: PostgresOptions,
+  steps: readonly SchemaStep[],
+): Promise<OpenPostgres> {
   const reached = await reachPostgres(options)
   const { shown, connections } = reached
   const lease = await connections.lease()

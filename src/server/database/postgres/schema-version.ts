@@ -1,13 +1,11 @@
 import sql from 'sql-template-tag'
 import { type Database, DatabaseError, type Dialect, type Transaction } from '../database.ts'
+import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
 import type { Connection } from './connection.ts'
 import { openTransaction } from './transaction.ts'
 
-/** One step of the schema, in one transaction of its own. */
-export type Step = (transaction: Transaction) => Promise<void>
-
 const program = 'learnctl'
-/** The lock that is held by whoever migrates: of this program, in this database. */
+/** The advisory lock of the server that migrates: of this program, in this database. */
 const lock = 0x6c726e63
 /** What waited for the lock sees what was done meanwhile: a stricter transaction would see the state before it. */
 const begin = 'begin isolation level read committed'
@@ -22,7 +20,7 @@ const begin = 'begin isolation level read committed'
 export async function migrate(
   connection: Connection,
   shown: string,
-  steps: readonly Step[],
+  steps: readonly SchemaStep[],
   dialect: Dialect,
 ): Promise<boolean> {
   let isNew = false
@@ -31,10 +29,10 @@ export async function migrate(
     const transaction = openTransaction(connection, begin, surroundings)
     const { statements } = transaction
     try {
-      const version = await versionOf(statements, shown, steps.length)
-      if (version < steps.length) isNew = (await takeStep(statements, shown, steps)) === 0 || isNew
+      const isCurrent = stepsFrom(await versionOf(statements, shown), steps, shown).length === 0
+      if (!isCurrent) isNew = (await takeStep(statements, shown, steps)) === 0 || isNew
       await transaction.commit()
-      if (version === steps.length) return isNew
+      if (isCurrent) return isNew
     } catch (error) {
       await transaction.rollback().catch(() => undefined)
       throw error
@@ -46,25 +44,24 @@ export async function migrate(
 async function takeStep(
   database: Transaction,
   shown: string,
-  steps: readonly Step[],
+  steps: readonly SchemaStep[],
 ): Promise<number | undefined> {
   // However long the others take: nothing is served before the schema is there.
   await database.run(sql`set local lock_timeout = 0`)
   await database.run(sql`set local statement_timeout = 0`)
   await database.one(sql`select pg_advisory_xact_lock(${lock})`)
-  const version = await versionOf(database, shown, steps.length)
-  const step = steps[version]
+  const [step] = stepsFrom(await versionOf(database, shown), steps, shown)
   if (!step) return undefined
-  if (version === 0) {
+  if (step.from === 0) {
     await database.run(sql`create table schema_version (program text not null, version integer not null)`)
     await database.run(sql`insert into schema_version (program, version) values (${program}, 0)`)
   }
-  await step(database)
-  await database.run(sql`update schema_version set version = ${version + 1}`)
-  return version
+  await step.run(database)
+  await database.run(sql`update schema_version set version = ${step.to}`)
+  return step.from
 }
 
-async function versionOf(database: Database, shown: string, newest: number): Promise<number> {
+async function versionOf(database: Database, shown: string): Promise<number> {
   // What an extension keeps is no other program's.
   const tables = await database.all<{ name: string }>(sql`
     select relname as name from pg_class
@@ -81,14 +78,9 @@ async function versionOf(database: Database, shown: string, newest: number): Pro
       hint: 'Create one for learnctl alone, such as with `createdb academy`',
     })
   }
-  const version = Number(mark['version'])
-  if (version <= newest) return version
-  throw new DatabaseError(
-    shown,
-    `was written by a newer version of learnctl (schema version ${version}; this version supports up to ${newest})`,
-  )
+  return Number(mark['version'])
 }
 
 function noStream(): never {
-  throw new Error('A migration has one connection: it reads pages')
+  throw new Error('A step of the schema has one connection: it reads pages')
 }

@@ -5,9 +5,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
-import { DatabaseError, type Transaction } from '../../../../src/server/database/database.ts'
+import { type Database, DatabaseError } from '../../../../src/server/database/database.ts'
 import { openPostgres } from '../../../../src/server/database/postgres/open-postgres.ts'
 import type { PostgresOptions } from '../../../../src/server/database/postgres/reach-postgres.ts'
+import { schemaVersion } from '../../../../src/server/database/schema/steps.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import {
@@ -134,9 +135,13 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const database = await makeDatabase()
     const failing = [
       ...steps,
-      async ({ run }: Transaction) => {
-        await run(sql`create table half (id bigint)`)
-        throw new Error('in the middle')
+      {
+        from: schemaVersion,
+        to: schemaVersion + 1,
+        run: async ({ run }: Database) => {
+          await run(sql`create table half (id bigint)`)
+          throw new Error('in the middle')
+        },
       },
     ]
     await expect(openPostgres({ url: database.url, env: {}, home }, failing)).rejects.toThrow('in the middle')
@@ -148,7 +153,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const database = await makeAcademyDatabase()
     await asSuperuser(['update schema_version set version = 99'], database.url)
     expect(await open(database.url)).toContain(
-      `written by a newer version of learnctl (schema version 99; this version supports up to ${steps.length})`,
+      `written by a newer version of learnctl (schema version 99; this version supports up to ${schemaVersion})`,
     )
     await asSuperuser([`update schema_version set program = 'flyway'`], database.url)
     const another =
@@ -244,8 +249,12 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const url = await asRole(database.url)
     await asSuperuser([`grant select, update on schema_version to ${role}`], database.url)
     const adding = (extension: string): Promise<unknown> => {
-      const step = async ({ run }: Transaction) => {
-        await run(raw(`create extension ${extension}`))
+      const step = {
+        from: schemaVersion,
+        to: schemaVersion + 1,
+        run: async ({ run }: Database) => {
+          await run(raw(`create extension ${extension}`))
+        },
       }
       return openPostgres({ url: extension === 'hstore' ? url : database.url, env: {}, home }, [
         ...steps,

@@ -7,9 +7,9 @@ import {
   firstHash,
   linkText,
   originText,
-} from '../../contract/audit-chain.ts'
-import type { Database, Row } from './database.ts'
-import { type IdPrefix, timeOfId } from './id.ts'
+} from '../../../contract/audit-chain.ts'
+import type { Database, Row } from '../database.ts'
+import { type IdPrefix, timeOfId } from '../id.ts'
 
 interface LinkedRow extends Row {
   readonly place: number

@@ -1,0 +1,129 @@
+import { integer, orNull, type Table, text } from './table.ts'
+
+const webhookEndpoints: Table = {
+  name: 'webhook_endpoints',
+  columns: {
+    id: text,
+    url: text,
+    events: text,
+    description: text,
+    status: text,
+    disabled_reason: orNull(text),
+    expires_at: orNull(text),
+    paused_until: orNull(text),
+    secret: text,
+    previous_secret: orNull(text),
+    previous_secret_until: orNull(text),
+    mark: text,
+    version: integer,
+    created_at: text,
+    updated_at: text,
+    deleted_at: orNull(text),
+  },
+  key: 'id',
+  inKeyOrder: true,
+  indexes: [
+    'create unique index webhook_endpoints_by_mark on webhook_endpoints (mark)',
+    'create index webhook_endpoints_by_created_at on webhook_endpoints (created_at, id)',
+  ],
+}
+
+/** Subscriptions of active endpoints. Each change looks here whether an endpoint wants its events. */
+const webhookSubscriptions: Table = {
+  name: 'webhook_subscriptions',
+  columns: {
+    pattern: text,
+    endpoint_id: text,
+    mark: text,
+  },
+  key: 'pattern, endpoint_id',
+  inKeyOrder: true,
+  references: [{ from: 'endpoint_id', to: 'webhook_endpoints (id)', cascade: true }],
+  indexes: ['create index webhook_subscriptions_by_endpoint on webhook_subscriptions (endpoint_id)'],
+}
+
+/**
+ * Messages in the order of their ids, which is that of time. `due_at` is null once a message is finished; the lease of one
+ * that waits for another is empty. A message that only waits is in no index by subject, so that writing it costs little.
+ */
+const webhookMessages: Table = {
+  name: 'webhook_messages',
+  columns: {
+    id: text,
+    endpoint_id: text,
+    type: text,
+    subject: text,
+    body: text,
+    status: text,
+    step: integer,
+    attempt_count: integer,
+    last_result: orNull(text),
+    due_at: orNull(text),
+    lease: orNull(text),
+    created_at: text,
+    finished_at: orNull(text),
+  },
+  key: 'id',
+  inKeyOrder: true,
+  indexes: [
+    'create unique index webhook_messages_by_endpoint on webhook_messages (endpoint_id, id)',
+    'create index webhook_messages_due on webhook_messages (endpoint_id, due_at, id, subject, step) where due_at is not null',
+    'create index webhook_messages_by_subject on webhook_messages (subject, endpoint_id, status, id, step) where lease is not null or step > 0 or due_at is null',
+  ],
+}
+
+const webhookAttempts: Table = {
+  name: 'webhook_attempts',
+  columns: {
+    message_id: text,
+    number: integer,
+    started_at: text,
+    duration_ms: integer,
+    status: orNull(integer),
+    result: text,
+    response: text,
+  },
+  key: 'message_id, number',
+  inKeyOrder: true,
+  references: [{ from: 'message_id', to: 'webhook_messages (id)', cascade: true }],
+}
+
+/**
+ * Who did what. Entries are appended. `origin` and `details` become null when they are erased; `place`, which is below zero
+ * until then, and `hash` are set when an entry is linked. The id holds the time: each index is in its order.
+ */
+const auditEntries: Table = {
+  name: 'audit_entries',
+  columns: {
+    place: integer,
+    id: text,
+    user_id: orNull(text),
+    credential: orNull(text),
+    action: text,
+    subject_id: orNull(text),
+    about_id: orNull(text),
+    origin: orNull(text),
+    origin_digest: text,
+    details: orNull(text),
+    details_digest: text,
+    hash: orNull(text),
+  },
+  key: 'place',
+  unique: ['id'],
+  indexes: [
+    'create index audit_entries_by_user on audit_entries (user_id, id)',
+    'create index audit_entries_by_credential on audit_entries (credential, id)',
+    'create index audit_entries_by_action on audit_entries (action, id)',
+    'create index audit_entries_by_subject on audit_entries (subject_id, id)',
+    'create index audit_entries_by_about on audit_entries (about_id) where about_id is not null',
+  ],
+}
+
+/** Outgoing events, and the audit log. */
+export const eventTables: readonly Table[] = [
+  webhookEndpoints,
+  webhookSubscriptions,
+  webhookMessages,
+  webhookAttempts,
+  auditEntries,
+]

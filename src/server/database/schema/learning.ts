@@ -1,0 +1,211 @@
+import { deleted, integer, orNull, real, type Table, text, withDefault } from './table.ts'
+
+const enrollments: Table = {
+  name: 'enrollments',
+  columns: {
+    id: text,
+    course_id: text,
+    user_id: text,
+    role: text,
+    status: text,
+    enrolled_at: text,
+    completed_at: orNull(text),
+    source: text,
+    managed_by: orNull(text),
+    version: integer,
+    created_at: text,
+    updated_at: text,
+  },
+  key: 'id',
+  unique: ['user_id, course_id, role'],
+  references: [
+    { from: 'course_id', to: 'courses (id)', cascade: true },
+    { from: 'user_id', to: 'users (id)' },
+  ],
+  indexes: [
+    'create index enrollments_by_created_at on enrollments (created_at, id, status, role)',
+    'create index enrollments_by_updated_at on enrollments (updated_at, id, status, role)',
+    'create index enrollments_by_enrolled_at on enrollments (enrolled_at, id, status, role)',
+    'create index enrollments_by_role on enrollments (role, status, created_at, id, updated_at, enrolled_at)',
+    'create index enrollments_by_course on enrollments (course_id, created_at, id, status, role, user_id, updated_at, enrolled_at)',
+  ],
+}
+
+/**
+ * `risen_at` is since when the percentage has not risen, or null if that is not known. A period in all courses is looked for
+ * course by course: one more index would cost each change of progress more.
+ */
+const progress: Table = {
+  name: 'progress',
+  columns: {
+    user_id: text,
+    course_id: text,
+    percentage: real,
+    status: text,
+    started_at: orNull(text),
+    last_accessed: text,
+    completed_at: orNull(text),
+    version: integer,
+    updated_at: text,
+    risen_at: orNull(text),
+  },
+  key: 'user_id, course_id',
+  inKeyOrder: true,
+  references: [
+    { from: 'user_id', to: 'users (id)' },
+    { from: 'course_id', to: 'courses (id)', cascade: true },
+  ],
+  indexes: ['create index progress_by_course_and_time on progress (course_id, last_accessed)'],
+}
+
+/** They refer to the progress that they led to, by the beginning of their own key. */
+const progressSteps: Table = {
+  name: 'progress_steps',
+  columns: {
+    user_id: text,
+    course_id: text,
+    version: integer,
+    percentage: real,
+    status: text,
+    last_accessed: text,
+    recorded_at: text,
+  },
+  key: 'user_id, course_id, version',
+  inKeyOrder: true,
+  references: [{ from: 'user_id, course_id', to: 'progress (user_id, course_id)', cascade: true }],
+}
+
+/** A cleared grade keeps a number in `score_given`. `delivery_id` is the delivery that the grade came with. */
+const grades: Table = {
+  name: 'grades',
+  columns: {
+    id: text,
+    user_id: text,
+    course_id: text,
+    source: text,
+    item_id: text,
+    label: text,
+    score_given: real,
+    score_maximum: real,
+    weight: orNull(real),
+    graded_at: text,
+    version: integer,
+    created_at: text,
+    updated_at: text,
+    cleared: withDefault(integer, 0),
+    published: withDefault(integer, 1),
+    delivery_id: orNull(text),
+  },
+  key: 'user_id, course_id, source, item_id',
+  inKeyOrder: true,
+  references: [
+    { from: 'user_id', to: 'users (id)' },
+    { from: 'course_id', to: 'courses (id)', cascade: true },
+  ],
+  indexes: [
+    'create unique index grades_by_id on grades (id)',
+    'create index grades_by_course on grades (course_id, created_at, id, item_id, source)',
+    'create index grades_by_created_at on grades (created_at, id)',
+    'create index grades_by_updated_at on grades (updated_at, id)',
+    'create index grades_by_graded_at on grades (graded_at, id)',
+    'create index grades_by_item on grades (item_id, created_at, id)',
+    'create index grades_by_source on grades (source, created_at, id)',
+    'create index grades_by_course_item on grades (course_id, item_id, created_at)',
+  ],
+}
+
+const gradeSteps: Table = {
+  name: 'grade_steps',
+  columns: {
+    grade_id: text,
+    version: integer,
+    score_given: real,
+    score_maximum: real,
+    graded_at: text,
+    recorded_at: text,
+    recorded_by: text,
+    cleared: withDefault(integer, 0),
+    published: withDefault(integer, 1),
+    delivery_id: orNull(text),
+  },
+  key: 'grade_id, version',
+  inKeyOrder: true,
+  references: [{ from: 'grade_id', to: 'grades (id)', cascade: true }],
+}
+
+const courseGrades: Table = {
+  name: 'course_grades',
+  columns: {
+    user_id: text,
+    course_id: text,
+    percent: real,
+    updated_at: text,
+  },
+  key: 'user_id, course_id',
+  inKeyOrder: true,
+  references: [
+    { from: 'user_id', to: 'users (id)' },
+    { from: 'course_id', to: 'courses (id)', cascade: true },
+  ],
+  indexes: ['create index course_grades_by_course on course_grades (course_id, percent)'],
+}
+
+/**
+ * How many learners stand where: `kind`, `course_id` and `place` say where, `amount` is a sum of whole numbers that is too
+ * large for an integer of some engines.
+ */
+const counters: Table = {
+  name: 'counters',
+  columns: {
+    kind: text,
+    course_id: text,
+    place: integer,
+    learners: integer,
+    amount: real,
+  },
+  key: 'kind, course_id, place',
+  inKeyOrder: true,
+}
+
+/** Changes of counters on engines with many writers, until they are folded into `counters`. */
+const counterChanges: Table = {
+  name: 'counter_changes',
+  columns: {
+    kind: text,
+    course_id: text,
+    place: integer,
+    learners: integer,
+    amount: real,
+  },
+  indexes: ['create index counter_changes_by_place on counter_changes (kind, course_id, place)'],
+}
+
+const deletedEnrollments = deleted(enrollments, { key: 'course_id, id' })
+
+const deletedProgress = deleted(progress, { key: 'course_id, user_id' })
+
+const deletedProgressSteps = deleted(progressSteps, { key: 'course_id, user_id, version' })
+
+const deletedGrades = deleted(grades, { key: 'course_id, user_id, source, item_id' })
+
+const deletedGradeSteps = deleted(gradeSteps, { key: 'grade_id, version' })
+
+const deletedCourseGrades = deleted(courseGrades, { key: 'course_id, user_id' })
+
+/** Enrolments, progress and grades; counters of them; and those in the trash. */
+export const learningTables: readonly Table[] = [
+  enrollments,
+  progress,
+  progressSteps,
+  grades,
+  gradeSteps,
+  courseGrades,
+  counters,
+  counterChanges,
+  deletedEnrollments,
+  deletedProgress,
+  deletedProgressSteps,
+  deletedGrades,
+  deletedGradeSteps,
+  deletedCourseGrades,
+]

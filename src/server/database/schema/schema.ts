@@ -1,0 +1,67 @@
+import sql from 'sql-template-tag'
+import { ownClientId } from '../../../contract/oauth.ts'
+import type { Database } from '../database.ts'
+import type { IdPrefix } from '../id.ts'
+import { searchIndex } from '../search.ts'
+import { userSearchKey } from '../stored-keys.ts'
+import { courseTables } from './courses.ts'
+import { eventTables } from './events.ts'
+import { integrationTables } from './integrations.ts'
+import { learningTables } from './learning.ts'
+import { oauthTables } from './oauth.ts'
+import { type Table, tableStatements } from './table.ts'
+import { userTables } from './users.ts'
+
+/**
+ * All tables, each after those that it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested attributes
+ * are JSON. For each sort of a list there is an index that holds what is filtered by besides, so that rows that are passed
+ * over are not read; for each filter that may leave few rows one that holds what is sorted by.
+ */
+export const tables: readonly Table[] = [
+  ...userTables,
+  ...oauthTables,
+  ...courseTables,
+  ...learningTables,
+  ...integrationTables,
+  ...eventTables,
+]
+
+/** What a step of the schema may need besides the database. */
+export interface SchemaContext {
+  readonly now: string
+  readonly newId: (prefix: IdPrefix) => string
+  readonly newSecret: () => string
+  /** Counts anew how all learners stand. */
+  readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
+}
+
+const firstUserEmail = 'admin@academy.local'
+/** A program on its user's own machine listens on any free port of the loopback (RFC 8252 §7.3). */
+const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
+
+/**
+ * Makes an academy of an empty database. Its first user is an admin: an academy that is opened in this process acts as
+ * this user, without a credential.
+ */
+export async function createAcademy(
+  database: Database,
+  { now, newId, newSecret }: SchemaContext,
+): Promise<void> {
+  const { dialect } = database
+  const statements = [
+    ...tables.flatMap((table) => tableStatements(dialect, table)),
+    ...searchIndex(dialect, 'users'),
+    ...searchIndex(dialect, 'courses'),
+  ]
+  for (const statement of statements) await database.run(statement)
+  const id = newId('usr')
+  const searchKey = userSearchKey({ email: firstUserEmail, username: null, profile: {} })
+  await database.run(sql`
+    insert into users (id, email, email_key, role, status, profile, search_key, version, created_at, updated_at)
+    values (${id}, ${firstUserEmail}, ${firstUserEmail}, 'admin', 'active', '{}', ${searchKey}, 1, ${now}, ${now})`)
+  await database.run(sql`
+    insert into settings (name, value) values ('hmac_key', ${newSecret()}), ('first_user', ${id})`)
+  await database.run(sql`
+    insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
+    values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
+}

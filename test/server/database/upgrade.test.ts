@@ -1,0 +1,117 @@
+import sql from 'sql-template-tag'
+import { expect, test } from 'vitest'
+import { chainCheck } from '../../../src/cli/audit/chain-check.ts'
+import type { AuditEntry } from '../../../src/contract/audit.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { linkAll } from '../../../src/server/audit/link.ts'
+import { differingCounters } from '../../../src/server/counters/counter-check.ts'
+import type { Store } from '../../../src/server/database/database.ts'
+import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
+import { oldAcademy, oldAcademyOnPostgres } from '../../helpers/old-academy.ts'
+
+/** Opens an academy that the program of 9430e96 made. */
+async function openUpgraded() {
+  if (!onPostgres) {
+    return openTestAcademy({
+      open(path, now) {
+        oldAcademy(path)
+        return openAcademyFile(path, now)
+      },
+    })
+  }
+  const { url, remove } = await oldAcademyOnPostgres()
+  return openTestAcademy({
+    async open(_, now) {
+      const academy = await openAcademyOnPostgres({ url, env: {} }, now)
+      const close = () => academy.database.close().then(remove)
+      return { ...academy, database: { ...academy.database, close } }
+    },
+  })
+}
+
+/** All columns and indexes of an academy, as its engine describes them. What is in the trash needs no defaults. */
+async function schemaOf({ all }: Store): Promise<unknown[]> {
+  if (onPostgres) {
+    return [
+      await all(sql`
+        select c.table_name, c.column_name, c.data_type, c.collation_name, c.is_nullable,
+          case when c.table_name not like 'deleted_%' then c.column_default end as value
+        from information_schema.columns c where c.table_schema = 'public'
+        order by c.table_name, c.ordinal_position`),
+      await all(
+        sql`select indexname, indexdef from pg_indexes where schemaname = 'public' order by indexname`,
+      ),
+      await all(sql`
+        select conrelid::regclass::text as name, pg_get_constraintdef(oid) as definition from pg_constraint
+        where connamespace = 'public'::regnamespace order by 1, 2`),
+    ]
+  }
+  return [
+    // Columns of a primary key of one column were nullable in the declaration of an earlier version.
+    await all(sql`
+      select t.name as owner, c.cid, c.name, lower(c.type) as type, c."notnull" or c.pk > 0 as required, case when t.name not like 'deleted_%' then c.dflt_value end as value, c.pk
+      from pragma_table_list t join pragma_table_info(t.name) c where t.schema = 'main' and t.name not like 'sqlite_%'
+      order by t.name, c.cid`),
+    await all(sql`
+      select t.name as owner, f."from", f."table", f."to", f.on_delete
+      from pragma_table_list t join pragma_foreign_key_list(t.name) f order by 1, 2, 3`),
+    await all(sql`
+      select name, lower(replace(replace(sql, char(10), ''), ' ', '')) as text from sqlite_schema
+      where type in ('index', 'trigger') order by name`),
+  ]
+}
+
+test('an academy of 9430e96 is upgraded to the schema of a new one', async () => {
+  await using upgraded = await openUpgraded()
+  await using made = await openTestAcademy()
+  const [found, expected] = [await schemaOf(upgraded.database), await schemaOf(made.database)]
+  for (const [index, part] of expected.entries()) expect(found[index]).toEqual(part)
+})
+
+test('what an academy of 9430e96 holds is there after the upgrade, and goes on', async () => {
+  await using academy = await openUpgraded()
+  const { database } = academy
+  const admin = await academy.person('admin')
+  const { body: course } = await admin.get('/v1/courses/ext:AAA-2013J')
+  expect(course).toMatchObject({ title: 'Module AAA, presentation 2013J', status: 'published', version: 2 })
+  const { body: learners } = await admin.get('/v1/analytics/learners')
+  expect(learners).toMatchObject({
+    data: [
+      { email: 'oulad-11391@example.org', completionPercentage: 60 },
+      { email: 'oulad-28400@example.org', completionPercentage: 60 },
+    ],
+  })
+  expect((await admin.get('/v1/users?q=oulad-113')).body.data).toMatchObject([{ externalId: '11391' }])
+  const [deleted] = (await admin.get('/v1/deleted-courses')).body.data
+  const restored = await admin.post(`/v1/deleted-courses/${deleted.id}/restore`)
+  expect(restored.body).toMatchObject({ externalId: 'AAA-2012B' })
+  await admin.put('/v1/learners/ext:11391/progress', { courseId: course.id, completionPercentage: 80 })
+  expect(await differingCounters({ database, now: academy.clock.now().toISOString() })).toBe(0)
+  expect(await database.check()).toEqual([])
+})
+
+test('the audit log of an academy of 9430e96 is whole after the upgrade', async () => {
+  await using academy = await openUpgraded()
+  const admin = await academy.person('admin')
+  await linkAll(academy.database)
+  const check = chainCheck([])
+  for (const entry of (await admin.get('/v1/audit?sort=place&limit=100')).body.data as AuditEntry[])
+    check.take(entry)
+  expect(check.report()).toMatchObject({ broken: 0, unlinked: 0 })
+  expect((await admin.get('/v1/audit?action=audit_log.upgraded')).body.data).toMatchObject([{ place: 8 }])
+})
+
+test.skipIf(onPostgres)('enrolments that were removed before the upgrade are no longer counted', async () => {
+  await using academy = await openTestAcademy({
+    async open(path, now) {
+      oldAcademy(path)
+      const { DatabaseSync } = await import('node:sqlite')
+      const older = new DatabaseSync(path)
+      older.exec(`update enrollments set status = 'deleted' where rowid = 1`)
+      older.close()
+      return openAcademyFile(path, now)
+    },
+  })
+  const admin = await academy.person('admin')
+  expect((await admin.get('/v1/analytics/learners')).body.summary).toMatchObject({ enrollments: 1 })
+})
