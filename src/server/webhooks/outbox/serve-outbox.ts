@@ -1,7 +1,7 @@
 import { proxiesIn } from '../../../codec/proxy.ts'
 import type { Store } from '../../database/database.ts'
 import type { Reach } from '../../outgoing/address-guard.ts'
-import { type DispatcherParts, startDispatcher } from './dispatcher.ts'
+import { Dispatcher, type DispatcherParts } from './dispatcher.ts'
 import { openSender } from './send.ts'
 import { targetsOf } from './targets.ts'
 
@@ -18,7 +18,7 @@ export function serveOutbox({
 }: Omit<DispatcherParts, 'sender'> & { readonly reach: Reach }): ServedOutbox {
   const { database } = parts
   const sender = openSender(targetsOf(reach), proxiesIn(reach.env ?? {}))
-  const dispatcher = startDispatcher({ ...parts, sender })
+  const dispatcher = new Dispatcher({ ...parts, sender })
   return {
     database: {
       ...database,
@@ -33,6 +33,6 @@ export function serveOutbox({
         return result
       },
     },
-    stop: dispatcher.stop,
+    stop: () => dispatcher.stop(),
   }
 }

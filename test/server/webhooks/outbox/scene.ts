@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { idMaker } from '../../../../src/server/database/id.ts'
 import type { Later } from '../../../../src/server/webhooks/outbox/attempt.ts'
-import { type DispatcherParts, startDispatcher } from '../../../../src/server/webhooks/outbox/dispatcher.ts'
+import { Dispatcher, type DispatcherParts } from '../../../../src/server/webhooks/outbox/dispatcher.ts'
 import { openSender } from '../../../../src/server/webhooks/outbox/send.ts'
 import { targetsOf } from '../../../../src/server/webhooks/outbox/targets.ts'
 import { type Clock, type Person, start, type TestAcademy } from '../../../helpers/academy.ts'
@@ -83,7 +83,7 @@ export function dispatching(
     sender: openSender(targetsOf({ allow: more.allow ?? [], loopback: true })),
     ...more,
   }
-  const dispatcher = startDispatcher(parts)
+  const dispatcher = new Dispatcher(parts)
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= dispatcher.stop()
@@ -95,7 +95,7 @@ export function dispatching(
     advance(5000)
     await ended
   })
-  return { wake: dispatcher.wake, stop, advance, later }
+  return { wake: () => dispatcher.wake(), stop, advance, later }
 }
 
 /** An endpoint for a URL, with its secret. */
