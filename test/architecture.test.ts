@@ -36,6 +36,7 @@ cli/session cli/dataset cli/error-report.ts
 cli/command
 cli/operation cli/help cli/local-server cli/simulator
 cli/failures.ts
+cli/records
 cli/export cli/course-file cli/audit cli/sign-in
 cli/import
 cli/academy

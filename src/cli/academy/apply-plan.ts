@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { Change } from '../records/compare.ts'
 import { type Busy, busyIn, stagesOf } from './closing.ts'
-import { changedPart } from './compare.ts'
 import { isSet, type Part, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
 import type { PartDataset } from './load-part.ts'
@@ -102,7 +102,11 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     if (!entry) return null
     const whole = isSet(dataset)
     const given =
-      kind === 'create' ? entry.record : whole ? await mended(dataset, action) : changedPart(entry, changes)
+      kind === 'create'
+        ? entry.record
+        : whole
+          ? await mended(dataset, action)
+          : changedPart(entry.record, changes)
     const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
     const { opening, record, closing } = stagesOf(
       action,
@@ -168,6 +172,12 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
 /** Enrolments close before their users, and these before courses. */
 function rank({ action }: Late): number {
   return ['courses', 'users', 'enrollments'].indexOf(action.dataset)
+}
+
+/** What is sent to change these fields alone: objects hold no more than what is declared of them. */
+function changedPart(record: JsonObject, changes: readonly Change[]): JsonObject {
+  const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
+  return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
 }
 
 /** What a body is made with, besides what changes: lessons name modules of their course. */

@@ -1,15 +1,14 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import { type Change, changesOf, isOlder } from '../records/compare.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { isClosed } from './closing.ts'
-import { changesOf } from './compare.ts'
 import { countText, type Declared, type Entry, isSet, keyIn, keyText, parts, placeText } from './entry.ts'
 import { indexOf } from './entry-index.ts'
 import { type KnownIds, knownIds, lookUpReferences } from './known-ids.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
-import type { Action, Change, LessonPlace, Plan, Undeclared } from './plan.ts'
+import type { Action, LessonPlace, Plan, Undeclared } from './plan.ts'
 import { createProblems } from './problems.ts'
-import { isOlder, progressChange } from './progress-steps.ts'
 import { type Reader, shownFor } from './reader.ts'
 import { referencesOf } from './references.ts'
 import { inFreeOrder } from './renames.ts'
@@ -125,17 +124,11 @@ async function compareAll(
     if (matched.has(entry)) return
     matched.add(entry)
     ids.add(shown['id'], entry.key)
-    if (dataset.name === 'progress') {
-      const change = progressChange(entry, shown)
-      if (change === 'newer') newer += 1
-      else if (change !== null) updates.push(updateOf(entry, shown, change))
-      return
-    }
-    if (dataset.name === 'grades' && isOlder(entry.record, shown)) {
+    if (isOlder(dataset, entry.record, shown)) {
       newer += 1
       return
     }
-    const changes = changesOf(dataset, entry, await recordOf(shown))
+    const changes = changesOf(dataset, entry.record, await recordOf(shown))
     if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
       changes.push({ field: 'status', from: 'deleted', to: 'active' })
     }

@@ -1,12 +1,6 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { Change } from '../records/compare.ts'
 import type { Entry, Part } from './entry.ts'
-
-/** A field that differs, as a dotted path. */
-export interface Change {
-  readonly field: string
-  readonly from: unknown
-  readonly to: unknown
-}
 
 /** What has to be done about one record. */
 export interface Action {

@@ -1,32 +1,9 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { Entry } from './entry.ts'
-import type { Change } from './plan.ts'
-
-const fields = ['completionPercentage', 'lastAccessed'] as const
 
 /** The steps of an entry, the last of which is its record. */
 export function stepsOf({ record, steps }: Entry): readonly JsonObject[] {
   return steps ?? [record]
-}
-
-/**
- * In what the progress of a learner differs from what is declared; null for nothing, `newer` where the learner has gone on
- * since: progress never goes back to an earlier time.
- */
-export function progressChange({ record }: Entry, shown: JsonObject): readonly Change[] | 'newer' | null {
-  const given = timeOf(record)
-  if (given !== null && given < (timeOf(shown) ?? 0)) return 'newer'
-  const changes = fields.flatMap((field): Change[] => {
-    const [from, to] = [shown[field], record[field]]
-    const same = field === 'lastAccessed' ? given === timeOf(shown) : from === to
-    return to === undefined || same ? [] : [{ field, from, to }]
-  })
-  return changes.length > 0 ? changes : null
-}
-
-/** True for a grade that was given before the one that is shown. */
-export function isOlder({ gradedAt }: JsonObject, shown: JsonObject): boolean {
-  return typeof gradedAt === 'string' && Date.parse(gradedAt) < Date.parse(String(shown['gradedAt']))
 }
 
 /** The steps that the academy does not have yet: those after the one that it shows, else those of later times. */

@@ -1,22 +1,15 @@
-import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { CourseRecord } from '../dataset/courses.ts'
 import { knownContent, LessonRecord } from '../dataset/lessons.ts'
 import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
+import { type Change, changesOf } from '../records/compare.ts'
 import type { CourseRecords } from './course-records.ts'
 import { placesFor } from './lesson-sequence.ts'
 import { type KeyedLesson, matchLessons } from './match-lessons.ts'
 import { type ShownCourse, shownRecords } from './shown-course.ts'
 import { withoutDefaults } from './without-defaults.ts'
-
-/** A field that gets another value; absent values are those by default. */
-export interface FieldChange {
-  readonly field: string
-  readonly from: unknown
-  readonly to: unknown
-}
 
 /** A lesson that is made or changed. */
 export interface LessonStep {
@@ -24,7 +17,7 @@ export interface LessonStep {
   readonly record: JsonObject
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
-  readonly changes: readonly FieldChange[]
+  readonly changes: readonly Change[]
   /** What is sent, but for the module. */
   readonly body: JsonObject
   /** The place of its module in the course, null for none; undefined where it stays in its own. */
@@ -36,7 +29,7 @@ export interface CoursePlan {
   readonly record: JsonObject
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
-  readonly changes: readonly FieldChange[]
+  readonly changes: readonly Change[]
   /** The fields of the course that are sent, but for the status. */
   readonly body: JsonObject
   /** The status that it has in the end; null where it stays what it is. */
@@ -70,7 +63,7 @@ export async function planCourse(
   const { status: wantedStatus, ...record } = course
   const shownStatus = current ? (current.course['status'] ?? null) : 'draft'
   const status = textOrNull(wantedStatus) ?? textOrNull(shownStatus)
-  const { changed, changes } = compared(CourseRecord, record, before?.course ?? {})
+  const { changed, changes } = compared('courses', CourseRecord, record, before?.course ?? {})
   const modules = withKnownIds(record['modules'], current?.course['modules'] ?? [], ({ title }) => title)
   const moduleIds = (Array.isArray(modules) ? modules : []).map((module: JsonObject) => module['id'])
   const body = withoutOwnId(
@@ -149,7 +142,7 @@ export function isEmpty({ current, changes, steps, absent, prune }: CoursePlan):
 }
 
 function changedLesson({ full, record }: Wanted, { shown, record: before }: Current) {
-  const { changed, changes } = compared(LessonAttributes, attributesOf(full), before)
+  const { changed, changes } = compared('lessons', LessonAttributes, attributesOf(full), before)
   // What the file does not name stays: a lesson keeps its external id.
   const isNamed = record['externalId'] !== undefined
   const { externalId, ...others } = changed
@@ -208,14 +201,19 @@ function sequenceOf(
   })
 }
 
-function compared(schema: z.ZodObject, wanted: JsonObject, before: JsonObject) {
-  const [then, now] = [canonical(schema, wanted), canonical(schema, before)]
-  const fields = Object.keys(schema.shape).filter(
-    (field) => field in wanted && !isDeepStrictEqual(then[field], now[field]),
-  )
+/** The fields that differ, and their changes as wholes; a value that is absent is the one by default. */
+function compared(
+  name: 'courses' | 'lessons',
+  schema: z.ZodObject,
+  wanted: JsonObject,
+  before: JsonObject,
+): { readonly changed: JsonObject; readonly changes: Change[] } {
+  const differing = changesOf({ name, schema }, wanted, before).map(({ field }) => field.split('.', 1)[0])
+  const fields = Object.keys(schema.shape).filter((field) => differing.includes(field))
+  const [then, now] = [canonical(schema, before), canonical(schema, wanted)]
   return {
     changed: Object.fromEntries(fields.map((field) => [field, wanted[field]])),
-    changes: fields.map((field): FieldChange => ({ field, from: now[field], to: then[field] })),
+    changes: fields.map((field) => ({ field, from: then[field], to: now[field] })),
   }
 }
 
@@ -225,7 +223,7 @@ function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
   return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
 }
 
-function statusChange({ status: from }: JsonObject, to: string | null): FieldChange[] {
+function statusChange({ status: from }: JsonObject, to: string | null): Change[] {
   return to === null || from === to ? [] : [{ field: 'status', from, to }]
 }
 

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { thingName } from '../operation/thing-name.ts'
+import type { Change } from '../records/compare.ts'
 import { counted } from '../terminal/counted.ts'
-import { type CoursePlan, type FieldChange, isEmpty } from './course-plan.ts'
+import { type CoursePlan, isEmpty } from './course-plan.ts'
 
 /** A plan in lines for a terminal: `+` is created, `~` changed, `-` deleted. */
 export function planLines(plan: CoursePlan): readonly string[] {
@@ -49,7 +50,7 @@ export function lessonName({ title, externalId }: JsonObject): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }
 
-function changeLines(changes: readonly FieldChange[], indent: string): string[] {
+function changeLines(changes: readonly Change[], indent: string): string[] {
   return changes.flatMap(({ field, from, to }) =>
     namedChanges(field, from, to).map((change) => `${indent}${changeText(change)}`),
   )

@@ -3,10 +3,12 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import { withoutOwnId } from '../dataset/record.ts'
+import { valueAt } from '../output/columns.ts'
+import { changesOf, isOlder } from '../records/compare.ts'
 import { createPacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { byReferences } from './by-references.ts'
-import { changesOf } from './changes.ts'
 import { byPages } from './finder.ts'
 import type { Row } from './row.ts'
 import { checkImport, type Import, openSending } from './run-import.ts'
@@ -122,7 +124,8 @@ async function planRow(
     }
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
     if (onExists === 'skip') return { action: 'skip', ...noChanges }
-    const changes = await changesOf(dataset, record, shown, names)
+    if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
+    const changes = await columnsChanged(sending, record, shown)
     if (changes.length > 0) await sending.noteChange()
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
   } catch (error) {
@@ -130,6 +133,31 @@ async function planRow(
     if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return failing(error.message)
     throw error
   }
+}
+
+/** The columns whose values a record changes in the one that is there. Throws a RecordError where it cannot be sent. */
+async function columnsChanged(
+  { dataset, names }: Sending,
+  record: JsonObject,
+  shown: JsonObject,
+): Promise<readonly string[]> {
+  await dataset.toBody(record, shown, names)
+  const current = await dataset.toRecord(shown, names)
+  const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
+  const given = { ...withoutOwnId(record, shown) }
+  for (const field of [...Object.keys(dataset.references), ...(named === undefined ? [] : [named])]) {
+    if (given[field] === undefined) continue
+    const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
+    const isSame =
+      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === shown[field]
+    if (isSame) given[field] = current[field]
+  }
+  const changes = changesOf(dataset, given, current).map(({ field }) => field)
+  const isWithin = (path: string, field: string) => path === field || path.startsWith(`${field}.`)
+  return dataset.columns.flatMap(({ name, path, secret }) => {
+    const isSet = secret && valueAt(record, path) !== undefined
+    return isSet || changes.some((field) => isWithin(path, field) || isWithin(field, path)) ? [name] : []
+  })
 }
 
 function failing(message: string): Omit<Planned, 'line' | 'key'> {

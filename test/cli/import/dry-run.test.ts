@@ -81,6 +81,37 @@ describe('a dry run of an import', () => {
     ])
   })
 
+  test('refuses progress and grades that are older than those that are there, as the import does', async ({
+    local,
+  }) => {
+    await local.run('courses import -', { stdin: 'externalId,title,status\nC,Sea,published\n' })
+    await local.run('users import -', { stdin: before })
+    await local.run('enrollments import -', { stdin: 'courseId,userId\next:C,ext:1\n' })
+    for (const [noun, columns] of [
+      ['progress', 'completionPercentage,lastAccessed'],
+      ['grades', 'scoreGiven,gradedAt'],
+    ]) {
+      const csv = (value: string) => `courseId,learnerId,${columns}\next:C,ext:1,${value}\n`
+      await local.run(`${noun} import -`, { stdin: csv('40,2026-02-14') })
+      const dry = await local.run(`${noun} import - --dry-run -o json`, { stdin: csv('30,2026-02-13') })
+      expect(dry.code).toBe(8)
+      expect(JSON.parse(dry.stdout)).toMatchObject([
+        { action: 'fail', message: expect.stringContaining('that is there is newer') },
+      ])
+      expect((await local.run(`${noun} import -`, { stdin: csv('30,2026-02-13') })).code).toBe(8)
+    }
+  })
+
+  test('compares the content of lessons without the ids that the server gave it', async ({ local }) => {
+    await local.run('courses create --title Sea --external-id C')
+    const content = [{ type: 'markdown', title: 'One', body: 'Text' }]
+    const lesson = { externalId: 'L', courseId: 'ext:C', title: 'Ebb', contentBlocks: content }
+    await local.run('lessons import -', { stdin: JSON.stringify([lesson]) })
+    const { stdout } = await local.run('lessons list --all -o json')
+    const ran = await local.run('lessons import - --dry-run -o csv --columns action', { stdin: stdout })
+    expect(ran.stdout).toBe('action\r\nunchanged\r\n')
+  })
+
   test('never shows a password', async ({ local }) => {
     const stdin = 'email,password,role\na@b.example,correct horse battery,learner\n'
     await local.run('users import -', { stdin })
