@@ -16,7 +16,6 @@ import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
   type Answered,
   type AppOptions,
-  attempt,
   bucketOf,
   count,
   hasLeft,
@@ -24,10 +23,20 @@ import {
   originOf,
   type RateLimits,
   type RequestContext,
+  refused,
 } from './request-context.ts'
 import { writeOnce } from './write-once.ts'
 
-/** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
+/** A request to an operation: what it asks for, and what it is answered with. */
+interface OperationRequest {
+  readonly app: AppOptions
+  readonly limits: RateLimits
+  readonly route: Route
+  readonly context: RequestContext
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Answers one operation: finds out who asks, then reads in one snapshot or writes in one transaction. */
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
@@ -35,79 +44,113 @@ export async function answer(
   context: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
-  const { operation, handle, prepare, isLong = false, isApart = false } = route
-  const { raw } = context
-  const { database } = app
+  const request = { app, limits, route, context, params }
+  const { operation } = route
   let caller: Identity | undefined
-
-  const succeed = async (call: Call) =>
-    successOf(operation, await handle(call), context, call.preconditions, app.tagged)
-  const admitted = (view: Database) => admit(app, view, limits, route, context, params, caller?.principal)
-
-  async function read(): Promise<Reply> {
+  let outcome: Answered
+  try {
     caller = await callerOf(app, limits, operation, context)
-    try {
-      if (isApart) return await succeed(admitted(database))
-      return await database.read((view) => succeed(admitted(view)))
-    } finally {
-      if (caller?.touch) await touch(app, context, caller)
-    }
+    const reply = await replyTo(request, caller)
+    outcome = { reply, cause: reply.cause }
+  } catch (error) {
+    outcome = refused(context, error)
   }
-
-  async function readAside(longReads: LongReads): Promise<Reply> {
-    caller = await callerOf(app, limits, operation, context)
-    const { principal } = admitted(database)
-    if (caller?.touch) await touch(app, context, caller)
-    return longReads.answer(context, principal.userId, principal)
-  }
-
-  async function write(): Promise<Reply> {
-    caller = await callerOf(app, limits, operation, context)
-    const call = admitted(database)
-    if (caller?.touch) await touch(app, context, caller)
-    const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
-    const given = { ...call, rawBody: body.value }
-    const request = repeatableOf(operation, context, caller?.principal, body)
-    const before =
-      prepare &&
-      request &&
-      (await database.read((view) => answeredTo(app, within(given, view), context, request)))
-    if (before) return before
-    const ready = prepare ? { ...given, prepared: await prepare(given) } : given
-    const change = (allowedIn: (transaction: Transaction) => Call | Promise<Call>) => {
-      const begin = async (transaction: Transaction) => {
-        const allowed = await allowedIn(transaction)
-        return () => succeed(allowed)
-      }
-      if (request) return writeOnce(database, context, operation, request, begin)
-      return database.write(async (transaction) => (await begin(transaction))())
-    }
-    const anew = () => change((transaction) => stillAllowed(app, within(ready, transaction), context))
-    const proof = caller?.proof
-    // Nearly always the credential is what it was, and that is found out on the way.
-    const reply = await (proof
-      ? change((transaction) => {
-          transaction.must(proof)
-          return within(ready, transaction)
-        }).catch((error: unknown) => (error instanceof NotMet ? anew() : Promise.reject(error)))
-      : anew())
-    if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(database)
-    // What fails here is done by the next one who looks for it.
-    await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
-    return reply
-  }
-
-  const { longReads } = app
-  const work = operation.method !== 'GET' ? write : isLong && longReads ? () => readAside(longReads) : read
-  const outcome = await attempt(context, work)
+  const principal = caller?.principal
   const { code } = outcome.reply
-  // In this process nobody is refused for who they are.
+  // The caller of an academy in this process is never refused for who they are.
   if (!app.principal && isToldOf(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')
-    await recordRefusedRequest(app, limits, context, operation.id, code, caller?.principal)
+    await recordRefusedRequest(app, limits, context, operation.id, code, principal)
   }
-  const reply = withHandling(outcome.reply, handlingOf(operation, raw.headers))
-  return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
+  const reply = withHandling(outcome.reply, handlingOf(operation, context.raw.headers))
+  return { ...outcome, reply, principal, bucket: bucketOf(principal, context) }
+}
+
+function replyTo(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
+  const { app, route } = request
+  if (route.operation.method !== 'GET') return write(request, caller)
+  return route.isLong && app.longReads ? readAside(request, caller, app.longReads) : read(request, caller)
+}
+
+async function read(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
+  const { database } = request.app
+  try {
+    if (request.route.isApart) return await handled(request, admit(request, database, caller))
+    return await database.read((view) => handled(request, admit(request, view, caller)))
+  } finally {
+    await touch(request, caller)
+  }
+}
+
+async function readAside(
+  request: OperationRequest,
+  caller: Identity | undefined,
+  longReads: LongReads,
+): Promise<Reply> {
+  const { principal } = admit(request, request.app.database, caller)
+  await touch(request, caller)
+  return longReads.answer(request.context, principal.userId, principal)
+}
+
+async function write(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
+  const { app, route, context } = request
+  const { operation, prepare } = route
+  const call = admit(request, app.database, caller)
+  await touch(request, caller)
+  const { raw } = context
+  const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
+  const repeatable = repeatableOf(operation, context, caller?.principal, body)
+  let ready = { ...call, rawBody: body.value }
+  if (prepare) {
+    const before = repeatable && (await answeredTo(app, ready, context, repeatable))
+    if (before) return before
+    ready = { ...ready, prepared: await prepare(ready) }
+  }
+  const reply = await commit(request, ready, caller, repeatable)
+  if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(app.database)
+  // What fails here is done by the next request or server that looks for it.
+  await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
+  return reply
+}
+
+/** Handles a call in its transaction, in which the caller's access must still be what it was when the request came. */
+async function commit(
+  request: OperationRequest,
+  call: Call,
+  caller: Identity | undefined,
+  repeatable: IdempotentRequest | undefined,
+): Promise<Reply> {
+  const { app, context } = request
+  const proof = caller?.proof
+  if (proof) {
+    // Nearly always the credential is unchanged, and one condition of the transaction says so.
+    try {
+      return await writeAs(request, repeatable, async (transaction) => {
+        transaction.must(proof)
+        return within(call, transaction)
+      })
+    } catch (error) {
+      if (!(error instanceof NotMet)) throw error
+    }
+  }
+  return writeAs(request, repeatable, (transaction) => stillAllowed(app, within(call, transaction), context))
+}
+
+function writeAs(
+  request: OperationRequest,
+  repeatable: IdempotentRequest | undefined,
+  allowedIn: (transaction: Transaction) => Promise<Call>,
+): Promise<Reply> {
+  const { app, route, context } = request
+  const work = (call: Call) => handled(request, call)
+  if (repeatable) return writeOnce(app.database, context, route.operation, repeatable, allowedIn, work)
+  return app.database.write(async (transaction) => work(await allowedIn(transaction)))
+}
+
+/** The reply that the handler of an operation makes. */
+async function handled({ app, route, context }: OperationRequest, call: Call): Promise<Reply> {
+  const { operation, handle } = route
+  return successOf(operation, await handle(call), context, call.preconditions, app.tagged)
 }
 
 /** The call as a part of this transaction. */
@@ -117,15 +160,13 @@ function within(call: Call, database: Transaction): Call {
 
 /** The call that a request is, once it is known who may make it. */
 function admit(
-  app: AppOptions,
+  { app, limits, route, context, params }: OperationRequest,
   database: Database,
-  limits: RateLimits,
-  { operation, queryOf }: Route,
-  context: RequestContext,
-  params: Readonly<Record<string, string>>,
-  principal: Principal | undefined,
+  caller: Identity | undefined,
 ): Call {
+  const { operation, queryOf } = route
   const { raw, search, now } = context
+  const principal = caller?.principal
   if (!operation.uncounted) count(limits, bucketOf(principal, context))
   if (principal) requireRight(principal, operation)
   const query = queryOf(search)
@@ -155,19 +196,17 @@ function admit(
   } as unknown as Call
 }
 
-async function touch(
-  { database }: AppOptions,
-  { now }: RequestContext,
-  { principal }: Identity,
-): Promise<void> {
+/** Notes the use of a credential, where that was not noted of late. */
+async function touch({ app, context }: OperationRequest, caller: Identity | undefined): Promise<void> {
+  if (!caller?.touch) return
   try {
-    await touchCredential(database, principal, now)
+    await touchCredential(app.database, caller.principal, context.now)
   } catch {
     // On a full disk, or while another program writes, reading goes on; a write fails by itself.
   }
 }
 
-/** The call by whoever makes it at this moment: while its body was on its way, their access may have ended. */
+/** The call with its caller as they are now: while the body was on its way, their access may have ended. */
 async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
@@ -177,7 +216,7 @@ async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestCo
   return { ...call, principal }
 }
 
-/** Who asks; nobody where no credential is asked for. Throws 401 and 403, and 429 after too many failures. */
+/** The caller; none for a public operation. Throws 401 and 403, and 429 after too many failures. */
 async function callerOf(
   { database, principal }: AppOptions,
   limits: RateLimits,
@@ -211,13 +250,15 @@ function repeatableOf(
   return { userId: principal.userId, method: raw.method, path, key: readIdempotencyKey(header), bytes, now }
 }
 
-/** What a repeated request was answered, for whoever may still ask: its slow work is not to be done again. */
-async function answeredTo(
+/** The reply to an earlier request with the same key, where its caller still has access: before slow work is done again. */
+function answeredTo(
   app: AppOptions,
   call: Call,
   context: RequestContext,
   request: IdempotentRequest,
 ): Promise<Reply | undefined> {
-  await stillAllowed(app, call, context)
-  return answeredBefore(call.database, request)
+  return app.database.read(async (view) => {
+    await stillAllowed(app, within(call, view), context)
+    return answeredBefore(view, request)
+  })
 }

@@ -1,39 +1,39 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Store, Transaction } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import type { Call } from './handler.ts'
 import { type IdempotentRequest, once } from './idempotency.ts'
 import type { Reply } from './reply.ts'
 import { problemReply, type RequestContext } from './request-context.ts'
 
 /**
- * A transaction in which what may come again is done once, and answered the same ever after. A refusal is such an answer,
- * too: what was done before it is undone with its whole transaction, and another one keeps it. So only what is refused pays
- * for that.
+ * Does the work of a repeatable request once, in one transaction, and replies the same ever after. A refusal is kept, too:
+ * its transaction is rolled back, and a second one keeps the reply.
  *
- * @param begin checks who asks, before an earlier answer is looked for; gives the work
+ * @param allowedIn the call in a transaction; throws where its caller has no access any more
  */
 export async function writeOnce(
   database: Store,
   context: RequestContext,
   operation: Operation,
   request: IdempotentRequest,
-  begin: (transaction: Transaction) => Promise<() => Promise<Reply>>,
+  allowedIn: (transaction: Transaction) => Promise<Call>,
+  work: (call: Call) => Promise<Reply>,
 ): Promise<Reply> {
-  const onceIn = (transaction: Transaction, work: () => Promise<Reply>) =>
-    once(transaction, request, work, (reply) => withoutSecret(operation, reply))
+  const kept = (reply: Reply) => withoutSecret(operation, reply)
   try {
     return await database.write(async (transaction) => {
-      const work = await begin(transaction)
-      return onceIn(transaction, () => work().catch(refuse))
+      const call = await allowedIn(transaction)
+      return once(transaction, request, () => work(call).catch(refuse), kept)
     })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     const refusal = problemReply(error.fault, context)
-    return database.write((transaction) => onceIn(transaction, async () => refusal))
+    return database.write((transaction) => once(transaction, request, async () => refusal, kept))
   }
 }
 
-/** What the work itself was refused for; a fault of whoever asks, or of the key, is none. */
+/** A refusal by the work itself; one of the caller or of the key is not kept. */
 class Refused extends Error {
   override readonly name = 'Refused'
   readonly fault: ProblemError
