@@ -8,6 +8,7 @@ import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy, openCurrentAcademy } from '../../src/server/local.ts'
 import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
 import { test as base, freshDirectory, passwordCost } from './academy.ts'
+import { builtThread } from './built-thread.ts'
 import { putNewAcademy } from './new-academy.ts'
 import { transportOf } from './web.ts'
 
@@ -80,7 +81,10 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,
-    serve: async (given) => ({ ...(await serve({ ...given, passwordCost })), ...options.served }),
+    serve: async (given) => ({
+      ...(await serve({ ...given, passwordCost, longReads: { threadFile: builtThread() } })),
+      ...options.served,
+    }),
   }
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {

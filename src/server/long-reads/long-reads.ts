@@ -9,6 +9,8 @@ import { type TurnLimits, turnsOf } from './turns.ts'
 /** How much may go on at once, and for how long. */
 export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimits {
   readonly threads: number
+  /** File that a thread runs; that of this program unless given. */
+  readonly threadFile?: URL | undefined
   /** How long a thread without work stays. */
   readonly restMs: number
   /**

@@ -32,8 +32,10 @@ interface Task {
   body?: RelayedBody
 }
 
-const isSource = import.meta.url.endsWith('.ts')
-const entry = new URL(isSource ? './reader-thread.ts' : './reader-thread.cjs', import.meta.url)
+const ownFile = new URL(
+  import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.cjs',
+  import.meta.url,
+)
 /** Beyond it the thread ends, and the server goes on. */
 const memoryMiB = 256
 /** What a thread makes dies young: more room for it would make the server larger, and an export no faster. */
@@ -42,12 +44,16 @@ const newObjectsMiB = 3
 const fullAtMost = 3
 
 /** Starts a thread. `onEnd` is told when it takes no work any more, whatever the reason. */
-export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => void): Thread {
-  const worker = new Worker(entry, {
+export function startThread(
+  data: ThreadData,
+  { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
+  onEnd: () => void,
+): Thread {
+  const worker = new Worker(threadFile, {
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: newObjectsMiB },
     // Pages are JSX, which Node does not read from source.
-    ...(isSource && { execArgv: ['--import', import.meta.resolve('tsx')] }),
+    ...(threadFile.pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('tsx')] }),
   })
   // What it works on keeps a socket open, and that the process.
   worker.unref()

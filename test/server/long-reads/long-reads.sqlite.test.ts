@@ -4,13 +4,16 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { longReadLimits, openLongReads } from '../../../src/server/long-reads/long-reads.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { builtThread } from '../../helpers/built-thread.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { fill, open, type Served, startServer, test } from '../socket/served.ts'
 
 const csv = '/v1/analytics/learners?format=csv'
 const learners = 3000
 
 /** One slot for each credential, so that whoever holds it keeps the next one out. */
-const limits = { perOwner: 1, waitingPerOwner: 0, idleMs: 500 }
+const oneEach = { perOwner: 1, waitingPerOwner: 0, idleMs: 500 }
+const limits = { ...longReadLimits, threadFile: builtThread() }
 
 let served: Served
 let remove: () => void
@@ -19,9 +22,9 @@ beforeAll(async () => {
   const directory = freshDirectory()
   remove = directory.remove
   const path = join(directory.path, 'academy.db')
-  await (await openAcademyFile(path, stoppedClock().now)).database.close()
+  await putNewAcademy(path)
   await fill(path, learners)
-  served = await startServer(path, { longReads: limits, adminKey: true })
+  served = await startServer(path, { longReads: oneEach, adminKey: true })
 })
 
 afterAll(async () => {
@@ -100,7 +103,7 @@ function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
 
 test('a thread that ends fails what it was asked, and the next one is asked anew', async ({ directory }) => {
   const path = join(directory, 'academy.db')
-  const longReads = openLongReads({ path, publicUrl: undefined }, longReadLimits)
+  const longReads = openLongReads({ path, publicUrl: undefined }, limits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')
   await (await openAcademyFile(path, stoppedClock().now)).database.close()
   expect(await ask(longReads)).toMatchObject({ status: 200 })
@@ -108,10 +111,7 @@ test('a thread that ends fails what it was asked, and the next one is asked anew
 })
 
 test('once they are closed nothing begins: not what comes, and not what waited', async () => {
-  const longReads = openLongReads(
-    { path: served.path, publicUrl: undefined },
-    { ...longReadLimits, threads: 1 },
-  )
+  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
   const refused = { status: 'rejected', reason: { code: 'unavailable' } }
   const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))
   // One has begun by now.
@@ -124,8 +124,8 @@ test('once they are closed nothing begins: not what comes, and not what waited',
 test('once the log is large, a client that is slower than the rows come is cut, and no other', async () => {
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
   await database.run(sql`update users set updated_at = updated_at`)
-  const limits = { ...longReadLimits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
-  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, limits)
+  const hasty = { ...limits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
+  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, hasty)
   const slow = await ask(longReads, 'format=csv')
   // Its turn comes when the other one has lost it.
   const quick = await ask(longReads, 'format=csv')

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test as base } from 'vitest'
 import { type RunningServer, type ServeOptions, serve } from '../../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost, stoppedClock } from '../../helpers/academy.ts'
+import { builtThread } from '../../helpers/built-thread.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { asSuperuser, makeAcademyDatabase, type OwnDatabase } from '../../helpers/postgres.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 
@@ -62,6 +64,7 @@ export async function startServer(path: string, options: Partial<ServeOptions> =
     writeLog: (line) => log.push(line),
     now: stoppedClock().now,
     ...options,
+    longReads: { threadFile: builtThread(), ...options.longReads },
   })
   const key = server.firstKey ?? ''
   return {
@@ -162,7 +165,9 @@ export const test = base
   })
   .extend('options', {})
   .extend('served', async ({ directory, options }, { onCleanup }) => {
-    const served = await startServer(join(directory, 'academy.db'), options)
+    const path = join(directory, 'academy.db')
+    if (!onPostgres) await putNewAcademy(path)
+    const served = await startServer(path, { adminKey: true, ...options })
     onCleanup(() => served.stop())
     return served
   })
