@@ -109,6 +109,12 @@ const own = imports.filter(({ to }) => isOwn(to))
 const ownByFile = new Map(
   [...Map.groupBy(own, ({ from }) => from)].map(([from, all]) => [from, all.map(({ to }) => to)]),
 )
+const staticByFile = new Map(
+  [...Map.groupBy(imports, ({ from }) => from)].map(([from, all]) => [
+    from,
+    all.filter(({ kind }) => kind === 'static').map(({ to }) => to),
+  ]),
+)
 
 /** True for a file of ours: TypeScript, or pages in it. */
 function isOwn(path: string): boolean {
@@ -161,8 +167,8 @@ function reachedFrom(path: string): ReadonlySet<string> {
 
 /** All that is loaded together with a file: what it imports statically, and what that imports. */
 function loadedWith(path: string, seen = new Set<string>()): Set<string> {
-  for (const { to, kind } of imports.filter(({ from }) => from === path)) {
-    if (kind !== 'static' || seen.has(to)) continue
+  for (const to of staticByFile.get(path) ?? []) {
+    if (seen.has(to)) continue
     seen.add(to)
     loadedWith(to, seen)
   }

@@ -3,6 +3,7 @@ import { nouns } from '../../src/cli/program/nouns.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { test as base, type RunOptions } from '../helpers/cli.ts'
 import { host } from '../helpers/host.ts'
+import { putQuickstart } from '../helpers/quickstarted.ts'
 import { resultOf, rowsOf } from '../helpers/result.ts'
 import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 
@@ -383,6 +384,7 @@ test('several courses at once are refused where the platform does not say that i
 
 describe('sends nothing there', () => {
   test.for(Object.values(here))('%s', async ([line, code], { cli, seed }) => {
+    if (line === 'quickstart') await putQuickstart(cli)
     const before = seed.requests.length
     const signal = line.startsWith('server start')
       ? { signal: AbortSignal.abort(new InterruptedError('SIGTERM')) }

@@ -139,8 +139,8 @@ describe('the profile store', () => {
     expect(store().read().profiles).toEqual({})
   })
 
-  it('loses no profile when eight processes write at once', async () => {
-    const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
+  it('loses no profile when three processes write at once', async () => {
+    const names = ['a', 'b', 'c']
     const modulePath = new URL('../../src/config/profile-store.ts', import.meta.url)
     const script = (name: string) => `
       const { createProfileStore } = await import(${JSON.stringify(modulePath.href)})

@@ -6,10 +6,11 @@ import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { exitCode } from '../../src/cli/terminal/exit-codes.ts'
 import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
-import { freshDirectory, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
+import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
 import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
 import { bin, type Ended, root, run } from './process.ts'
+import { putQuickstart } from './quickstarted.ts'
 import { runLine } from './shell.ts'
 
 /** The address of the platform in examples. */
@@ -78,7 +79,8 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
   [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db --force')],
-  [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere],
+  [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere('academy.db')],
+  [/^quickstart --database/, 'goes on with the academy that it made', academyHere('trial.db')],
 ]
 
 /** The exit code with which a line succeeds: that of a comparison says whether there are changes. */
@@ -91,7 +93,7 @@ export const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
 /** Makes a home with quickstart, and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
-  let time = Date.parse(start)
+  let time = Date.parse(start) + hour
   const place: Place = {
     platform: null,
     openBrowser: async () => {},
@@ -113,7 +115,7 @@ export async function openExamples(): Promise<Examples> {
   }
   const { cli } = place
   const snapshot = freshDirectory()
-  expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
+  await putQuickstart(cli)
   for (const [name, text] of shownFiles()) writeFileSync(join(cli.cwd, name), text)
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
   writeFileSync(join(cli.cwd, 'secret.txt'), 'the secret of another system\n')
@@ -299,9 +301,11 @@ async function lostKey({ cli }: Place): Promise<RunOptions> {
   return {}
 }
 
-async function academyHere({ cli }: Place): Promise<RunOptions> {
-  cpSync(join(cli.home, '.local/share/learnctl/local.db'), join(cli.cwd, 'academy.db'))
-  return {}
+function academyHere(name: string): Need {
+  return async ({ cli }) => {
+    cpSync(join(cli.home, '.local/share/learnctl/local.db'), join(cli.cwd, name))
+    return {}
+  }
 }
 
 async function serve({ cli }: Place): Promise<RunOptions> {

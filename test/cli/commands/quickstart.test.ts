@@ -1,36 +1,21 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
 import { describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password.ts'
-import { freshDirectory } from '../../helpers/academy.ts'
-import { test as base, type TestCli, type TestCliOptions, testCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { putQuickstart } from '../../helpers/quickstarted.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
-const plain: TestCliOptions = {}
-
-/** What quickstart left behind, made once and given to each test as it was: what it printed, and its home. */
-const test = base
-  .extend('where', { scope: 'file' }, plain)
-  .extend('first', { scope: 'file' }, async ({ where }, { onCleanup }) => {
-    const cli = testCli(where)
-    const kept = freshDirectory()
-    onCleanup(() => {
-      cli.remove()
-      kept.remove()
-    })
-    const ran = await cli.run('quickstart')
-    cpSync(cli.home, kept.path, { recursive: true })
-    return { cli, ran, kept: kept.path }
-  })
-  .extend('made', ({ first: { cli, ran, kept } }) => {
-    rmSync(cli.home, { recursive: true })
-    cpSync(kept, cli.home, { recursive: true })
-    return { cli, ...ran }
-  })
+/** `made` is a home that quickstart has left, with what it printed. */
+const test = base.extend('made', async ({ task: _ }, { onCleanup }) => {
+  const cli = testCli({ now: () => Date.parse('2026-03-01T13:00:00Z') })
+  onCleanup(cli.remove)
+  return { cli, ...(await putQuickstart(cli)) }
+})
 
 /** Everything that is in an academy. */
 async function contents(cli: TestCli) {
@@ -110,7 +95,10 @@ describe('the first time', () => {
     expect(await opens(cli, password)).toBe(true)
   })
 
-  test('leaves another active profile active, and names its own in every command', async ({ cli }) => {
+  test('leaves another active profile active, and names its own in every command', async ({
+    made: { cli },
+  }) => {
+    rmSync(cli.config, { recursive: true })
     await cli.run('profiles add school --url https://school.example --use')
     const { code, stdout } = await cli.run('quickstart')
     expect(code).toBe(0)
@@ -120,7 +108,8 @@ describe('the first time', () => {
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
   })
 
-  test('that cannot make its academy leaves no profile that leads there', async ({ cli }) => {
+  test('that cannot make its academy leaves no profile that leads there', async ({ made: { cli } }) => {
+    rmSync(cli.config, { recursive: true })
     writeFileSync(join(cli.cwd, 'file'), '')
     const env = { XDG_DATA_HOME: join(cli.cwd, 'file') }
     expect(await cli.run('quickstart', { env })).toMatchObject({
@@ -131,34 +120,22 @@ describe('the first time', () => {
     expect(await cli.run('quickstart')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('in a file of its own touches no profile', async ({ cli }) => {
-    const { code, stdout } = await cli.run('quickstart --database trial.db')
-    expect(code).toBe(0)
-    expect(stdout).toContain('  learnctl --database trial.db courses list\n')
-    expect((await cli.run('profiles list')).stdout).toBe('')
-  })
-
-  test('under -o json prints one document, with what to try next', async ({ cli }) => {
-    expect(await resultOf(cli, 'quickstart')).toMatchObject({
+  test('in a file of its own touches no profile; -o json prints one document, with what to try next', async ({
+    cli,
+  }) => {
+    const line = 'quickstart --database trial.db'
+    expect(await resultOf(cli, line)).toMatchObject({
       created: true,
       export: join(cli.cwd, 'learners.csv'),
       summary: { learners: 620, enrollments: 622 },
       email: 'admin@academy.local',
       password: expect.stringMatching(/^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/),
-      next: expect.arrayContaining(['learnctl courses list']),
+      next: expect.arrayContaining(['learnctl --database trial.db courses list']),
     })
-    const again = await resultOf(cli, 'quickstart')
+    expect((await cli.run('profiles list')).stdout).toBe('')
+    const again = await resultOf(cli, line)
     expect(Object.keys(again)).toEqual(['database', 'created', 'export', 'summary', 'next'])
-  })
-
-  test('breaks its sentences, and no command, to fit a terminal', async ({ cli }) => {
-    const { stdout } = await cli.run('quickstart --color never', { tty: 80 })
-    const lines = stdout.split('\n').filter((line) => !line.includes(cli.home))
-    const sentences = lines.filter((line) => !line.startsWith('  $ '))
-    for (const line of sentences) expect(stringWidth(line)).toBeLessThanOrEqual(80)
-    expect(lines).toContain(
-      '  $ learnctl lessons create --course ext:first-course --title "How it works" --external-id how-it-works',
-    )
+    expect((await cli.run(line)).stdout).toContain('  learnctl --database trial.db courses list\n')
   })
 })
 
@@ -176,7 +153,9 @@ describe('the second time', () => {
     expect(await contents(cli)).toEqual(before)
   })
 
-  test('goes on where the first was broken off', async ({ cli }) => {
+  test('goes on where the first was broken off; no line but a command is wider than the terminal', async ({
+    cli,
+  }) => {
     await cli.run('profiles add local --database academy.db')
     await cli.run([
       'courses',
@@ -188,7 +167,14 @@ describe('the second time', () => {
     ])
     await cli.run('users create --email oulad-11391@example.org --external-id 11391')
     await cli.run('enrollments create --course ext:AAA-2013J --user ext:11391')
-    expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
+    const { code, stdout } = await cli.run('quickstart --color never', { tty: 80 })
+    expect(code).toBe(0)
+    const lines = stdout.split('\n').filter((line) => !line.includes(cli.home))
+    const sentences = lines.filter((line) => !line.startsWith('  $ '))
+    for (const line of sentences) expect(stringWidth(line)).toBeLessThanOrEqual(80)
+    expect(lines).toContain(
+      '  $ learnctl lessons create --course ext:first-course --title "How it works" --external-id how-it-works',
+    )
     const { summary } = await resultOf(cli, 'analytics summary')
     expect(summary).toMatchObject({ learners: 620, enrollments: 622, completed: 580 })
     expect(await rowsOf(cli, 'courses list --status draft')).toEqual([])
