@@ -296,7 +296,7 @@ describe('rows that may have been written', () => {
     const stdin = `externalId,title\n${[1, 2, 3, 4, 5, 6].map((n) => `${n},Course ${n}\n`).join('')}`
     const ran = await run(platform, 'courses import - --concurrency 1', { stdin })
     expect(ran.code).toBe(1)
-    expect(ran.stderr).toContain('Stopped after 2 of 6 rows; continue with')
+    expect(ran.stderr).toContain('Stopped after 2 of 6 rows; run the same command to continue')
     expect(ran.stderr).toContain('it returned 200 with: Token expired')
     expect(writes(platform)).toHaveLength(3)
   })
