@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { jsonIn } from '../codec/json-text.ts'
+import { parseJsonOrNull } from '../codec/json-text.ts'
 import { SignInError } from './errors.ts'
 
 /** What an endpoint of OAuth says instead of what it was asked for (RFC 6749 §5.2). */
@@ -74,7 +74,7 @@ function isPage(headers: Headers, text: string): boolean {
 
 /** The JSON object that a text is; null where it is anything else. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  const value = jsonIn(text.replace(/^\uFEFF/, ''))
+  const value = parseJsonOrNull(text.replace(/^\uFEFF/, ''))
   return isJsonObject(value) ? value : null
 }
 

@@ -1,4 +1,4 @@
-import { jsonIn, jsonText } from '../codec/json-text.ts'
+import { jsonText, parseJsonOrNull } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answer, type Body, mediaTypeOf, readBody, readBytes } from './decode.ts'
@@ -98,5 +98,5 @@ function assertDone(target: Target, body: unknown): void {
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
   const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
-  await assertSuccess(target, reply, jsonIn(text), refuse)
+  await assertSuccess(target, reply, parseJsonOrNull(text), refuse)
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { jsonIn } from '../codec/json-text.ts'
+import { parseJsonOrNull } from '../codec/json-text.ts'
 import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
@@ -58,7 +58,7 @@ export async function errorOf(
   const status = failure?.said ?? reply.status
   if (status < 400 && !failure) return redirected(target, reply, answer)
   // Pages and plain text are answers, too; the status says enough.
-  const value = jsonIn(answer.body)
+  const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
   const told = toldError(value)
   const code = codeOf(reply, problem)

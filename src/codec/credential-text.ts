@@ -1,8 +1,8 @@
-/** The digits of base62, the least first: what credentials are written with. */
+/** Digits of base62, the least significant first. Credentials are written with them. */
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checkLength = 6
 
-/** How the text of each kind of credential begins, so that a leaked one says what it is. */
+/** Prefix of each kind of credential, so that secret scanners recognise a leaked one. */
 export const credentialPrefixes = {
   apiKey: 'lpk_',
   accessToken: 'lpa_',
@@ -12,26 +12,31 @@ export const credentialPrefixes = {
   clientSecret: 'lps_',
   browserSession: 'lpb_',
 } as const
-/** A kind of credential that an academy gives out. */
+/** A kind of credential that an academy issues. */
 export type CredentialName = keyof typeof credentialPrefixes
 
-/** How many characters of chance a credential has, in base62: 178 bits. */
+/** Number of random characters in a credential: 30 in base62 are 178 bits. */
 export const credentialRandomLength = 30
 
-/** The credential around some chance: its prefix before it, six check characters after it. */
-export function credentialAround(name: CredentialName, random: string): string {
-  return credentialPrefixes[name] + random + checkOf(random)
+/**
+ * Returns a credential made from random characters: a prefix before them, six check characters after them.
+ */
+export function formatCredential(name: CredentialName, random: string): string {
+  return credentialPrefixes[name] + random + checksumOf(random)
 }
 
-/** True for a text that was copied as a whole: the form of that kind, and check characters that fit. */
+/** True for a complete credential of this kind: its form and its check characters are right. */
 export function isCredential(name: CredentialName, text: string): boolean {
   const prefix = credentialPrefixes[name]
   const random = text.slice(prefix.length, -checkLength)
-  return /^[0-9A-Za-z]{30}$/.test(random) && credentialAround(name, random) === text
+  return /^[0-9A-Za-z]{30}$/.test(random) && formatCredential(name, random) === text
 }
 
-/** CRC-32 in base62. Few runs meet a credential of ours, and loading zlib takes as long as all of them together. */
-function checkOf(random: string): string {
+/**
+ * Returns the CRC-32 in base62. Loads zlib only when called, because that takes as long as all checks of a
+ * run.
+ */
+function checksumOf(random: string): string {
   let rest = process.getBuiltinModule('node:zlib').crc32(random)
   let text = ''
   for (let index = 0; index < checkLength; index += 1) {

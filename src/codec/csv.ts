@@ -1,16 +1,16 @@
-// One encoder for every CSV we write: the server's analytics and the command line's output.
+// The one encoder of CSV: for the server's analytics and for the command line's output.
 
-const guarded = /^'*[=+\-@\t\r\n＝＋－＠]/
-const quoted = /[",\r\n]/
+const formulaStart = /^'*[=+\-@\t\r\n＝＋－＠]/
+const needsQuotes = /[",\r\n]/
 
-/** A cell of text, a number, a truth value, or nothing. */
+/** A cell: text, a number, a boolean, or null for an empty cell. */
 export type CsvValue = string | number | bigint | boolean | null
 
 /**
- * One record of RFC 4180, CRLF included; null is an empty cell. Unless `raw`, a text that a spreadsheet would take
- * for a formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
+ * Formats one record of RFC 4180 with its CRLF. Unless `raw`, a text that a spreadsheet would take for a
+ * formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
  *
- * @param plain the columns whose texts can hold nothing that needs care, such as ids and times
+ * @param plain columns that need neither guard nor quotes, such as ids and times
  */
 export function csvRecord(values: readonly CsvValue[], raw: boolean, plain?: readonly boolean[]): string {
   let record = ''
@@ -24,21 +24,21 @@ export function csvRecord(values: readonly CsvValue[], raw: boolean, plain?: rea
   return record === '' && values.length === 1 ? '""\r\n' : `${record}\r\n`
 }
 
-/** True when the guard puts a `'` in front of this text. */
+/** True for a text that gets a `'` in front. */
 export function isGuarded(text: string): boolean {
-  return guarded.test(text)
+  return formulaStart.test(text)
 }
 
-/** A cell as it was before the guard. */
-export function unguarded(cell: string): string {
-  return cell.startsWith("'") && guarded.test(cell.slice(1)) ? cell.slice(1) : cell
+/** Removes the `'` that the guard put in front. */
+export function removeGuard(cell: string): string {
+  return cell.startsWith("'") && formulaStart.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
-/** A cell of text, with the guard where it needs one unless `raw`, and in quotes where RFC 4180 wants them. */
+/** Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it. */
 export function csvText(text: string, raw: boolean): string {
-  // Most cells begin with a letter or a digit: telling that costs less than the pattern.
+  // Most cells begin with a letter or a digit, which is cheaper to test than the pattern.
   const first = text.charCodeAt(0)
   const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
-  const safe = !raw && !plain && guarded.test(text) ? `'${text}` : text
-  return quoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const safe = !raw && !plain && formulaStart.test(text) ? `'${text}` : text
+  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,27 +1,31 @@
 /**
- * True for the URL of a database on a server, well formed or not, which is never a path: as a path it would be shown, with the
- * password in it.
+ * True for the URL of a PostgreSQL database, even a malformed one: taken for a path, it would be shown with
+ * its password.
  */
 export function isDatabaseUrl(text: string): boolean {
   return /^\s*postgres(ql)?:\/\//i.test(text)
 }
 
-/** The passwords in such a URL, as written and as meant: none of them is to be shown. */
+/** Returns the passwords in a database URL, both as written and decoded, so that none of them is shown. */
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]
-  return [...urlPasswords(text), ...(named === undefined ? [] : [named, meant(named)])]
+  return [...urlPasswords(text), ...(named === undefined ? [] : [named, decodedOrRaw(named)])]
 }
 
-/** The password in a URL, with or without its scheme, as written and as meant; without one, a user name may be a token. */
+/**
+ * Returns the password in a URL, with or without its scheme, as written and decoded. Without a password, the
+ * user name may be a token.
+ */
 export function urlPasswords(text: string): string[] {
-  // Up to the last @, and beyond what would end the host: a password that is not encoded is one all the same.
+  // Up to the last @, even beyond the end of the host: a password may contain characters that should have
+  // been encoded.
   const [, user = '', password] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^:@/]*)(?::(.*))?@/is.exec(text) ?? []
   const secret = password || user
-  return secret === '' ? [] : [secret, meant(secret)]
+  return secret === '' ? [] : [secret, decodedOrRaw(secret)]
 }
 
-function meant(secret: string): string {
+function decodedOrRaw(secret: string): string {
   try {
     return decodeURIComponent(secret)
   } catch {

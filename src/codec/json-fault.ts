@@ -1,14 +1,14 @@
-/** Where a text stops being JSON. */
+/** The place where a text stops being JSON. */
 export interface JsonFault {
-  /** The first one is 0, in UTF-16 code units; the length of the text where that ends too early. */
+  /** From 0, in UTF-16 code units; the length of the text if that ends too early. */
   readonly offset: number
-  /** The first one is 1. */
+  /** From 1. */
   readonly line: number
-  /** The first one is 1, in UTF-16 code units. */
+  /** From 1, in UTF-16 code units. */
   readonly column: number
 }
 
-/** What may come next: a value, the name of a member, what is between them, or nothing more. */
+/** Token that the scanner expects next. */
 type Next = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end' | 'nothing'
 
 const space = /[ \t\n\r]*/y
@@ -16,8 +16,8 @@ const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const escaped = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 
 /**
- * Where a text stops being JSON (RFC 8259), of which what a parser says has a piece: in what somebody sent, that may be a secret. Takes
- * a text that is no JSON.
+ * Finds the place where a text that is not JSON (RFC 8259) goes wrong. A parser's own message quotes the
+ * text, which may hold a secret.
  */
 export function jsonFaultIn(text: string): JsonFault {
   const offset = offsetIn(text)
@@ -70,15 +70,15 @@ function offsetIn(text: string): number {
   return text.length
 }
 
-/** Where a pattern ends that begins at a place; that place where it is not there. */
+/** Returns the end of a match that begins at `at`, or `at` without one. */
 function after(pattern: RegExp, text: string, at: number): number {
-  // Mostly no space is there, and one look is enough.
+  // Most tokens follow without a space.
   if (pattern === space && text.charCodeAt(at) > 0x20) return at
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at
 }
 
-/** Where a string ends whose content begins at a place, or where it goes wrong. */
+/** Finds the end of the string whose content begins at `from`, or the place where it goes wrong. */
 function endOfString(text: string, from: number): { readonly at: number; readonly isWhole: boolean } {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at] as string

@@ -1,7 +1,7 @@
-/** What JSON calls an object, as `JSON.parse` makes it. */
+/** A JSON object as `JSON.parse` makes it. */
 export type JsonObject = Record<string, unknown>
 
-/** True for what JSON calls an object: neither null nor an array. */
+/** True for a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,36 +1,39 @@
-/** Values in values, further than anything that people or programs mean; what reads them calls itself as often. */
-export const deepest = 200
+/** Maximum depth of nested values; code that reads them recurses as deeply. */
+export const maxJsonDepth = 200
 
-/** JSON that is too much to be read, though it may be well-formed; the message is the reason alone. */
+/** JSON beyond a limit of depth or size, well-formed or not; the message is the reason alone. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError'
 }
 
-/** An integer has no more digits than this: making a bigint takes a time that grows faster than its length. */
+/** Maximum digits of an integer: making a bigint takes time that grows faster than its length. */
 export const maxDigits = 1000
 /** Reason of a JsonLimitError for an integer that is too long. */
 export const tooManyDigits = `it has an integer of more than ${maxDigits} digits`
 
 /**
- * The value of a JSON text. Integers that a number cannot hold exactly are a bigint: rounded, an id would be that of
- * another thing. Throws SyntaxError, and JsonLimitError on text that nests too deeply or has a number beyond 1.8e308 or
- * an integer of more than 1,000 digits.
+ * Parses a JSON text. An integer that a number cannot hold exactly becomes a bigint: a rounded id would name
+ * another record. Throws SyntaxError, and JsonLimitError on text that nests too deeply or has a number beyond
+ * 1.8e308 or an integer of more than 1,000 digits.
  */
 export function parseJson(text: string): unknown {
-  const marked = text.split(opening, deepest + 1).length <= deepest && !notable.test(text) ? text : mark(text)
+  const marked =
+    text.split(opening, maxJsonDepth + 1).length <= maxJsonDepth && !inexactNumber.test(text)
+      ? text
+      : mark(text)
   if (marked === text) return JSON.parse(text)
   let value: unknown
   try {
     value = JSON.parse(marked)
   } catch {
-    // The engine's words are to be about the text as it came.
+    // Parse the original, so that the message is about that.
     return JSON.parse(text)
   }
   return unmark(value)
 }
 
-/** The same; null for what is no JSON, or more than can be read. */
-export function jsonIn(text: string): unknown {
+/** Parses a JSON text; null if it is not JSON or exceeds a limit. */
+export function parseJsonOrNull(text: string): unknown {
   try {
     return parseJson(text)
   } catch {
@@ -38,46 +41,46 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** A value as JSON text, bigints as the integers that they are. Throws TypeError on a cycle. */
+/** Formats a value as JSON, bigints as integers. Throws TypeError on a cycle. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, null, indent) ?? 'null'
   } catch (error) {
-    // It refuses a bigint by itself, as it does a cycle.
+    // JSON.stringify throws the same error for a bigint as for a cycle.
     if (!(error instanceof TypeError)) throw error
     return JSON.stringify(value, (_, member: unknown) => rawInteger(member), indent)
   }
 }
 
-/** What JSON.stringify is to write for a value: a bigint as an integer, anything else as it is. */
+/** Replacer for JSON.stringify: writes a bigint as an integer. */
 export function rawInteger(value: unknown): unknown {
   return typeof value === 'bigint' ? withRaw.rawJSON(String(value)) : value
 }
 
-/** The compiler's library does not know this part of JSON yet (ECMAScript 2026). */
+/** JSON.rawJSON (ECMAScript 2026) is missing from the compiler's library. */
 const withRaw = JSON as unknown as { rawJSON(text: string): unknown }
 
 const quote = 0x22
 const backslash = 0x5c
-/** The smallest integer that a double cannot hold has so many digits. */
+/** Number of digits of the smallest integer that a double cannot hold. */
 const inexactDigits = 16
 
-/** What begins a level of nesting; a text with few of them, strings included, needs no second look. */
+/** Beginning of a nested value. A text with few of them, even within strings, needs no exact count. */
 const opening = /[[{]/
-/** Where a number begins that a double may not hold, if it is no part of a string. */
-const notable = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE])/
+/** Beginning of a number that a double may not hold, unless it is within a string. */
+const inexactNumber = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE])/
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * What the text of a marked number begins with. JSON has this character as an escape alone, which is always written so;
- * a text that begins with it is given one more.
+ * Prefix of the string that stands for a marked number. JSON can contain this character only as this escape;
+ * a string that begins with it gets one more.
  */
 const marker = '\\u0001'
 const markerCode = 1
 
 /**
- * The same JSON with a text in place of each number that a double may not hold, which is a long integer or any with an
- * exponent: asking the engine for the source of every value takes twenty times as long. Text that is no JSON does not
+ * Replaces each number that a double may not hold (a long integer, or any with an exponent) with a string.
+ * Asking the engine for the source of every value takes twenty times as long. Text that is not JSON does not
  * become JSON. Throws JsonLimitError.
  */
 function mark(text: string): string {
@@ -96,7 +99,7 @@ function mark(text: string): string {
       at = end
     } else if (code === 0x7b || code === 0x5b) {
       depth += 1
-      if (depth > deepest) throw new JsonLimitError(`it is nested more than ${deepest} levels deep`)
+      if (depth > maxJsonDepth) throw new JsonLimitError(`it is nested more than ${maxJsonDepth} levels deep`)
     } else if (code === 0x7d || code === 0x5d) depth -= 1
     else if (isDigit(code) || code === 0x2d) {
       const { end, mayBeInexact } = numberAt(text, at)
@@ -111,7 +114,7 @@ function mark(text: string): string {
   return taken === 0 ? text : pieces.join('') + text.slice(taken)
 }
 
-/** Where that ends which may be a number. Throws JsonLimitError on an integer that is too long. */
+/** Finds the end of a possible number. Throws JsonLimitError on an integer that is too long. */
 function numberAt(text: string, start: number): { readonly end: number; readonly mayBeInexact: boolean } {
   let end = start + 1
   let isInteger = true
@@ -126,11 +129,11 @@ function numberAt(text: string, start: number): { readonly end: number; readonly
   if (hasExponent) return { end, mayBeInexact: true }
   const digits = end - start - (text[start] === '-' ? 1 : 0)
   if (isInteger && digits > maxDigits) throw new JsonLimitError(tooManyDigits)
-  // The digits of a fraction are rounded by every reader.
+  // Every reader rounds fractions.
   return { end, mayBeInexact: isInteger && digits >= inexactDigits }
 }
 
-/** The value with its numbers in place of their texts. */
+/** Replaces the marked strings in a value with their numbers. */
 function unmark(value: unknown): unknown {
   if (typeof value === 'string') return value.charCodeAt(0) === markerCode ? unmarked(value.slice(1)) : value
   if (typeof value !== 'object' || value === null) return value
@@ -138,16 +141,16 @@ function unmark(value: unknown): unknown {
   return value
 }
 
-/** Puts in place of each member of an object or array that which is made from it. */
-export function setMembers(parent: object, ownOf: (member: unknown) => unknown): void {
+/** Replaces each member of an object or array with the result of a function. */
+export function setMembers(parent: object, replace: (member: unknown) => unknown): void {
   if (Array.isArray(parent)) {
-    for (let index = 0; index < parent.length; index += 1) parent[index] = ownOf(parent[index])
+    for (let index = 0; index < parent.length; index += 1) parent[index] = replace(parent[index])
     return
   }
   for (const name of Object.keys(parent)) {
     const member = (parent as Record<string, unknown>)[name]
-    const value = ownOf(member)
-    // Set in the usual way, a member named __proto__ would be the prototype.
+    const value = replace(member)
+    // defineProperty, because assigning a member named __proto__ sets the prototype.
     if (!Object.is(value, member)) {
       Object.defineProperty(parent, name, { value, writable: true, enumerable: true, configurable: true })
     }
@@ -167,14 +170,14 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** True where the name of a member ends at this place. */
+/** True where the name of a member ends at `end`. */
 function isName(text: string, end: number): boolean {
   let at = end
   while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1
   return text[at] === ':'
 }
 
-/** Where a string ends that begins at `start`; -1 where it does not. */
+/** Finds the end of the string that begins at `start`; -1 if it is unterminated. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)

@@ -1,14 +1,14 @@
-// A word from a request is as long as its sender likes; no known one is near that.
-const longestWord = 64
+// A request can contain a word of any length; every known word is shorter than this.
+const maxWordLength = 64
 
-/** The known words that `word` was probably meant to be, equally near all; at most three, usually one or none. */
+/** Returns the known words nearest to `word`, for "did you mean": at most three, all equally near. */
 export function nearest(word: string, known: readonly string[]): string[] {
-  if (word.length > longestWord) return []
+  if (word.length > maxWordLength) return []
   const given = word.toLowerCase()
   const near = known.flatMap((candidate) => {
     const name = candidate.toLowerCase()
     const steps = distance(given, name)
-    // Of a short word two letters are a third: that is another word.
+    // In a short word, two letters are a third of it.
     const close = steps <= (Math.min(given.length, name.length) < 8 ? 1 : 2)
     const longer = given.length >= 3 && name.startsWith(given)
     return close || longer ? [{ candidate, steps: longer ? Math.min(steps, 2) : steps }] : []
@@ -18,8 +18,8 @@ export function nearest(word: string, known: readonly string[]): string[] {
 }
 
 /**
- * How many letters have to be inserted, dropped, changed or swapped with their neighbour (optimal string alignment):
- * swapping counts one, because it is what fingers do most.
+ * Counts the letters to insert, delete, change or swap with their neighbour (optimal string alignment). A
+ * swap counts as one, as the commonest typing error.
  */
 function distance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]

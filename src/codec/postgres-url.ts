@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
-/** Why a text is no URL of a database, as the end of a sentence about it; nothing of a password is in it. */
+/**
+ * A text that is not the URL of a database. The message ends a sentence about it and contains no part of the
+ * password.
+ */
 export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError'
   readonly hint: string | undefined
@@ -12,22 +15,22 @@ export class PostgresUrlError extends Error {
   }
 }
 
-/** What a URL and the variables beside it say of a PostgreSQL database. */
+/** A PostgreSQL database, as a URL and libpq's variables describe it. */
 export interface PostgresUrl {
-  /** A host name or an address; a folder, which begins with `/`, for the socket in it. */
+  /** A host name or an address; a directory, which begins with `/`, for the socket in it. */
   readonly host: string
   readonly port: number
   readonly database: string
   readonly user: string
-  /** Of the URL or `PGPASSWORD`; undefined where neither has one. */
+  /** From the URL or `PGPASSWORD`. */
   readonly password: string | undefined
-  /** Where it leads, without user and password: for messages, logs and registries. */
+  /** The URL without user and password, for messages, logs and registries. */
   readonly shown: string
-  /** The other parameters, by the names that they have in the URL. */
+  /** Returns another parameter by its name in the URL. */
   readonly parameter: (name: Parameter) => string | undefined
 }
 
-/** The parameters that libpq knows, and the variable of each (PostgreSQL, libpq, Parameter Key Words). */
+/** The parameters that libpq supports, each with its variable (PostgreSQL, libpq, Parameter Key Words). */
 const variables = {
   host: 'PGHOST',
   port: 'PGPORT',
@@ -47,13 +50,13 @@ const variables = {
 export type Parameter = keyof typeof variables
 
 const schemes = ['postgres:', 'postgresql:']
-const usualPort = 5432
-const none = 'none'
+const defaultPort = 5432
+const placeholderHost = 'none'
 const example = 'postgres://user@db.example.org:5432/academy'
 
 /**
- * Reads the URL of a database as libpq does, variables included, of which an empty one counts as unset. Throws
- * PostgresUrlError.
+ * Reads the URL of a database as libpq does, including the variables; an empty variable counts as unset.
+ * Throws PostgresUrlError.
  */
 export function readPostgresUrl(
   text: string,
@@ -63,7 +66,7 @@ export function readPostgresUrl(
   const inUrl = parametersOf(url)
   const parameter = (name: Parameter) => inUrl.get(name) || env[variables[name]] || undefined
 
-  const named = url.username !== '' && url.hostname === none ? '' : url.hostname
+  const named = url.username !== '' && url.hostname === placeholderHost ? '' : url.hostname
   const port = portOf(url.port || parameter('port'))
   const host = decoded(named).replace(/^\[(.+)\]$/, '$1') || parameter('host') || ownHost(port)
   const user = decoded(url.username) || parameter('user') || userInfo().username
@@ -72,7 +75,7 @@ export function readPostgresUrl(
   return { host, port, database, user, password, shown: shownOf(host, port, database), parameter }
 }
 
-/** The text as a URL; that of a host that is left out, as in `user@/academy`, is `none`. */
+/** Parses the text; an omitted host, as in `user@/academy`, becomes `none`. */
 function parse(text: string): URL {
   const authority = /^[^:]+:\/\/([^/?#]*)/.exec(text)?.[1] ?? ''
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
@@ -81,9 +84,9 @@ function parse(text: string): URL {
       'Use the address of the primary, or of a proxy before it',
     )
   }
-  const whole = authority.endsWith('@') ? text.replace(authority, `${authority}${none}`) : text
+  const whole = authority.endsWith('@') ? text.replace(authority, `${authority}${placeholderHost}`) : text
   const url = URL.canParse(whole) ? new URL(whole) : undefined
-  // What stands there is a part of a password that has one of # / ? in it.
+  // An @ or : in the path, or a fragment, comes from a password with an unencoded # / or ?
   if (url && schemes.includes(url.protocol) && url.hash === '' && !/[@:]/.test(url.pathname)) return url
   throw new PostgresUrlError(
     `must be a URL such as ${example}`,
@@ -106,7 +109,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    // The fault that the function throws has no place for what it was given; ours must not have it either.
+    // No cause: the error of decodeURIComponent could reveal the password.
     throw new PostgresUrlError(
       'has a % that is not followed by two hexadecimal digits',
       'Write % in a user name or password as %25',
@@ -115,12 +118,15 @@ function decoded(part: string): string {
 }
 
 function portOf(text: string | undefined): number {
-  const port = Number(text ?? usualPort)
+  const port = Number(text ?? defaultPort)
   if (Number.isInteger(port) && port > 0 && port <= 65_535) return port
   throw new PostgresUrlError(`must have a port from 1 to 65535, not ${text}`)
 }
 
-/** Where PostgreSQL listens on this machine: its socket, in the folder of Debian or that of PostgreSQL itself. */
+/**
+ * Returns where PostgreSQL listens on this machine: its socket in Debian's directory or PostgreSQL's own, or
+ * localhost.
+ */
 function ownHost(port: number): string {
   const folders = ['/var/run/postgresql', '/tmp']
   return folders.find((folder) => existsSync(`${folder}/.s.PGSQL.${port}`)) ?? 'localhost'
@@ -129,6 +135,6 @@ function ownHost(port: number): string {
 function shownOf(host: string, port: number, database: string): string {
   const name = encodeURIComponent(database)
   if (host.startsWith('/'))
-    return `postgres:///${name}?host=${host}${port === usualPort ? '' : `&port=${port}`}`
+    return `postgres:///${name}?host=${host}${port === defaultPort ? '' : `&port=${port}`}`
   return `postgres://${host.includes(':') ? `[${host}]` : host}:${port}/${name}`
 }

@@ -1,18 +1,38 @@
-/** What a thing is referred to by: its id, the school's own `ext:<externalId>`, or a user's `email:<address>`. */
+/** A reference to a record: its id, the school's own `ext:<externalId>`, or a user's `email:<address>`. */
 export interface Reference {
   readonly by: 'id' | 'ext' | 'email'
   readonly value: string
 }
 
-/** Reads a reference; what begins with neither `ext:` nor `email:` is an id. */
+/** Parses a reference; a text without `ext:` or `email:` is an id. */
 export function parseReference(text: string): Reference {
   if (text.startsWith('ext:')) return { by: 'ext', value: text.slice(4) }
   if (text.startsWith('email:')) return { by: 'email', value: text.slice(6) }
   return { by: 'id', value: text }
 }
 
-/** True for the value of a field that a reference means: addresses are compared without case. */
-export function isMeant({ by, value }: Reference, found: unknown): boolean {
+/** True if a field's value is the one in the reference; addresses are compared without case. */
+export function matchesReference({ by, value }: Reference, found: unknown): boolean {
   const text = String(found)
   return by === 'email' ? text.toLowerCase() === value.toLowerCase() : text === value
+}
+
+/**
+ * Joins references with commas. A single one stays as it is; among several, a comma within one is written
+ * `\,`.
+ */
+export function joinReferences(references: readonly string[]): string {
+  if (references.length === 1) return references[0] ?? ''
+  return references.map(escapeReference).join(',')
+}
+
+/** Escapes a reference for a place that takes a comma-separated list. */
+export function escapeReference(reference: string): string {
+  return reference.replaceAll(/[\\,]/g, '\\$&')
+}
+
+/** Splits a comma-separated list of references and trims each. */
+export function splitReferences(list: string): string[] {
+  const parts = list.match(/(?:\\[\\,]|[^,])+|(?<=,|^)(?=,|$)/g) ?? []
+  return parts.map((part) => part.replaceAll(/\\([\\,])/g, '$1').trim())
 }

@@ -1,13 +1,13 @@
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** A time zone by its IANA name: what its clocks show, and when. */
+/** A time zone, which converts between instants and local times. */
 export interface TimeZone {
-  /** What the clocks show at an instant, as milliseconds that `Date` would show the same way in UTC. */
+  /** Returns the local time at an instant, as the milliseconds for which `Date` shows it in UTC. */
   clockAt(instantMs: number): number
   /**
-   * The instant at which the clocks show this. Where they show it twice, the first; where they skip it, the same
-   * distance after the last instant before the gap.
+   * Returns the instant of a local time: the first of two if clocks were set back; if clocks skipped it, the
+   * instant as far after the last one before the gap.
    */
   instantOf(clockMs: number): number
 }
@@ -15,7 +15,7 @@ export interface TimeZone {
 /** Coordinated Universal Time. */
 export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
-/** The time zone of this name; null where there is none. */
+/** Returns the time zone with this IANA name; null if it is unknown. */
 export function timeZone(name: string): TimeZone | null {
   if (name === 'UTC') return utc
   let format: Intl.DateTimeFormat
@@ -43,24 +43,23 @@ export function timeZone(name: string): TimeZone | null {
   }
 }
 
-/** Hours, or units that follow the calendar. */
+/** A duration in hours or in calendar units. */
 export interface Duration {
   readonly count: number
   readonly unit: 'h' | 'd' | 'w' | 'm' | 'y'
 }
 
-/** The duration that a text is, such as `90d`; null for any other text. */
-export function durationIn(text: string): Duration | null {
+/** Parses a duration such as `90d`; null for any other text. */
+export function parseCalendarDuration(text: string): Duration | null {
   const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
-  // The pattern lets nothing else through.
   return count === undefined ? null : { count: Number(count), unit: unit as Duration['unit'] }
 }
 
 /**
- * The instant so many units after another one, before it for a negative count. Days, weeks, months and years keep the
- * time that the clocks show; a day that the month does not have becomes its last.
+ * Returns the instant a duration after another one, or before it if the count is negative. Days, weeks,
+ * months and years keep the local time; a day that the month lacks becomes its last day.
  */
-export function shifted(instantMs: number, { count, unit }: Duration, zone: TimeZone): number {
+export function addDuration(instantMs: number, { count, unit }: Duration, zone: TimeZone): number {
   if (unit === 'h') return instantMs + count * hourMs
   const clock = new Date(zone.clockAt(instantMs))
   if (unit === 'd' || unit === 'w') {

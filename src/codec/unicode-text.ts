@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Bytes that are no UTF-8 text (RFC 3629). */
+/** Bytes that are not UTF-8 (RFC 3629). */
 export class NotUtf8Error extends Error {
   override readonly name = 'NotUtf8Error'
-  /** Where the first sequence begins that is none, in bytes from 0. */
+  /** Offset of the first invalid sequence, in bytes. */
   readonly offset: number
 
-  /** @param before how many bytes came before these */
+  /** @param before number of bytes that came before these */
   constructor(bytes: Uint8Array, offset: number, before = 0) {
     const byte = (bytes[offset] ?? 0).toString(16).toUpperCase().padStart(2, '0')
     const wide = before === 0 && /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'))
@@ -15,23 +15,20 @@ export class NotUtf8Error extends Error {
   }
 }
 
-/**
- * The text that bytes are in UTF-8, without a byte order mark. Throws NotUtf8Error rather than to put U+FFFD in place
- * of what it cannot read.
- */
+/** Decodes UTF-8 and removes a byte order mark. Throws NotUtf8Error instead of inserting U+FFFD. */
 export function utf8Text(bytes: Uint8Array): string {
   assertUtf8(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** Throws NotUtf8Error where bytes are no UTF-8; `before` is how many came before these. */
+/** Throws NotUtf8Error unless the bytes are UTF-8; `before` is the number of bytes that came before these. */
 export function assertUtf8(bytes: Uint8Array, before = 0): void {
   if (!isUtf8(bytes)) throw new NotUtf8Error(bytes, faultAt(bytes), before)
 }
 
-/** True for text that every database can hold: well-formed Unicode without U+0000. */
-export function isSound(text: string): boolean {
+/** True for text that every database can store: well-formed Unicode without U+0000. */
+export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 

@@ -1,6 +1,9 @@
 const named: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Scripts whose letters join: there the two joiners, U+200C and U+200D, are spelling (RFC 5892 appendix A). */
+/**
+ * Scripts with joining letters: in these, the joiners U+200C and U+200D are part of the spelling (RFC 5892
+ * appendix A).
+ */
 const joining = [
   'Arab',
   'Syrc',
@@ -18,16 +21,16 @@ const joining = [
 ]
 const letters = joining.map((script) => `\\p{Script=${script}}`).join('')
 
-/** Joiners that spell a word, or hold an emoji of several together. */
+/** Joiners that are part of a word's spelling, or hold an emoji sequence together. */
 const spelling = `(?<=[${letters}])[\\u200c\\u200d]|(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})`
-/** Zero-width characters, the marks that turn the direction of writing around, and tags: nothing of them is seen. */
+/** Invisible characters: zero-width ones, marks that change the direction of writing, and tags. */
 const unseen =
   '\\u00ad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}'
-/** C0, DEL and C1 controls, line separators, and halves of a pair of surrogates. */
+/** Characters that a terminal acts on: C0, DEL and C1 controls, line separators, and lone surrogates. */
 const obeyed = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff'
 
 const needsCare = new RegExp(`[${obeyed}${unseen}]`, 'u')
-/** Made for the first text that needs it: the scripts in it take a millisecond, which every start would pay. */
+/** Compiled when first needed: its scripts take a millisecond, which every start would pay. */
 let hidden: RegExp | null = null
 
 function replaceHidden(
@@ -39,7 +42,7 @@ function replaceHidden(
   return text.replace(hidden, shown)
 }
 
-/** The text with every character shown that a terminal would obey or hide: `\n`, `\x1b`, `\u202e`. */
+/** Escapes every character that a terminal acts on or does not show: `\n`, `\x1b`, `\u202e`. */
 export function visible(text: string): string {
   return replaceHidden(text, (character, kept) => {
     const code = character.charCodeAt(0)
@@ -48,8 +51,8 @@ export function visible(text: string): string {
 }
 
 /**
- * The same for a whole document, whose line ends and tabs are its own. JSON keeps its value: each escape is one of
- * JSON's (RFC 8259 §7).
+ * Escapes such characters in a whole document, except its line ends and tabs. JSON keeps its value, because
+ * each escape is one of JSON's (RFC 8259 §7).
  */
 export function visibleDocument(text: string): string {
   return replaceHidden(text, (character, kept, at) => {

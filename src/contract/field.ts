@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { splitReferences } from '../codec/reference-list.ts'
+import { splitReferences } from '../codec/reference.ts'
 import { isInstant } from '../codec/time-text.ts'
 import { bare } from './patch.ts'
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { jsonIn } from '../codec/json-text.ts'
+import { parseJsonOrNull } from '../codec/json-text.ts'
 import type { LmsKind, MappedNoun } from '../contract/integration-choices.ts'
 import { adapt } from './adapt.ts'
 import { DeliveryFault } from './delivery-fault.ts'
@@ -11,7 +11,7 @@ export function mappingKeys(
   body: string | null,
   settings: EventSettings,
 ): Readonly<Record<MappedNoun, string | undefined>> {
-  const payload = body === null ? null : jsonIn(body)
+  const payload = body === null ? null : parseJsonOrNull(body)
   const event = isJsonObject(payload) ? eventIn(() => adapt(kind, payload, settings)) : undefined
   if (!event || event.type === 'ignored') return { course: undefined, user: undefined }
   return { course: keyIn(event.course), user: keyIn(event.learner) }

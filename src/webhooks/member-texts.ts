@@ -1,4 +1,4 @@
-import { jsonIn } from '../codec/json-text.ts'
+import { parseJsonOrNull } from '../codec/json-text.ts'
 
 /** More members of one name than a body of any system has. */
 const mostMembers = 8
@@ -14,7 +14,7 @@ export function memberTexts(bytes: Uint8Array, name: string): readonly string[] 
   for (let count = 0; count < mostMembers; count += 1) {
     const found = member.exec(json)
     if (!found) break
-    const text = jsonIn(found[1] ?? '')
+    const text = parseJsonOrNull(found[1] ?? '')
     if (typeof text === 'string') texts.push(text)
   }
   return texts

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../codec/json-text.ts'
-import { isSound, NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
+import { isStorableText, NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
 import { malformed } from './delivery-fault.ts'
 
 /** Deeper, and more in one list or object, than any of the systems sends. */
@@ -24,7 +24,7 @@ export function parsePayload(bytes: Uint8Array): JsonObject {
 
 function assertBounded(value: unknown, depth: number): void {
   if (typeof value === 'string') {
-    if (!isSound(value))
+    if (!isStorableText(value))
       throw malformed('The payload has text that is not well-formed Unicode without U+0000.')
     return
   }

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvRecord, isGuarded, unguarded } from '../../src/codec/csv.ts'
+import { csvRecord, isGuarded, removeGuard } from '../../src/codec/csv.ts'
 
 const read = (text: string): string[][] => parse(text, { record_delimiter: '\r\n' })
 
@@ -45,7 +45,7 @@ test.for([
   ['', ''],
 ])('the text %j is written as %j', ([text = '', cell]) => {
   expect(csvRecord([text], false)).toBe(cell === '' ? '""\r\n' : `${cell}\r\n`)
-  expect(unguarded(cell ?? '')).toBe(text)
+  expect(removeGuard(cell ?? '')).toBe(text)
 })
 
 test('line ends at the start of a text are guarded and quoted', () => {
@@ -69,7 +69,7 @@ test('another reader finds the cells, with one guard on those that need it and o
     fc.property(fc.array(fc.array(hostile, { minLength: 3, maxLength: 3 }), { minLength: 1 }), (rows) => {
       const found = read(rows.map((cells) => csvRecord(cells, false)).join(''))
       expect(found).toEqual(rows.map((cells) => cells.map((text) => (isGuarded(text) ? `'${text}` : text))))
-      expect(found.map((cells) => cells.map(unguarded))).toEqual(rows)
+      expect(found.map((cells) => cells.map(removeGuard))).toEqual(rows)
     }),
   )
 })

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Environment } from '../../config/directories.ts'
 
 /** `${NAME}` with any number of dollar signs in front: one is a variable, each further one stands for itself. */
@@ -25,7 +25,7 @@ export function withVariables(
   path: Path = [],
 ): unknown {
   if (typeof value === 'string') {
-    if (!isSound(value)) refuse(path, 'must be well-formed Unicode without U+0000')
+    if (!isStorableText(value)) refuse(path, 'must be well-formed Unicode without U+0000')
     return value.replace(variable, (whole: string, more: string, name: string) => {
       if (more !== '') return whole.slice(1)
       const fault = faultOf(name, variables)

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
@@ -23,7 +23,7 @@ export async function settleLessons(
     const byId = new Map<string, JsonObject>()
     /** Created lessons by key; equal lessons in their order. */
     const made = new Map<string, JsonObject[]>()
-    const query = { course_id: listOfOne(courseId), limit: 100 }
+    const query = { course_id: escapeReference(courseId), limit: 100 }
     const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
     for await (const { data } of recordPages(caller, list, pages)) {
       for (const shown of data) {

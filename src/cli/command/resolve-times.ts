@@ -1,5 +1,5 @@
 import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time-text.ts'
-import { durationIn, shifted, type TimeZone, timeZone } from '../../codec/time-zone.ts'
+import { addDuration, parseCalendarDuration, type TimeZone, timeZone } from '../../codec/time-zone.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Flag } from './flag.ts'
@@ -48,10 +48,10 @@ interface Moment {
 function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string | null {
   const { time = 'past' } = flag
   if (flag.never && text === 'never') return null
-  const duration = durationIn(text)
+  const duration = parseCalendarDuration(text)
   if (duration) {
     const count = duration.count * (time === 'future' ? 1 : -1)
-    return instantText(shifted(now, { ...duration, count }, zone), flag, text)
+    return instantText(addDuration(now, { ...duration, count }, zone), flag, text)
   }
   if (time === 'ago') {
     throw new UsageError(`--${flag.name} must be a duration, such as 30d, 2w, 3m or 24h, not ${quoted(text)}`)

@@ -1,4 +1,4 @@
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
@@ -22,7 +22,7 @@ export async function courseDeletion(look: Lookup, given: Given): Promise<Questi
   const erased = await inTrash(look, 'course', given)
   if (erased) return questionOf(look, 'course', given, erased, contentOf(erased))
   const found = await look.one(courses.get, { courseId: reference })
-  const inCourse = { course_id: listOfOne(reference) }
+  const inCourse = { course_id: escapeReference(reference) }
   const lessonCount = await look.count(lessons.list, inCourse)
   const enrollmentCount = await look.count(enrollments.list, inCourse)
   const gradeCount = await look.count(grades.list, inCourse)
@@ -91,7 +91,9 @@ async function questionOf(
 /** What `--erase` is about where it has been deleted before. */
 async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
-  return (await look.recent(await deletedList(thing)))?.find((entry) => isMeant(entry, names[thing] ?? ''))
+  return (await look.recent(await deletedList(thing)))?.find((entry) =>
+    matchesReference(entry, names[thing] ?? ''),
+  )
 }
 
 /**
@@ -103,7 +105,7 @@ export function deletedLine(thing: 'course' | 'lesson') {
     const reference = names[thing] ?? ''
     if (flags['erase'] === true) return undefined
     const entries = await look.recent(await deletedList(thing))
-    const entry = entries?.find((one) => isMeant(one, reference))
+    const entry = entries?.find((one) => matchesReference(one, reference))
     const until = valueAt(entry, 'restorableUntil')
     if (typeof until !== 'string') return undefined
     const content = contentOf(entry)
@@ -130,7 +132,7 @@ async function deletedList(thing: 'course' | 'lesson') {
   return thing === 'course' ? courses.listDeleted : lessons.listDeleted
 }
 
-function isMeant(entry: unknown, reference: string): boolean {
+function matchesReference(entry: unknown, reference: string): boolean {
   const own = reference.replace(/^ext:/, '')
   return valueAt(entry, 'id') === own || valueAt(entry, 'externalId') === own
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { surePages } from '../operation/sure-pages.ts'
@@ -27,8 +27,8 @@ export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (f
       const { calls } = await import('../../contract/calls.ts')
       const operation: Operation = calls.enrollments.list
       const query = {
-        course_id: listOfOne(String(course)),
-        user_id: listOfOne(String(user)),
+        course_id: escapeReference(String(course)),
+        user_id: escapeReference(String(user)),
         ...(role !== undefined && { role }),
         ...(deleted && { status: anyStatus }),
       }

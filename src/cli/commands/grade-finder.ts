@@ -1,6 +1,6 @@
 import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { surePages } from '../operation/sure-pages.ts'
@@ -26,8 +26,8 @@ export function gradeFinder({ context, caller }: Finding): Find {
     const { calls } = await import('../../contract/calls.ts')
     const operation: Operation = calls.grades.list
     const query = {
-      learner_id: listOfOne(learner),
-      course_id: listOfOne(String(course)),
+      learner_id: escapeReference(learner),
+      course_id: escapeReference(String(course)),
       ...(item !== undefined && { item_id: item }),
       ...(source !== undefined && { source }),
     }

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDatabaseUrl } from '../../codec/database-url.ts'
-import { grouped } from '../../codec/grouped.ts'
+import { formatCount } from '../../codec/format-count.ts'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { CopyProgress, CopySummary } from '../../server/copy/copy-academy.ts'
 import type { CopyPlace } from '../../server/copy/copy-ends.ts'
@@ -72,7 +72,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   if (!to.postgres) makeDatabaseDirectory(io, to.name)
   const summary = await copied(io, from, to)
   if (recordAsked(settings)) return output.one({ from: from.name, to: to.name, ...summary }, shape)
-  const rows = grouped(summary.rows)
+  const rows = formatCount(summary.rows)
   await output.done(
     `Copied ${from.name} to ${to.name} (${rows} rows in ${summary.tables.length} tables, compared)`,
   )
@@ -141,7 +141,7 @@ function progressLines(io: Io) {
     const [first = '', ...rest] = verb
     await note(
       io,
-      `${first.toUpperCase()}${rest.join('')} ${grouped(rows)} of ${grouped(total)} rows of ${wordsOf(table)}`,
+      `${first.toUpperCase()}${rest.join('')} ${formatCount(rows)} of ${formatCount(total)} rows of ${wordsOf(table)}`,
     )
   }
 

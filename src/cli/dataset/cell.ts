@@ -1,7 +1,7 @@
-import { type CsvValue, unguarded } from '../../codec/csv.ts'
+import { type CsvValue, removeGuard } from '../../codec/csv.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { earliestMs, isDay } from '../../codec/time-text.ts'
-import { durationIn, shifted, utc } from '../../codec/time-zone.ts'
+import { addDuration, parseCalendarDuration, utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
 /** How days are written in a file, beside ISO 8601: `excel` is Excel's number of a day. */
@@ -47,7 +47,7 @@ export class CellError extends Error {
  * are JSON or have commas between their items. Throws a CellError.
  */
 export function readCell({ kind, nullable }: CellColumn, cell: string, form: CellForm): unknown {
-  const text = unguarded(cell)
+  const text = removeGuard(cell)
   if (text === '') return undefined
   if (nullable && text.trim().toLowerCase() === nullCell) return null
   switch (kind) {
@@ -60,9 +60,9 @@ export function readCell({ kind, nullable }: CellColumn, cell: string, form: Cel
     case 'time':
       return timeIn(text.trim(), form)
     case 'texts':
-      return text.trimStart().startsWith('[') ? jsonIn(text) : listIn(text)
+      return text.trimStart().startsWith('[') ? parseJsonOrNull(text) : listIn(text)
     case 'json':
-      return jsonIn(text)
+      return parseJsonOrNull(text)
   }
 }
 
@@ -79,8 +79,8 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
     const guess = dateFormat === null ? '' : `; use --date-format ${fit.join(' or ')}`
     throw new CellError('must be a date such as 2026-08-31', { guess })
   }
-  const duration = durationIn(text)
-  const ms = duration ? shifted(now, { ...duration, count: -duration.count }, utc) : Number.NaN
+  const duration = parseCalendarDuration(text)
+  const ms = duration ? addDuration(now, { ...duration, count: -duration.count }, utc) : Number.NaN
   return ms >= earliestMs ? new Date(ms).toISOString() : text
 }
 
@@ -153,7 +153,7 @@ function listIn(text: string): string[] {
     .filter((item) => item !== '')
 }
 
-function jsonIn(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return parseJson(text)
   } catch (cause) {

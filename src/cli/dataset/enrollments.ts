@@ -1,4 +1,4 @@
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import { calls } from '../../contract/calls.ts'
 import { EnrollmentInput } from '../../contract/enrollments.ts'
 import { columnsOf } from './column.ts'
@@ -29,7 +29,11 @@ export const enrollments: Dataset = {
     params: ({ id }) => ({ enrollmentId: String(id) }),
   },
   find: ({ courseId, userId, role = 'learner' }) => ({
-    query: { course_id: listOfOne(String(courseId)), user_id: listOfOne(String(userId)), role: String(role) },
+    query: {
+      course_id: escapeReference(String(courseId)),
+      user_id: escapeReference(String(userId)),
+      role: String(role),
+    },
     matches: (shown) => shown['role'] === role,
   }),
   toRecord: async (shown, names) => ({

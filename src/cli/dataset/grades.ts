@@ -1,4 +1,4 @@
-import { listOfOne } from '../../codec/reference-list.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import { calls } from '../../contract/calls.ts'
 import { GradeInput, wholeCourse } from '../../contract/grades.ts'
 import { columnsOf } from './column.ts'
@@ -31,8 +31,8 @@ export const grades: Dataset = {
   },
   find: ({ learnerId, courseId, itemId = wholeCourse, source }) => ({
     query: {
-      learner_id: listOfOne(String(learnerId)),
-      course_id: listOfOne(String(courseId)),
+      learner_id: escapeReference(String(learnerId)),
+      course_id: escapeReference(String(courseId)),
       item_id: String(itemId),
       ...(source ? { source: String(source) } : {}),
     },

@@ -1,4 +1,4 @@
-import { unguarded } from '../../codec/csv.ts'
+import { removeGuard } from '../../codec/csv.ts'
 
 const quote = 0x22
 const lineFeed = 0x0a
@@ -36,7 +36,7 @@ export function csvCounter(separator = ','): CsvCounter {
 
   function look(data: Buffer, at: number, end: RegExp): void {
     const [cell = ''] = data.toString('utf8', at, at + lookaheadBytes).split(end, 1)
-    if (unguarded(cell) !== cell) guarded += 1
+    if (removeGuard(cell) !== cell) guarded += 1
   }
 
   /** Unquoted bytes: every line feed ends a record, an apostrophe may begin a cell. */

@@ -1,7 +1,7 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { joinReferences, splitReferences } from '../../codec/reference-list.ts'
+import { joinReferences, splitReferences } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { recordPages } from '../dataset/shown-records.ts'

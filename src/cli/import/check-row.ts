@@ -74,17 +74,17 @@ function textOf(value: unknown): string | undefined {
 /** Texts that no platform can keep: halves of characters (lone surrogates), and U+0000. */
 function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
   // Nearly every record is sound as a whole.
-  if (isSound(record)) return []
+  if (isStorableText(record)) return []
   return columns.flatMap(({ name, path }) => {
     const value = valueAt(record, path)
-    if (value === undefined || value === null || isSound(value)) return []
+    if (value === undefined || value === null || isStorableText(value)) return []
     const message = 'must be well-formed Unicode without U+0000'
     return [{ column: name, code: 'invalid_string', message }]
   })
 }
 
-function isSound(value: unknown): boolean {
+function isStorableText(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, member]) => isSound(name) && isSound(member))
+  return Object.entries(value).every(([name, member]) => isStorableText(name) && isStorableText(member))
 }

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../client/errors.ts'
-import { grouped } from '../../codec/grouped.ts'
+import { formatCount } from '../../codec/format-count.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { fieldPath } from './field-path.ts'
 import type { RefusedCallError } from './refused-call.ts'
@@ -23,8 +23,8 @@ export function problemsIn(
     const shown = faults.filter((fault) => !unknown.includes(fault)).slice(0, maxProblems)
     const untold = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
     const more = faults.length - shown.length + untold
-    const rest = more > 0 ? [`… and ${grouped(more)} more`] : []
-    const count = grouped(faults.length + untold)
+    const rest = more > 0 ? [`… and ${formatCount(more)} more`] : []
+    const count = formatCount(faults.length + untold)
     return { message: `${count} problems found:`, why: [...shown.map(lineOf), ...rest] }
   }
   const lines = faults.map(lineOf)

@@ -1,4 +1,4 @@
-import { joinReferences } from '../../codec/reference-list.ts'
+import { joinReferences } from '../../codec/reference.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 

@@ -107,10 +107,10 @@ async function confirmed(
   input: AnyInput,
   refusal: unknown,
 ): Promise<AnyInput> {
-  const isMeant =
+  const matchesReference =
     confirms && refusal instanceof ApiError && refusal.faults.some(({ code }) => code === confirms.code)
   const { settings, prompts } = context
-  if (!isMeant || (prompts.refusal !== null && !settings.yes.value)) throw refusal
+  if (!matchesReference || (prompts.refusal !== null && !settings.yes.value)) throw refusal
   const { consequence, field } = confirms
   const action = confirms.action(given)
   const text = action.charAt(0).toUpperCase() + action.slice(1)

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import type { JsonObject } from '../../codec/json-object.ts'
-import { splitReferences } from '../../codec/reference-list.ts'
+import { splitReferences } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'

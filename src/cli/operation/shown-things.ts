@@ -2,7 +2,7 @@ import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { idOf, memberOf } from '../../client/foreign/record.ts'
-import { isMeant, parseReference } from '../../codec/reference.ts'
+import { matchesReference, parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
@@ -100,5 +100,5 @@ function standsFor(thing: unknown, noun: string, id: string, reference: string):
   const meant = parseReference(reference)
   const value = memberOf(thing, meant.by === 'email' ? 'email' : 'externalId', noun)
   // Somewhere an id may look like a reference of ours.
-  return id === reference || isMeant(meant, value)
+  return id === reference || matchesReference(meant, value)
 }

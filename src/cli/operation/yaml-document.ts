@@ -1,6 +1,6 @@
 import type { Document, ScalarTag, Tags, YAMLMap } from 'yaml'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { deepest, maxDigits, tooManyDigits } from '../../codec/json-text.ts'
+import { maxDigits, maxJsonDepth, tooManyDigits } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
@@ -47,7 +47,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     const repeated = firstRepeated(document)
     if (repeated !== undefined) throw notYaml(repeated, 'Map keys must be unique')
     const value: unknown = document.toJS()
-    if (isDeeper(value, deepest)) throw tooDeep(name)
+    if (isDeeper(value, maxJsonDepth)) throw tooDeep(name)
     return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, error)
@@ -151,7 +151,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 function tooDeep(name: string, cause?: Error): UsageError {
-  return new UsageError(`Cannot read ${name}: it is nested more than ${deepest} levels deep`, { cause })
+  return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
 }
 
 /** The same value with the integers as numbers that these hold exactly. */

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { unguarded } from '../../codec/csv.ts'
+import { removeGuard } from '../../codec/csv.ts'
 import type { EnrollmentInput } from '../../contract/enrollments.ts'
 import type { GradeInput } from '../../contract/grades.ts'
 import type { ProgressItem } from '../../contract/progress.ts'
@@ -79,7 +79,7 @@ async function readRows(name: string): Promise<Cells[]> {
     readFile(new URL(`../../examples/${name}.csv`, import.meta.url)),
     import('csv-parse/sync'),
   ])
-  return parse(text, { columns: true, bom: true, cast: unguarded })
+  return parse(text, { columns: true, bom: true, cast: removeGuard })
 }
 
 function each<Row>(rows: readonly Cells[] | undefined, make: (row: Cells) => Row): Row[] {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { jsonIn } from '../../codec/json-text.ts'
+import { parseJsonOrNull } from '../../codec/json-text.ts'
 
 /** The answer to one delivery. */
 export interface DeliveryAnswer {
@@ -18,7 +18,7 @@ export function answerIn(
   status: number,
   text: string,
 ): Pick<DeliveryAnswer, 'outcome' | 'deliveryId' | 'reason'> {
-  const body = jsonIn(text)
+  const body = parseJsonOrNull(text)
   const told = isJsonObject(body) ? body : {}
   const text_ = (name: string) => (typeof told[name] === 'string' ? told[name] : null)
   const missing = Array.isArray(told['missing']) ? `${told['missing'].join(' and ')} not found` : null

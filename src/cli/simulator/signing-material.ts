@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { jsonIn } from '../../codec/json-text.ts'
+import { parseJsonOrNull } from '../../codec/json-text.ts'
 import type { SigningMaterial } from '../../webhooks/delivery.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
@@ -38,7 +38,7 @@ function oneLine(text: string, where: string): string {
 }
 
 function privateKeyIn(file: string, text: string): JsonObject {
-  const key = jsonIn(text)
+  const key = parseJsonOrNull(text)
   if (
     isJsonObject(key) &&
     key['kty'] === 'RSA' &&

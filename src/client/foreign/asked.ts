@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isMeant, parseReference } from '../../codec/reference.ts'
-import { splitReferences } from '../../codec/reference-list.ts'
+import { matchesReference, parseReference, splitReferences } from '../../codec/reference.ts'
 import { spanOf } from '../../codec/time-text.ts'
 import type { Filter } from '../../contract/filter.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -193,7 +192,7 @@ function referenceJudge(
     const reference = parseReference(text)
     const { by } = reference
     const field = by === 'id' ? undefined : filter[by]
-    if (field !== undefined) return onField(field, noun, (value) => isMeant(reference, value))
+    if (field !== undefined) return onField(field, noun, (value) => matchesReference(reference, value))
     const id = by === 'id' ? text : ids.get(text)
     return id === undefined
       ? () => without(filter.field)

@@ -3,14 +3,14 @@ import sql from 'sql-template-tag'
 import {
   base62,
   type CredentialName,
-  credentialAround,
   credentialRandomLength,
+  formatCredential,
 } from '../../codec/credential-text.ts'
 import type { Database } from '../database/database.ts'
 
 /** A new credential of this kind. */
 export function newCredential(name: CredentialName): string {
-  return credentialAround(name, randomBase62(credentialRandomLength))
+  return formatCredential(name, randomBase62(credentialRandomLength))
 }
 
 /** SHA-256 in base64url: what is kept of a credential (ASVS 5.0, 6.5.2: enough above 112 bits of chance). */

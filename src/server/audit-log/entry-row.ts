@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { jsonIn } from '../../codec/json-text.ts'
+import { parseJsonOrNull } from '../../codec/json-text.ts'
 import { type Action, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Row } from '../database/database.ts'
@@ -43,7 +43,7 @@ const lostDetails: Details = ['', null, null, null, null]
 
 /** What was stored; one entry that is no JSON any more does not keep the others from being read. */
 function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
-  const value = jsonIn(text)
+  const value = parseJsonOrNull(text)
   return Array.isArray(value) && value.length === lost.length ? (value as unknown as Stored) : lost
 }
 

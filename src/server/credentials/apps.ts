@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { type App, type AppInput, apps, type NewApp } from '../../contract/apps.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import { digest, newCredential } from '../access/secret.ts'
@@ -87,7 +87,7 @@ export async function findApp(database: Database, clientId: string): Promise<App
 
 /** The stored application, undefined where there is none. */
 export async function findAppRow(database: Database, clientId: string): Promise<AppRow | undefined> {
-  if (!isSound(clientId)) return undefined
+  if (!isStorableText(clientId)) return undefined
   return database.one<AppRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
 }
 

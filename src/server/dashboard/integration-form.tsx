@@ -155,7 +155,7 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
     ...(kind === 'canvas' && {
       rootAccountUuid: given('rootAccountUuid'),
       jwksUrl: given('jwksUrl'),
-      jwks: jsonIn(given('jwks')),
+      jwks: parseJsonOrNull(given('jwks')),
     }),
   }
 }
@@ -186,7 +186,7 @@ function secretHint(set: { setAt: string; last4: string | null } | null | undefi
   return `Set on ${set.setAt.slice(0, 10)}${end}. Leave it empty to keep it`
 }
 
-function jsonIn(text: string | null): unknown {
+function parseJsonOrNull(text: string | null): unknown {
   if (text === null) return null
   try {
     return JSON.parse(text)

@@ -1,5 +1,5 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Cell } from './database.ts'
 
@@ -86,7 +86,7 @@ export function readCursorParts(cursor: string, sort: string, count: number): Ce
 
 /** True for what a row can have been sorted by. */
 function isKey(value: unknown): boolean {
-  return typeof value === 'string' ? isSound(value) : typeof value === 'number'
+  return typeof value === 'string' ? isStorableText(value) : typeof value === 'number'
 }
 
 /** 400 `invalid_cursor`. */

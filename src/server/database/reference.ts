@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { splitReferences } from '../../codec/reference-list.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { splitReferences } from '../../codec/reference.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
 import { type IdPrefix, isIdForm } from './id.ts'
@@ -36,7 +36,7 @@ export async function resolve(
  */
 export function isReferred(table: Table, reference: string, rows: string = table): Sql {
   // Nothing is called by what no database can hold: PostgreSQL refuses to look.
-  if (!isSound(reference)) return sql`false`
+  if (!isStorableText(reference)) return sql`false`
   const byId = (id: string) => sql`id = ${id}`
   const byExternalId = (id: string) => sql`external_id = ${id}`
   if (isOwnId(table, reference)) return byId(reference)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { jsonFaultIn } from '../../codec/json-fault.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { setMembers } from '../../codec/json-text.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
 
@@ -70,7 +70,7 @@ export function structuralFaults(body: unknown): Faults {
 
   function look(value: unknown): void {
     if (typeof value === 'string') {
-      if (!isSound(value)) fault('invalid_string', unsound)
+      if (!isStorableText(value)) fault('invalid_string', unsound)
       return
     }
     if (typeof value !== 'object' || value === null) return
@@ -83,7 +83,7 @@ export function structuralFaults(body: unknown): Faults {
         return
       }
       for (const key of keys) {
-        if (isSound(key)) inside(key, (value as JsonObject)[key])
+        if (isStorableText(key)) inside(key, (value as JsonObject)[key])
         else fault('invalid_string', 'has a name that is not well-formed Unicode')
       }
     } else if (value.length > maximumArray) {

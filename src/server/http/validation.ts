@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isList } from '../../contract/field.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
@@ -128,7 +128,7 @@ export function parseQuery<Schema extends z.ZodObject>(
     } else if (schema && Object.hasOwn(schema.shape, name)) {
       given[name] = value
       // Whoever reads a cursor judges it.
-      if (name !== 'cursor' && !isSound(value)) {
+      if (name !== 'cursor' && !isStorableText(value)) {
         faults.add({ parameter: name, code: 'invalid_string', detail: unsound })
       }
     } else {

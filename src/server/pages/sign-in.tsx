@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import { longestPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
@@ -107,7 +107,7 @@ async function accountBy(
 ): Promise<Account> {
   // Before anything is done with them: anybody can send a text that takes long to lower, to hash or to look up.
   if (account.length > longestAccount || password.length > longestPassword) throw wrong()
-  if (!isSound(account)) throw wrong()
+  if (!isStorableText(account)) throw wrong()
   const key = account.toLowerCase()
   const user = await database.one<Account>(sql`
     select id, role, password_hash from users

@@ -1,4 +1,4 @@
-import { grouped } from '../../codec/grouped.ts'
+import { formatCount } from '../../codec/format-count.ts'
 import { type ErrorCode, type Fault, type Problem, phraseOf, statusOf } from '../../contract/errors.ts'
 
 /** A refusal with its code; the app turns it into problem details (RFC 9457). */
@@ -110,8 +110,8 @@ function counted(errors: readonly Fault[], more: number): string {
   const places = [...new Set(errors.map(placeOf))]
   const others = places.length + more - namedPlaces
   const named = places.slice(0, namedPlaces).join(', ')
-  const rest = others > 0 ? ` and ${grouped(others)} more places` : ''
-  return `${grouped(errors.length + more)} problems found: ${named}${rest}`
+  const rest = others > 0 ? ` and ${formatCount(others)} more places` : ''
+  return `${formatCount(errors.length + more)} problems found: ${named}${rest}`
 }
 
 /** `#/modules/0/title` as `modules.0.title`; a parameter by its name. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import {
   Enrollment,
   EnrollmentInput,
@@ -207,7 +207,7 @@ async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | un
   if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
-  if (!isSound(role)) return undefined
+  if (!isStorableText(role)) return undefined
   return database.one<EnrollmentRow>(sql`
     select ${enrollmentColumns} from enrollments e
     where e.course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}

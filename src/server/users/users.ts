@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { isSound } from '../../codec/unicode-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
@@ -145,7 +145,7 @@ async function existing({ database, rawBody }: Call): Promise<UserRow | undefine
 
 /** True for a text that can be one: what is longer, or cannot be kept, is refused when the item is judged. */
 function isIdentifier(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= 512 && isSound(value)
+  return typeof value === 'string' && value.length <= 512 && isStorableText(value)
 }
 
 /** What `prepare` made of the password in this call's body. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { jsonText } from '../../../src/codec/json-text.ts'
-import { isSound } from '../../../src/codec/unicode-text.ts'
+import { isStorableText } from '../../../src/codec/unicode-text.ts'
 import { anyText } from '../../helpers/any-text.ts'
 import { test } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random-runs.ts'
@@ -12,7 +12,7 @@ const runs = randomRuns(3, 10)
 
 /** Texts as people write them, with whatever Unicode has, and with what files give a meaning to. */
 const text = fc.oneof(
-  anyText.filter(isSound),
+  anyText.filter(isStorableText),
   fc.constantFrom(`\${HOME}`, `$\${HOME}`, 'yes', '- a', '# b', '=1+1', ' x ', '2026-01-01'),
 )
 const title = text.map((value) => value.trim().slice(0, 100)).filter((value) => value.trim() !== '')
