@@ -6,83 +6,83 @@ import {
 } from 'oauth4webapi'
 import { shellWord } from '../codec/shell-word.ts'
 import { oauthPaths } from '../contract/oauth.ts'
-import type { SecretPlace, SecretPlaces } from './client-identity.ts'
-import { objectIn, readAnswer } from './endpoint-answer.ts'
+import type { SecretPlace, SecretPlaces } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
+import { objectIn, readAnswer } from './oauth-response.ts'
 
-/** Where an authorization server takes what. */
+/** The endpoints of an authorization server, and what it supports. */
 export interface AuthorizationServer {
-  /** By which it names itself in redirects (RFC 9207). */
+  /** Its identifier in redirects (RFC 9207). */
   readonly issuer: string
   readonly authorizationEndpoint: string | null
   readonly tokenEndpoint: string
   readonly deviceAuthorizationEndpoint: string | null
   readonly revocationEndpoint: string | null
-  /** True where every redirect of its says who made it (RFC 9207 §3). */
-  readonly namesItself: boolean
+  /** True if each of its redirects has the parameter `iss` (RFC 9207 §3). */
+  readonly sendsIssuer: boolean
   readonly secretPlaces: SecretPlaces
-  /** The scopes that it says it has (RFC 8414 §2, `scopes_supported`); null where it does not say. */
+  /** Supported scopes (RFC 8414 §2, `scopes_supported`); null if it does not publish them. */
   readonly scopes: readonly string[] | null
-  /** False where it has no metadata, and all of this is what an academy has by default. */
-  readonly published: boolean
+  /** False if the server has no metadata and these are the default endpoints. */
+  readonly hasMetadata: boolean
 }
 
-/** What discovery takes. */
+/** Options of discovery. */
 export interface Discovery {
-  /** The base address of the academy, without a trailing slash. */
+  /** Base URL of the platform, without a trailing slash. */
   readonly issuer: string
   readonly fetch: Fetch
   readonly signal: AbortSignal
-  /** The token endpoint, whatever the metadata says. */
+  /** Overrides the token endpoint of the metadata. */
   readonly tokenUrl: string | null
-  /** Where the client secret goes, whatever the metadata says. */
+  /** Overrides the metadata on where the client secret is sent. */
   readonly secretPlace: SecretPlace | null
-  /** False where what is sent to an address could be read on its way. */
+  /** False if requests to the URL would be unencrypted. */
   readonly isConfidential: (url: string) => boolean
 }
 
 /**
- * Looks up where the authorization server of an academy takes what (RFC 8414). Where there is no metadata, the
- * published paths are taken (contract/oauth.ts). Throws a SignInError on metadata of another issuer, on endpoints that
- * cannot be used, and on a server that cannot answer now.
+ * Discovers the endpoints of a platform's authorization server (RFC 8414). Without metadata it assumes the
+ * published paths (contract/oauth.ts). Throws a SignInError on metadata of another issuer, on unusable
+ * endpoints, and on a server that is unavailable.
  */
 export async function discover(discovery: Discovery): Promise<AuthorizationServer> {
   const { issuer, tokenUrl } = discovery
   const metadata = await readMetadata(discovery)
   if (metadata === null) {
-    return checked(discovery, {
+    return assertConfidential(discovery, {
       issuer,
       authorizationEndpoint: issuer + oauthPaths.authorize,
       tokenEndpoint: tokenUrl ?? issuer + oauthPaths.token,
       deviceAuthorizationEndpoint: issuer + oauthPaths.deviceAuthorization,
       revocationEndpoint: issuer + oauthPaths.revoke,
-      namesItself: false,
+      sendsIssuer: false,
       secretPlaces: secretPlacesOf(discovery, undefined),
       scopes: null,
-      published: false,
+      hasMetadata: false,
     })
   }
   const endpoint = (name: string) => endpointIn(issuer, metadata, name)
-  return checked(discovery, {
+  return assertConfidential(discovery, {
     issuer: String(metadata['issuer']),
     authorizationEndpoint: endpoint('authorization_endpoint'),
-    tokenEndpoint: tokenUrl ?? endpoint('token_endpoint') ?? missing(issuer, 'token_endpoint'),
+    tokenEndpoint: tokenUrl ?? endpoint('token_endpoint') ?? throwMissing(issuer, 'token_endpoint'),
     deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
     revocationEndpoint: endpoint('revocation_endpoint'),
-    namesItself: metadata['authorization_response_iss_parameter_supported'] === true,
+    sendsIssuer: metadata['authorization_response_iss_parameter_supported'] === true,
     secretPlaces: secretPlacesOf(discovery, metadata['token_endpoint_auth_methods_supported']),
-    scopes: textsIn(metadata['scopes_supported']),
-    published: true,
+    scopes: stringsIn(metadata['scopes_supported']),
+    hasMetadata: true,
   })
 }
 
-/** The metadata, which is this issuer's own; null where there is none. */
+/** Reads the metadata of this issuer; null without any. */
 async function readMetadata({ issuer, fetch, signal }: Discovery) {
   const response = await discoveryRequest(new URL(issuer), {
     algorithm: 'oauth2',
     [customFetch]: fetch,
-    // Whether plain http will do was decided when the address was given.
+    // Plain http was allowed or refused when the URL was given.
     [allowInsecureRequests]: true,
     signal,
   })
@@ -92,14 +92,14 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
   if (withoutSlash(metadata['issuer']) === issuer) return metadata
   throw new SignInError('metadata_unusable', `The metadata of ${issuer} names another issuer`, {
     why: [`It names ${metadata['issuer']}`],
-    // Whatever a shell would obey stays out of a command that somebody copies.
+    // The user may copy the command: leave out an issuer with characters that a shell interprets.
     ...(/^https?:\/\/[\w.:[\]/~%-]+$/.test(metadata['issuer']) && {
       hint: `To sign in there instead: learnctl auth login --url ${shellWord(metadata['issuer'])}`,
     }),
   })
 }
 
-/** Where an issuer's metadata is: its path comes behind the well-known one (RFC 8414 §3.1). */
+/** Returns the URL of an issuer's metadata: its path follows the well-known one (RFC 8414 §3.1). */
 export function metadataUrl(issuer: string): string {
   const { origin, pathname } = new URL(issuer)
   return origin + oauthPaths.metadata + withoutSlash(pathname)
@@ -123,48 +123,51 @@ function endpointIn(
   })
 }
 
-/** What the caller or the metadata says; both where neither does, because servers that take the form alone are many. */
+/**
+ * Returns where to send the client secret. Without metadata both places, because many servers only read the
+ * form.
+ */
 function secretPlacesOf({ secretPlace }: Discovery, methods: unknown): SecretPlaces {
   if (secretPlace !== null) return [secretPlace]
   if (!Array.isArray(methods)) return ['header', 'form']
   if (!methods.includes('client_secret_basic')) return ['form']
-  // Of what a server takes, an application may be registered with one way alone.
+  // A server that supports both may have registered the application for only one.
   return methods.includes('client_secret_post') ? ['header', 'form'] : ['header']
 }
 
-function textsIn(value: unknown): readonly string[] | null {
+function stringsIn(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : null
 }
 
-function missing(issuer: string, name: string): never {
+function throwMissing(issuer: string, name: string): never {
   throw new SignInError('metadata_unusable', `No ${name} in the metadata of ${issuer}`, {
     hint: 'Specify it with --token-url <url>',
   })
 }
 
-function checked({ isConfidential }: Discovery, server: AuthorizationServer): AuthorizationServer {
+function assertConfidential({ isConfidential }: Discovery, server: AuthorizationServer): AuthorizationServer {
   const { authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint } = server
   const endpoints = [authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
-  const open = endpoints.find((url) => url !== null && !isConfidential(url))
-  if (open === undefined) return server
+  const unencrypted = endpoints.find((url) => url !== null && !isConfidential(url))
+  if (unencrypted === undefined) return server
   throw new SignInError(
     'insecure_endpoint',
-    `Refusing to send credentials to ${open} over unencrypted http`,
+    `Refusing to send credentials to ${unencrypted} over unencrypted http`,
     {
       hint: 'Use https, or --insecure-http to allow it',
     },
   )
 }
 
-/** The server as oauth4webapi knows it. */
+/** Converts the server to the metadata that oauth4webapi takes. */
 export function metadataOf(server: AuthorizationServer): Metadata {
-  const { issuer, tokenEndpoint, deviceAuthorizationEndpoint, namesItself } = server
+  const { issuer, tokenEndpoint, deviceAuthorizationEndpoint, sendsIssuer } = server
   return {
     issuer,
     token_endpoint: tokenEndpoint,
     ...(deviceAuthorizationEndpoint !== null && {
       device_authorization_endpoint: deviceAuthorizationEndpoint,
     }),
-    authorization_response_iss_parameter_supported: namesItself,
+    authorization_response_iss_parameter_supported: sendsIssuer,
   }
 }

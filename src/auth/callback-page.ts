@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** What a browser is answered at the end of a sign-in. */
+/** The response that a browser gets at the end of a sign-in. */
 export interface CallbackPage {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ const headers = {
     "frame-ancestors 'none'",
   ].join('; '),
   'cache-control': 'no-store',
-  // The address of this page holds the code: it is to be told to nobody.
+  // The URL of this page contains the code.
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -49,7 +49,7 @@ const tick =
 const cross =
   '<svg class="bad" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="10"/><path d="m8.5 8.5 7 7m0-7-7 7"/></svg>'
 
-/** The page for a browser that has signed in: where, and as whom if that is known. */
+/** Returns the page for a successful sign-in, with the account if it is known. */
 export function successPage(place: string, account: string | null): CallbackPage {
   const who = account === null ? '' : ` as <strong>${escaped(account)}</strong>`
   return page(200, 'You are signed in', tick, [
@@ -58,7 +58,7 @@ export function successPage(place: string, account: string | null): CallbackPage
   ])
 }
 
-/** The page for a browser whose sign-in came to nothing: why. */
+/** Returns the page for a failed sign-in, with the reason. */
 export function failurePage(reason: string): CallbackPage {
   return page(400, 'Sign-in failed', cross, [
     `${escaped(reason)}.`,
@@ -95,7 +95,7 @@ const plainTexts = {
   405: 'Method not allowed.\n',
 } as const
 
-/** The answer to whatever is not the redirect that is waited for. */
+/** Returns the response to a request that is not the expected redirect. */
 export function plainAnswer(status: 400 | 404 | 405): CallbackPage {
   return {
     status,

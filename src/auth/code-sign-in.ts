@@ -12,42 +12,41 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
 import { failurePage, successPage } from './callback-page.ts'
-import { type ClientIdentity, clientAuthentication, inEachPlace } from './client-identity.ts'
+import { type ClientIdentity, clientAuthentication, tryEachPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
-import { type Loopback, openLoopback } from './loopback.ts'
-import { readPasted } from './pasted.ts'
-import { refusedBy } from './refused.ts'
+import { refusalError } from './oauth-response.ts'
+import { type Loopback, openLoopback, readPasted } from './redirect-listener.ts'
 import { requestTokens, type TokenPurpose } from './token-response.ts'
 
-/** How long somebody may take to sign in with a browser. */
-export const patienceMinutes = 5
+/** Time that the user has to sign in with a browser. */
+export const signInTimeoutMinutes = 5
 
-/** What has become of the tokens: at least, the account that they stand for, if that is known. */
+/** Result of storing the tokens, with the account if it is known. */
 export interface Kept {
   readonly account: string | null
 }
 
-/** What signing in takes, whichever way. */
+/** Options of every way to sign in. */
 export interface SignIn<Result extends Kept> extends TokenPurpose {
   readonly fetch: Fetch
   readonly signal: AbortSignal
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Keeps the tokens, once it has seen that they work. */
+  /** Stores the tokens after checking that they work. */
   readonly keep: (tokens: StoredTokens) => Promise<Result>
 }
 
-/** Signing in with a browser that comes back to this machine. */
+/** Options for signing in with a browser on this machine. */
 export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
-  /** The redirect URI that the client is registered with; null for any port of this program's own client. */
+  /** Registered redirect URI; null for any port, as this program's own client may use. */
   readonly redirectUri: string | null
-  /** Shows the person the address to open. */
+  /** Shows the user the URL to open. */
   readonly show: (url: string) => Promise<void>
-  /** Asks for the address that the browser was sent to until `check` has nothing against it; null where nobody can be asked. */
+  /** Prompts for the final URL of the browser until `check` accepts it; null if prompts are disabled. */
   readonly paste: ((check: (text: string) => string | true, signal: AbortSignal) => Promise<void>) | null
 }
 
-/** What an authorization request is made of. */
+/** Parameters of an authorization request. */
 export interface AuthorizationRequest {
   readonly endpoint: string
   readonly clientId: string
@@ -57,7 +56,7 @@ export interface AuthorizationRequest {
   readonly challenge: string
 }
 
-/** The address that asks for an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+/** Returns the URL that requests an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export function authorizationUrl(request: AuthorizationRequest): string {
   const url = new URL(request.endpoint)
   const parameters = {
@@ -74,8 +73,9 @@ export function authorizationUrl(request: AuthorizationRequest): string {
 }
 
 /**
- * Signs in with an authorization code (RFC 6749 §4.1) that a browser brings to a listener on this machine, or that
- * somebody pastes. The browser is told how it ended, and only then. Throws a SignInError, or the reason of the signal.
+ * Signs in with an authorization code (RFC 6749 §4.1) that a browser brings to a listener on this machine, or
+ * that the user pastes. The browser gets its page when the sign-in has ended. Throws a SignInError, or the
+ * signal's reason.
  */
 export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Result>): Promise<Result> {
   const { server, client, redirectUri, scopes, signal } = signIn
@@ -95,8 +95,8 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
       challenge: await calculatePKCECodeChallenge(verifier),
     })
     await signIn.show(url)
-    const parameters = await firstResponse(signIn, loopback, state)
-    const tokens = await exchange(signIn, parameters, loopback.redirectUri, verifier)
+    const parameters = await waitForRedirect(signIn, loopback, state)
+    const tokens = await exchangeCode(signIn, parameters, loopback.redirectUri, verifier)
     const kept = await signIn.keep(tokens)
     page = successPage(new URL(signIn.origin).host, kept.account)
     return kept
@@ -114,8 +114,8 @@ function notOffered({ issuer }: AuthorizationServer): SignInError {
   })
 }
 
-/** What comes first: the redirect, somebody's paste, the end of patience, or the end of the program. */
-async function firstResponse(
+/** Waits for the redirect, a pasted URL, the timeout or the abort of the program, whichever is first. */
+async function waitForRedirect(
   signIn: CodeSignIn,
   loopback: Loopback,
   state: string,
@@ -126,54 +126,54 @@ async function firstResponse(
     signIn.signal.addEventListener('abort', () => reject(signIn.signal.reason), { once: true })
     if (signIn.signal.aborted) reject(signIn.signal.reason)
   })
-  const late = signIn.sleep(patienceMinutes * 60_000, signal).then(() => {
+  const late = signIn.sleep(signInTimeoutMinutes * 60_000, signal).then(() => {
     throw timedOut(signIn)
   })
-  const question = signIn.paste === null ? null : pasted(signIn.paste, state, signal)
+  const question = signIn.paste === null ? null : askForRedirect(signIn.paste, state, signal)
   const answer = question?.then((given) => given ?? new Promise<never>(() => {}))
   try {
     return await Promise.race([loopback.redirected, interrupted, late, ...(answer ? [answer] : [])])
   } finally {
     over.abort()
-    // The question has to be off the screen before anything else is said.
+    // Wait until the prompt has been cleared from the screen.
     await question?.catch(() => {})
   }
 }
 
-/** What was pasted; null where the question was taken back, because something else came first. */
-async function pasted(
+/** Prompts for the final URL; null if the prompt was cancelled. */
+async function askForRedirect(
   paste: NonNullable<CodeSignIn['paste']>,
   state: string,
   signal: AbortSignal,
 ): Promise<URLSearchParams | null> {
-  let accepted: URLSearchParams | null = null
+  let redirect: URLSearchParams | null = null
   await paste((text) => {
     const read = readPasted(text, state)
     if (typeof read === 'string') return read
-    accepted = read
+    redirect = read
     return true
   }, signal)
-  return accepted
+  return redirect
 }
 
 function timedOut({ server, client }: CodeSignIn): SignInError {
-  const unknown = !server.published && client.id === ownClientId
-  return new SignInError('sign_in_timed_out', `Sign-in timed out after ${patienceMinutes} minutes`, {
+  const unknown = !server.hasMetadata && client.id === ownClientId
+  return new SignInError('sign_in_timed_out', `Sign-in timed out after ${signInTimeoutMinutes} minutes`, {
     hint: unknown
       ? 'If learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <uri>'
       : 'Try again: learnctl auth login',
   })
 }
 
-async function exchange(
+async function exchangeCode(
   signIn: CodeSignIn,
   redirected: URLSearchParams,
   redirectUri: string,
   verifier: string,
 ): Promise<StoredTokens> {
   const { server, client, fetch, signal } = signIn
-  const answer = accepted(server, client, redirected)
-  const placed = await inEachPlace(client, server.secretPlaces, (place) =>
+  const answer = validateRedirect(server, client, redirected)
+  const placed = await tryEachPlace(client, server.secretPlaces, (place) =>
     requestTokens(signIn, place, () =>
       authorizationCodeGrantRequest(
         metadataOf(server),
@@ -182,31 +182,32 @@ async function exchange(
         answer,
         redirectUri,
         verifier,
-        // Each endpoint was looked at when it was discovered.
+        // Discovery has checked each endpoint.
         { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
       ),
     ),
   )
   const { tokens, refusal } = placed.answer
   if (refusal === null) return tokens
-  // A server that drops a code whoever shows it has told with the second attempt where it takes the secret.
+  // A server that invalidates a code at the first attempt to use it refuses the second attempt with
+  // invalid_grant.
   const usedUp = refusal.error === 'invalid_grant' && placed.place !== server.secretPlaces[0]
   const hint = usedUp ? 'Try again with the secret in the form: --client-auth post' : undefined
-  throw refusedBy(new URL(server.tokenEndpoint).host, client, refusal, hint)
+  throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hint)
 }
 
-/** The redirect, once it is known to come from this very server and to bring a code (RFC 9207 §2.4). */
-function accepted(
+/** Validates that the redirect comes from this server and contains a code (RFC 9207 §2.4). */
+function validateRedirect(
   server: AuthorizationServer,
   client: ClientIdentity,
   redirected: URLSearchParams,
 ): URLSearchParams {
   const issuer = redirected.get('iss')
-  if (issuer === null ? server.namesItself : issuer !== server.issuer) throw wrongIssuer(server, issuer)
+  if (issuer === null ? server.sendsIssuer : issuer !== server.issuer) throw wrongIssuer(server, issuer)
   const error = redirected.get('error')
   const host = new URL(server.issuer).host
   if (error !== null) {
-    throw refusedBy(host, client, { error, description: redirected.get('error_description') })
+    throw refusalError(host, client, { error, description: redirected.get('error_description') })
   }
   if (!redirected.get('code')) {
     throw new SignInError('answer_unusable', `${host} returned no authorization code`)

@@ -8,62 +8,71 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import { metadataOf } from './authorization-server.ts'
-import { clientAuthentication, inEachPlace, type SecretPlace } from './client-identity.ts'
+import { clientAuthentication, type SecretPlace, tryEachPlace } from './client-authentication.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
-import { readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
-import { refusedBy } from './refused.ts'
+import { readAnswer, refusalError } from './oauth-response.ts'
 import { requestTokens } from './token-response.ts'
 
 const defaultIntervalSeconds = 5
-/** What a `slow_down` adds to this and every later wait (RFC 8628 §3.5). */
+/** Added to this and every later wait on `slow_down` (RFC 8628 §3.5). */
 const slowDownMs = 5000
-/** The longest that a code is believed to live, whatever its server says. */
-const longestSeconds = 3600
+/** Maximum lifetime of a code, even if the server claims a longer one. */
+const maxLifetimeSeconds = 3600
 
-/** What the person has to do, somewhere else. */
+/** Instructions to show to the user. */
 export interface DevicePrompt {
   readonly code: string
-  /** Where the code is typed in. */
+  /** URL at which the user enters the code. */
   readonly address: string
-  /** The same with the code in it; null where the server gives none. */
+  /** URL that includes the code; null if the server sends none. */
   readonly completeAddress: string | null
   readonly minutes: number
 }
 
-/** Signing in with a browser that may be on any machine. */
+/** Options for signing in with a browser on any machine. */
 export interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
-  /** Is told before each wait how long the code is still good for. */
+  /** Called before each wait with the remaining lifetime of the code. */
   readonly onWait: (leftMs: number) => Promise<void>
-  /** True for a fault after which the same request may be sent again: the network's. */
+  /** True for a network error, after which the same request may be sent again. */
   readonly isPassing: (fault: unknown) => boolean
-  /** Is told of each such fault, and how long it waits until it asks again. */
+  /** Called for each such error, with the time until the next attempt. */
   readonly onFault: (fault: unknown, waitMs: number) => Promise<void>
 }
 
-/** Signs in with a code that is typed in elsewhere (RFC 8628). Throws a SignInError, or the reason of the signal. */
+/**
+ * Signs in with a code that the user enters elsewhere (RFC 8628). Throws a SignInError, or the signal's
+ * reason.
+ */
 export async function signInByDevice<Result extends Kept>(signIn: DeviceSignIn<Result>): Promise<Result> {
-  const begun = await begin(signIn)
-  await signIn.show(begun.prompt)
-  return signIn.keep(await poll(signIn, begun))
+  const authorization = await authorizeDevice(signIn)
+  await signIn.show(authorization.prompt)
+  return signIn.keep(await poll(signIn, authorization))
 }
 
-interface Begun {
+interface DeviceAuthorization {
   readonly deviceCode: string
   readonly prompt: DevicePrompt
   readonly intervalMs: number
   readonly endMs: number
-  /** Where the client secret was taken. */
+  /** Where the server accepted the client secret. */
   readonly place: SecretPlace
 }
 
-async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignIn): Promise<Begun> {
+async function authorizeDevice({
+  server,
+  client,
+  scopes,
+  fetch,
+  signal,
+  now,
+}: DeviceSignIn): Promise<DeviceAuthorization> {
   const { deviceAuthorizationEndpoint: endpoint, issuer, secretPlaces } = server
   const metadata = metadataOf(server)
   const identity = { client_id: client.id }
   if (endpoint === null) throw notOffered(issuer)
-  const placed = await inEachPlace(client, secretPlaces, async (place) => {
+  const placed = await tryEachPlace(client, secretPlaces, async (place) => {
     const response = await deviceAuthorizationRequest(
       metadata,
       identity,
@@ -71,12 +80,12 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
       { scope: scopes.join(' ') },
       { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     )
-    if (!server.published && isNowhere(response)) throw notOffered(issuer)
+    if (!server.hasMetadata && isMissingEndpoint(response)) throw notOffered(issuer)
     return readAnswer(endpoint, response)
   })
   const startMs = now()
   const { body, refusal } = placed.answer
-  if (refusal !== null) throw refusedBy(new URL(endpoint).host, client, refusal)
+  if (refusal !== null) throw refusalError(new URL(endpoint).host, client, refusal)
   const { interval, ...others } = body
   const given = await processDeviceAuthorizationResponse(metadata, identity, Response.json(others)).catch(
     (error) => {
@@ -87,7 +96,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
       })
     },
   )
-  const lifetimeSeconds = Math.min(given.expires_in, longestSeconds)
+  const lifetimeSeconds = Math.min(given.expires_in, maxLifetimeSeconds)
   return {
     deviceCode: given.device_code,
     prompt: {
@@ -105,8 +114,8 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
   }
 }
 
-/** True for the answer of a platform that has nothing where this one was guessed: a refusal of the path, or its web page. */
-function isNowhere({ status, headers }: Response): boolean {
+/** True if a guessed endpoint does not exist: an error for the path, or the platform's web page. */
+function isMissingEndpoint({ status, headers }: Response): boolean {
   const isPage = /^text\/html\b/i.test(headers.get('content-type') ?? '')
   return [404, 405, 501].includes(status) || (isPage && status < 500)
 }
@@ -117,19 +126,19 @@ function notOffered(issuer: string): SignInError {
   })
 }
 
-/** An address that a browser may open; anything else might be a program to run. */
+/** Validates a URL that a browser will open; any other scheme might start a program. */
 function pageAt(endpoint: string, address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
-  // A user name in front of the host can make it look like another one, and be sent as a credential.
+  // A user name can make the URL look like another host, and would be sent as a credential.
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href
   const { host } = new URL(endpoint)
   throw new SignInError('answer_unusable', `${host} returned an invalid URL for entering the code`)
 }
 
-async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
+async function poll(signIn: DeviceSignIn, authorization: DeviceAuthorization): Promise<StoredTokens> {
   const { now, sleep, signal } = signIn
-  const { endMs } = begun
-  let { intervalMs } = begun
+  const { endMs } = authorization
+  let { intervalMs } = authorization
   let lastFault: unknown = null
   for (;;) {
     signal.throwIfAborted()
@@ -138,16 +147,16 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
     await signIn.onWait(leftMs)
     await sleep(Math.min(intervalMs, leftMs), signal)
     try {
-      const { tokens, refusal } = await ask(signIn, begun)
+      const { tokens, refusal } = await requestDeviceTokens(signIn, authorization)
       if (refusal === null) return tokens
       if (refusal.error === 'slow_down') intervalMs += slowDownMs
       else if (refusal.error !== 'authorization_pending') {
-        throw refusedBy(new URL(signIn.server.tokenEndpoint).host, signIn.client, refusal)
+        throw refusalError(new URL(signIn.server.tokenEndpoint).host, signIn.client, refusal)
       }
       lastFault = null
     } catch (fault) {
       if (!signIn.isPassing(fault)) throw fault
-      // Twice as long after each fault of the network, for good (RFC 8628 §3.5).
+      // Exponential backoff on network errors, as RFC 8628 §3.5 suggests.
       intervalMs *= 2
       lastFault = fault
       await signIn.onFault(fault, Math.min(intervalMs, Math.max(0, endMs - now())))
@@ -155,7 +164,7 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
   }
 }
 
-function ask(signIn: DeviceSignIn, { deviceCode, place }: Begun) {
+function requestDeviceTokens(signIn: DeviceSignIn, { deviceCode, place }: DeviceAuthorization) {
   const { server, client, fetch, signal } = signIn
   return requestTokens(signIn, place, () =>
     deviceCodeGrantRequest(

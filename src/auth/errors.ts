@@ -1,39 +1,41 @@
-/** What went wrong on the way to a token. */
+/** Reasons why a sign-in or a refresh fails. */
 export type SignInCode =
-  /** The authorization server's metadata cannot be used (RFC 8414). */
+  /** The authorization server's metadata is unusable (RFC 8414). */
   | 'metadata_unusable'
-  /** Credentials would travel in the clear. */
+  /** Credentials would be sent unencrypted. */
   | 'insecure_endpoint'
-  /** The person said no. */
+  /** The user denied access. */
   | 'access_denied'
-  /** The authorization server refused, by whatever other code (RFC 6749 §4.1.2.1, §5.2). */
+  /** The authorization server refused with another code (RFC 6749 §4.1.2.1, §5.2). */
   | 'sign_in_refused'
-  /** Nobody signed in in time, or the code that was shown has run out. */
+  /** The sign-in timed out, or the code expired. */
   | 'sign_in_timed_out'
-  /** An answer came from another authorization server than the one that was asked (RFC 9207). */
+  /** The response is from another authorization server (RFC 9207). */
   | 'wrong_issuer'
-  /** The redirect cannot be listened for. */
+  /** The listener for the redirect cannot be started. */
   | 'port_unavailable'
-  /** The authorization server has no such way to sign in. */
+  /** The authorization server does not support this way to sign in. */
   | 'flow_not_offered'
   /** The token endpoint refused (RFC 6749 §5.2). */
   | 'token_refused'
-  /** What an authorization server answered is nothing that OAuth knows. */
+  /** The response does not conform to OAuth. */
   | 'answer_unusable'
-  /** The authorization server cannot answer now: 429 or 503. The one code that is no fault of credentials. */
+  /**
+   * The authorization server is unavailable: 429 or 503. The only code that does not mean wrong credentials.
+   */
   | 'server_unavailable'
-  /** The grant is gone: expired, revoked, or used by somebody else. */
+  /** The grant has ended: expired, revoked, or used by another process. */
   | 'signed_out'
 
-/** What a fault of signing in tells beside its message. */
+/** Details of a SignInError beside its message. */
 export interface SignInErrorOptions extends ErrorOptions {
-  /** Lines that say why. */
+  /** Lines that explain why. */
   readonly why?: readonly string[]
-  /** What to do, with the exact command where there is one. */
+  /** What to do, with the exact command if there is one. */
   readonly hint?: string
 }
 
-/** Signing in, or staying signed in, failed: for the exit code a fault of credentials, but for `server_unavailable`. */
+/** A failed sign-in or refresh. Exits as wrong credentials do, except `server_unavailable`. */
 export class SignInError extends Error {
   override readonly name = 'SignInError'
   readonly code: SignInCode

@@ -7,7 +7,8 @@ export interface FetchRequest {
 }
 
 /**
- * Carries such a request and gives the whole answer, a real `Response`, whatever its status; no redirect is followed.
- * Throws faults of the network as they are, and a SignInError on an answer that is no HTTP or too long to be OAuth's.
+ * Sends a request to an authorization server and returns a complete `Response` of any status; follows no
+ * redirect. Throws network errors unchanged, and a SignInError on a response that is not HTTP or too long for
+ * OAuth.
  */
 export type Fetch = (url: string, request: FetchRequest) => Promise<Response>

@@ -1,13 +1,13 @@
 import { allowInsecureRequests, customFetch, revocationRequest } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { clientAuthentication } from './client-identity.ts'
-import { readAnswer, sayingOf } from './endpoint-answer.ts'
+import { clientAuthentication } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
+import { readAnswer, refusalText } from './oauth-response.ts'
 
 /**
- * Ends a session at the server that gave it (RFC 7009): by its refresh token, with which the access tokens go, else by
- * its access token. Throws a SignInError where the server does not do it, and whatever `fetch` throws.
+ * Revokes a session at its server (RFC 7009): by its refresh token, which also ends its access tokens, else
+ * by its access token. Throws a SignInError if the server refuses, and errors of `fetch`.
  */
 export async function revoke(
   tokens: StoredTokens & { readonly revocationEndpoint: string },
@@ -23,7 +23,7 @@ export async function revoke(
     refreshToken ?? accessToken,
     {
       [customFetch]: fetch,
-      // Whether plain http will do is for `fetch` to say.
+      // `fetch` decides whether plain http is allowed.
       [allowInsecureRequests]: true,
       additionalParameters: { token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token' },
     },
@@ -31,5 +31,5 @@ export async function revoke(
   if (response.ok) return
   const { host } = new URL(revocationEndpoint)
   const { refusal } = await readAnswer(revocationEndpoint, response)
-  if (refusal) throw new SignInError('token_refused', `${host} says: ${sayingOf(refusal)}`)
+  if (refusal) throw new SignInError('token_refused', `${host} says: ${refusalText(refusal)}`)
 }

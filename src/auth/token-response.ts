@@ -5,31 +5,31 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import type { ClientIdentity, SecretPlace } from './client-identity.ts'
-import { type Refusal, readAnswer } from './endpoint-answer.ts'
+import type { ClientIdentity, SecretPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import { type GrantedTokens, grantedBy, type TokenResponse } from './tokens.ts'
+import { type Refusal, readAnswer } from './oauth-response.ts'
+import { type GrantedTokens, grantedTokensOf, type TokenResponse } from './tokens.ts'
 
 const elsewhere = 'If the token endpoint is elsewhere, specify it with --token-url <url>'
 
-/** For whom and for what tokens were asked. */
+/** The client and the server that tokens are requested for. */
 export interface TokenPurpose {
   readonly server: AuthorizationServer
   readonly client: ClientIdentity
-  /** The origin of the academy: the only one that the tokens will be sent to. */
+  /** Origin of the platform, the only one that the tokens are sent to. */
   readonly origin: string
   readonly scopes: readonly string[]
   readonly now: () => number
 }
 
-/** What the token endpoint said to a request for new tokens. */
+/** Response of the token endpoint to a request for new tokens. */
 export type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
 /**
- * Asks the token endpoint for the tokens of a new session, as they are stored with the place that took the client secret.
- * Throws as `requestGrant` does.
+ * Requests the tokens of a new session. Returns them as they are stored, with the place where the server
+ * accepted the client secret. Throws as `requestGrant` does.
  */
 export async function requestTokens(
   purpose: TokenPurpose,
@@ -54,7 +54,7 @@ export async function requestTokens(
   return { tokens, refusal: null }
 }
 
-/** Which token endpoint is asked, and by whom. */
+/** A token endpoint and its client. */
 export interface GrantRecipient {
   readonly issuer: string
   readonly tokenEndpoint: string
@@ -63,14 +63,14 @@ export interface GrantRecipient {
   readonly now: () => number
 }
 
-/** What a token endpoint grants (RFC 6749 §5.1), or why it refuses (§5.2). */
+/** Tokens that a token endpoint granted (RFC 6749 §5.1), or its error (§5.2). */
 export type GrantAnswer =
   | { readonly granted: GrantedTokens; readonly refusal: null }
   | { readonly granted: null; readonly refusal: Refusal }
 
 /**
- * Asks a token endpoint; what its answer leaves out is as `before`. Throws a SignInError where the answer is no token
- * response, or gives tokens that are no bearer tokens (RFC 6750).
+ * Requests tokens; `before` has the values of fields that the response omits. Throws a SignInError if the
+ * response is not a token response, or its tokens are not bearer tokens (RFC 6750).
  */
 export async function requestGrant(
   recipient: GrantRecipient,
@@ -82,18 +82,18 @@ export async function requestGrant(
   const receivedMs = recipient.now()
   const { body, refusal } = await readAnswer(recipient.tokenEndpoint, response, elsewhere)
   if (refusal !== null) return { granted: null, refusal }
-  const checked = await checkedResponse(recipient, body, before.scopes)
+  const checked = await validateTokenResponse(recipient, body, before.scopes)
   const timing = { sentMs, receivedMs, date: response.headers.get('date') }
-  return { granted: grantedBy(checked, timing, before), refusal: null }
+  return { granted: grantedTokensOf(checked, timing, before), refusal: null }
 }
 
-/** An answer as the token response that it is. Throws a SignInError where it is none, or gives no bearer token. */
-async function checkedResponse(
+/** Validates a token response. Throws a SignInError if it is invalid or has no bearer token. */
+async function validateTokenResponse(
   { issuer, tokenEndpoint, clientId }: GrantRecipient,
   body: Readonly<Record<string, unknown>>,
   asked: readonly string[],
 ): Promise<TokenResponse> {
-  // Nobody here reads an ID token, so nothing in one may end a sign-in; and null says no more than nothing.
+  // ID tokens are not used, so an invalid one must not fail the sign-in. null means absent.
   const kept = Object.entries(body).filter(([name, value]) => name !== 'id_token' && value !== null)
   const { token_type = 'bearer', scope, ...others } = Object.fromEntries(kept)
   const response = Response.json({ ...others, token_type, scope: scopeText(scope, asked) })
@@ -109,7 +109,10 @@ async function checkedResponse(
   }
 }
 
-/** As RFC 6749 §3.3 has it: many servers send a list, or names between commas, which names themselves may have. */
+/**
+ * Converts scopes to the form of RFC 6749 §3.3: many servers send an array, or names separated by commas,
+ * which may also be part of a name.
+ */
 function scopeText(scope: unknown, asked: readonly string[]): unknown {
   if (Array.isArray(scope) && scope.every((name) => typeof name === 'string')) return scope.join(' ')
   if (typeof scope !== 'string' || asked.some((name) => name.includes(','))) return scope

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What decides where files live. */
+/** The facts that the directories depend on. */
 export interface Place {
   readonly env: Environment
   readonly home: string
@@ -11,18 +11,18 @@ export interface Place {
   readonly platform: NodeJS.Platform
 }
 
-/** Where configuration, state (journals, running servers) and data (academies) live, all absolute. */
+/** Directories of configuration, state (journals, running servers) and data (academies), all absolute. */
 export interface Directories {
   readonly config: string
   readonly state: string
   readonly data: string
-  /** The database of the `local` profile, and of a server that is told no other. */
+  /** Database of the profile `local`, and the default of a server. */
   readonly database: string
 }
 
 /**
- * The directories of this program: `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, then the XDG variables, then the platform's own places.
- * A relative XDG path is ignored (XDG Base Directory Specification).
+ * Returns the program's directories: from `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, else from the XDG
+ * variables, else the platform's own. A relative XDG path is ignored (XDG Base Directory Specification).
  */
 export function directories(place: Place): Directories {
   const { env, cwd } = place

@@ -11,12 +11,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** A setting whose value cannot be taken, named by where it came from; a fault of usage. */
+/** A setting with an invalid value; the message names where the value came from. A usage error. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
   readonly code = 'invalid_setting'
   readonly hint: string | undefined
-  /** The value that was given and the ones that would be taken, where these are few. */
+  /** The given value and the valid ones, if these are few. */
   readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
 
   constructor(message: string, options: { hint?: string; choice?: SettingError['choice'] } = {}) {
@@ -26,7 +26,7 @@ export class SettingError extends Error {
   }
 }
 
-/** The system's word for a failed file operation, such as `EACCES`. */
+/** Returns the system's code of a failed file operation, such as `EACCES`. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

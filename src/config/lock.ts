@@ -4,9 +4,9 @@ import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-file.ts'
 
 const staleAfterMs = 30_000
-const waitAtMostMs = 30_000
+const maxWaitMs = 30_000
 
-/** What a lock needs of the world. */
+/** Time, as locks use it. */
 export interface LockClock {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -15,23 +15,23 @@ export interface LockClock {
 interface Holder {
   readonly pid: number
   readonly host: string
-  /** When it was taken, or renewed last, in milliseconds since 1970. */
+  /** When the lock was taken or last renewed, in milliseconds since 1970. */
   readonly time: number
   readonly id: string
-  /** When it was taken; absent in locks of earlier versions. */
+  /** When the lock was taken; absent in locks of earlier versions. */
   readonly since?: number
 }
 
 /** A lock file that this process holds. */
 export interface HeldLock {
-  /** Keeps it for 30 s more; false where another process has taken it over. */
+  /** Extends the lock by 30 s; false if another process has taken it over. */
   readonly renew: () => boolean
   readonly release: () => void
 }
 
 /**
- * Runs `work` while this process alone holds the lock file at `path`. Throws as `takeLock` does. What `work` decides
- * on must be read inside it.
+ * Runs `work` while this process holds the lock file at `path`; `work` must read inside the lock what it
+ * depends on. Throws as `takeLock` does.
  */
 export async function withLock<Result>(
   path: string,
@@ -47,11 +47,11 @@ export async function withLock<Result>(
 }
 
 /**
- * Takes the lock file at `path`, as `tryLock` does. Throws a ConfigError after 30 s of waiting, the fault of the system
- * where no file can be made, and the reason of a signal that is aborted.
+ * Waits for the lock file at `path` and takes it, as `tryLock` does. Throws a ConfigError after 30 s, the
+ * system's error if the file cannot be created, and the reason of an aborted signal.
  */
 export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<HeldLock> {
-  const deadline = clock.now() + waitAtMostMs
+  const deadline = clock.now() + maxWaitMs
   for (;;) {
     const lock = tryLock(path, clock)
     if (lock) return lock
@@ -68,15 +68,15 @@ export async function takeLock(path: string, clock: LockClock, signal?: AbortSig
 }
 
 /**
- * Takes the lock file at `path` (created exclusively, holding pid and time) if it is free; null while another process
- * holds it. A lock whose process has died, or that was not renewed for 30 s, is taken over.
+ * Takes the lock file at `path` (created exclusively, with pid and time); null if another process holds it.
+ * Takes over a lock whose process has died or has not renewed it for 30 s.
  */
 export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock | null {
   const since = clock.now()
   const holder: Holder = { pid: process.pid, host: hostname(), time: since, since, id: crypto.randomUUID() }
   if (!tryCreate(path, holder)) {
     if (!isStale(path, since)) return null
-    takeAway(path, since)
+    deleteStaleLock(path, since)
     if (!tryCreate(path, holder)) return null
   }
   const isOwn = () => read(path)?.id === holder.id
@@ -92,7 +92,10 @@ export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock |
   }
 }
 
-/** Which process holds a lock, and since when, in milliseconds since 1970; null for a lock that is free. */
+/**
+ * Returns the process that holds a lock, and since when, in milliseconds since 1970; null if the lock is
+ * free.
+ */
 export function lockHolder(path: string): { pid: number; host: string; since: number } | null {
   const holder = read(path)
   return holder && { pid: holder.pid, host: holder.host, since: holder.since ?? holder.time }
@@ -110,7 +113,7 @@ function tryCreate(path: string, holder: Holder): boolean {
     writeSync(file, JSON.stringify(holder))
     return true
   } catch (error) {
-    // On a full disk: an empty lock would hold everybody up until it is stale.
+    // The disk is full: an empty lock would block other processes until it is stale.
     unlink(path)
     throw error
   } finally {
@@ -119,10 +122,10 @@ function tryCreate(path: string, holder: Holder): boolean {
 }
 
 /**
- * Deletes a stale lock. Only one process at a time may do so, and it looks again first: a second one that saw the
- * same stale lock would otherwise delete the fresh lock of the first.
+ * Deletes a stale lock. Only one process at a time may do this, and it checks again first: else a second
+ * process that saw the same stale lock would delete the new lock of the first.
  */
-function takeAway(path: string, now: number): void {
+function deleteStaleLock(path: string, now: number): void {
   const guard = `${path}.stale`
   if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() })) {
     if (isStale(guard, now)) unlink(guard)
@@ -138,12 +141,12 @@ function takeAway(path: string, now: number): void {
 function isStale(path: string, now: number): boolean {
   const holder = read(path)
   if (holder) return now - holder.time > staleAfterMs || (holder.host === hostname() && !isAlive(holder.pid))
-  // Nothing in it yet: its process is between creating and writing, or died there.
+  // An empty file: its process is between creating and writing it, or died there.
   const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs
   return written !== undefined && now - written > staleAfterMs
 }
 
-/** True while a process with this id is there; signal 0 only asks. */
+/** True while a process with this id exists; signal 0 only checks. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -154,14 +157,14 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * When a process started, as text that no other process with its number has, also after the machine has started anew;
- * null where the system does not tell (proc(5) is Linux's).
+ * Returns an identifier of a process's start that no later process with the same pid shares, even after a
+ * reboot; null on systems without /proc (Linux, proc(5)).
  */
-export function startOf(pid: number): string | null {
+export function processStartOf(pid: number): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name of the program comes before, and may hold anything.
+    // The second field is the program's name, which may contain anything.
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
     return ticks === undefined ? null : `${boot} ${ticks}`
   } catch {
@@ -171,7 +174,7 @@ export function startOf(pid: number): string | null {
 
 function read(path: string): Holder | null {
   try {
-    // The file holds what tryCreate wrote, or is cut short, which JSON.parse refuses.
+    // The file was written by tryCreate, or is truncated and fails to parse.
     return JSON.parse(readRegularFile(path, 1024)) as Holder
   } catch {
     return null

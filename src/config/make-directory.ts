@@ -4,19 +4,19 @@ import { directories, type Place } from './directories.ts'
 import { ConfigError, systemCode } from './errors.ts'
 
 /**
- * Makes a directory and those above it that are missing, each for its owner alone. Throws a ConfigError that names the
+ * Creates a directory and its missing parents, each for its owner only. Throws a ConfigError that names the
  * directory and the variable that moves it.
  */
 export function makeDirectory(path: string, variable: string | null): void {
   const missing: string[] = []
-  // Node's own recursive mkdir never returns where a file system says that a directory is not there and lets none be
-  // made, as below /proc: it takes the answer for a missing parent, again and again.
+  // Node's recursive mkdir loops forever on a file system that reports a missing directory but creates none,
+  // such as /proc.
   for (let each = resolve(path); !exists(each); each = dirname(each)) missing.unshift(each)
   for (const each of missing) {
     try {
       mkdirSync(each, { mode: 0o700 })
     } catch (error) {
-      // Another process was quicker.
+      // Another process may have created it.
       if (systemCode(error) !== 'EEXIST' || !exists(each)) throw unwritable(each, error, variable)
     }
   }
@@ -25,12 +25,12 @@ export function makeDirectory(path: string, variable: string | null): void {
   }
 }
 
-/** Makes the directory that a database is in. Throws as makeDirectory does. */
+/** Creates the directory of a database file. Throws as makeDirectory does. */
 export function makeDatabaseDirectory(place: Place, database: string): void {
   makeDirectory(dirname(database), database === directories(place).database ? 'XDG_DATA_HOME' : null)
 }
 
-/** A failed write as a ConfigError with what to set; what is no fault of the file system as it is. */
+/** Converts a file system error of a write to a ConfigError with a hint; returns other errors unchanged. */
 export function unwritable(path: string, error: unknown, variable: string | null): unknown {
   const code = systemCode(error)
   if (error instanceof ConfigError || code === undefined || !/^E[A-Z]+$/.test(code)) return error
@@ -44,6 +44,6 @@ function exists(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined
   } catch {
-    return false // Below a file, or below what may not be looked into: making it will tell.
+    return false // Below a file or an unreadable directory: mkdir will fail with the reason.
   }
 }

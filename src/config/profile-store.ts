@@ -9,30 +9,31 @@ import { makeDirectory, unwritable } from './make-directory.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
 import { readRegularFile, UnreadableFileError } from './read-file.ts'
 
-/** Where profiles are kept. Reading is plain and quick; changing is atomic and safe between processes. */
+/** Stores profiles. Reading is cheap; a change is atomic and safe between processes. */
 export interface ProfileStore {
   readonly path: string
-  /** Throws a ConfigError when the file is corrupt or unreadable; no file means no profiles. */
+  /** Throws a ConfigError if the file is damaged or unreadable; a missing file means no profiles. */
   read(): Profiles
-  /** Applies `change` to what is stored at that moment, under a lock, and gives back the result. */
+  /** Applies `change` to the stored profiles under a lock and returns the result. */
   change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
   /**
-   * Runs `work` while no other process may refresh or end the credential of this profile, and once it is sure that
-   * files can be written beside it. Throws a ConfigError where they cannot, or where the wait is over 30 s long, and
-   * the reason of a signal that ends the wait.
+   * Runs `work` while no other process can refresh or revoke the credential of this profile, and after
+   * checking that files can be written. Throws a ConfigError if they cannot or after 30 s of waiting, and the
+   * signal's reason.
    */
-  exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
+  withCredentialLock<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
 
-/** 4 MiB: thousands of profiles. */
-const maximumBytes = 4 * 1024 * 1024
+/** 4 MiB hold thousands of profiles. */
+const maxBytes = 4 * 1024 * 1024
 
-/** What moves the directory of profiles elsewhere. */
+/** Variable that moves the directory. */
 const directoryVariable = 'LEARNCTL_CONFIG_DIR'
 
 /**
- * The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. A file that
- * others could read is closed when it is read, and `onOpen` is told the mode it had and whether it is closed now.
+ * Creates the store of `profiles.json` in `directory`; a write sets the modes to 0600 and 0700. If others can
+ * read the file, reading it restricts it to its owner, and `onOpen` is called with its old mode and whether
+ * that succeeded.
  */
 export function createProfileStore(
   directory: string,
@@ -42,13 +43,13 @@ export function createProfileStore(
   const path = join(directory, 'profiles.json')
   const read = () => {
     const profiles = readProfiles(path)
-    closeToOthers(path, onOpen)
+    restrictToOwner(path, onOpen)
     return profiles
   }
 
-  async function exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal) {
-    makePrivate(directory)
-    // What comes out of the work has to be stored at once: nothing is left to load by then.
+  async function withCredentialLock<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal) {
+    makePrivateDirectory(directory)
+    // Load the writer first: the result of the work must be stored at once.
     await loadWriter()
     const { release } = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
       (error: unknown) => {
@@ -66,7 +67,7 @@ export function createProfileStore(
     path,
     read,
     change: async (change) => {
-      makePrivate(directory)
+      makePrivateDirectory(directory)
       try {
         return await withLock(`${path}.lock`, clock, async () => {
           const changed = change(readProfiles(path))
@@ -77,26 +78,26 @@ export function createProfileStore(
         throw unwritable(path, error, directoryVariable)
       }
     },
-    exclusively,
+    withCredentialLock,
   }
 }
 
-/** Somebody else may have put the file there, or have changed its mode by hand. */
-function closeToOthers(path: string, onOpen: (mode: number, closed: boolean) => void): void {
+/** Restricts the file to its owner, in case another program created it or changed its mode. */
+function restrictToOwner(path: string, onOpen: (mode: number, closed: boolean) => void): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  // Windows knows no such modes.
+  // Windows has no such modes.
   if (!found || process.platform === 'win32' || (found.mode & 0o077) === 0) return
   let closed = true
   try {
     chmodSync(path, 0o600)
   } catch {
-    closed = false // It belongs to somebody else; whoever reads the note can see to it.
+    closed = false // The file belongs to another user; onOpen reports it.
   }
   onOpen(found.mode & 0o777, closed)
 }
 
 async function loadWriter() {
-  // conf brings a schema validator along that costs 40 ms: a price for writing only.
+  // conf loads a schema validator, which takes 40 ms: only writing pays for it.
   return (await import('conf')).default
 }
 
@@ -113,7 +114,10 @@ async function writeProfiles(directory: string, profiles: Profiles): Promise<voi
   conf.store = { version: 1, ...profiles }
 }
 
-/** What conf was about to rename when a process was killed: it holds credentials, and nobody else is writing now. */
+/**
+ * Deletes temporary files that conf left when a process was killed: they contain credentials. The lock
+ * excludes other writers.
+ */
 function removeLeftovers(directory: string): void {
   const left = readdirSync(directory).filter((name) => name.startsWith('profiles.json.tmp-'))
   for (const name of left) rmSync(join(directory, name), { force: true })
@@ -122,10 +126,10 @@ function removeLeftovers(directory: string): void {
 function readProfiles(path: string): Profiles {
   let text: string
   try {
-    text = readRegularFile(path, maximumBytes)
+    text = readRegularFile(path, maxBytes)
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
-    // ENOTDIR: the directory itself is missing or is a file, which only a write has to mind.
+    // ENOTDIR: the directory is missing or is a file, which matters only to a write.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { active: null, profiles: {} }
     throw new ConfigError('config_unreadable', `Cannot read ${path}: ${error.message}`, { cause: error })
   }
@@ -142,7 +146,7 @@ function parse(text: string, path: string): Profiles {
   try {
     stored = parseJson(text)
   } catch {
-    // The parser's own words would quote what stands there, which may be a credential.
+    // No cause: the parser's message quotes the text, which may be a credential.
     throw corrupt(text.trim() === '' ? 'it is empty' : 'it is not JSON')
   }
   if (!isJsonObject(stored) || !isJsonObject(stored['profiles'])) throw corrupt('"profiles" is missing')
@@ -155,7 +159,7 @@ function parse(text: string, path: string): Profiles {
   const active = stored['active']
   return {
     active: typeof active === 'string' ? active : null,
-    // Each entry has been looked at above.
+    // The loop above has validated each entry.
     profiles: stored['profiles'] as Readonly<Record<string, Profile>>,
   }
 }
@@ -186,11 +190,11 @@ function areTokens(value: Record<string, unknown>): boolean {
   )
 }
 
-function makePrivate(directory: string): void {
+function makePrivateDirectory(directory: string): void {
   try {
     makeDirectory(directory, directoryVariable)
     const mode = statSync(directory).mode
-    // A sticky directory is one that everybody shares, such as /tmp: not ours to close.
+    // A sticky directory is shared by all users, such as /tmp.
     if ((mode & 0o077) !== 0 && (mode & 0o1000) === 0) chmodSync(directory, 0o700)
   } catch (error) {
     throw unwritable(directory, error, directoryVariable)

@@ -5,27 +5,27 @@ import { ConfigError, SettingError } from './errors.ts'
 import { readRegularFile, UnreadableFileError } from './read-file.ts'
 import { type Setting, settings } from './setting.ts'
 
-/** The settings of a working directory, as text by setting name, and the file they stand in. */
+/** The settings of a working directory as text, by name, and the path of their file. */
 export interface ProjectFile {
   readonly path: string
   readonly values: Readonly<Record<string, string>>
 }
 
-/** 64 KiB: a handful of settings, with room to spare. */
-const maximumBytes = 64 * 1024
+/** 64 KiB; the file has a handful of settings. */
+const maxBytes = 64 * 1024
 
 const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
 
 /**
- * Reads `learnctl.json` of the working directory, and of no directory above it. It may choose a profile and how
- * results look, nothing more: a cloned repository must not be able to send a credential elsewhere. Throws a
- * SettingError on any other member.
+ * Reads `learnctl.json` of the working directory, but not of its parents. It may only choose a profile and
+ * the form of results: a cloned repository must not be able to send a credential elsewhere. Throws a
+ * SettingError on any other setting.
  */
 export function readProjectFile(cwd: string): ProjectFile | null {
   const path = join(cwd, 'learnctl.json')
   let text: string
   try {
-    text = readRegularFile(path, maximumBytes)
+    text = readRegularFile(path, maxBytes)
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error
     if (error.code === 'ENOENT') return null

@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
 import { systemCode } from './errors.ts'
 
-/** A file that cannot be read; the message is the reason alone, such as `not a regular file`. */
+/** A file that cannot be read; the message is the reason alone, such as `it is not a regular file`. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError'
-  /** The code of the system, such as `ENOENT`; null where the file itself is what keeps it from being read. */
+  /** The system's code, such as `ENOENT`; null if the content or kind of the file is the reason. */
   readonly code: string | null
 
   constructor(code: string | null, reason: string, options?: ErrorOptions) {
@@ -15,20 +15,21 @@ export class UnreadableFileError extends Error {
 }
 
 /**
- * The text of a file (UTF-8, without a byte order mark) that nobody named on the command line. It is looked at before
- * it is read: a checkout can put a link to a device, a pipe or gigabytes in its place. Throws UnreadableFileError.
+ * Reads a text file (UTF-8, with or without a byte order mark) that the user did not name. Checks its kind
+ * and size first: a repository can have a link to a device, a pipe or gigabytes in its place. Throws
+ * UnreadableFileError.
  */
 export function readRegularFile(path: string, limitBytes: number): string {
   let file: number | null = null
   try {
-    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it; Windows has no such flag.
+    // Without O_NONBLOCK, opening a pipe waits for a writer. Windows has no such flag.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const found = fstatSync(file)
     if (found.isDirectory()) throw new UnreadableFileError(null, 'it is a directory')
     if (!found.isFile()) throw new UnreadableFileError(null, 'it is not a regular file')
     const tooLarge = `it is larger than ${limitBytes / 1024} KiB`
     if (found.size > limitBytes) throw new UnreadableFileError(null, tooLarge)
-    // It may grow meanwhile, or lie about its size as those of /proc do.
+    // The file may grow meanwhile, and files in /proc claim to be empty.
     const bytes = Buffer.allocUnsafe(limitBytes + 1)
     const size = readWhole(file, bytes)
     if (size > limitBytes) throw new UnreadableFileError(null, tooLarge)

@@ -27,14 +27,17 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
 }
 
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-// Longer ones would overflow a timer, which then fires at once.
-const longestMs = 24 * 3_600_000
+// A longer timeout overflows the timer, which then fires at once.
+const maxDurationMs = 24 * 3_600_000
 
-/** Milliseconds of a duration with its unit, `500ms`, `30s`, `2m`, `1h`; throws a SettingError that calls it `name`. */
+/**
+ * Parses a duration with its unit, `500ms`, `30s`, `2m` or `1h`, to milliseconds. Throws a SettingError that
+ * names the setting `name`.
+ */
 export function parseDuration(text: string, name: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
   const durationMs = Math.round(Number(number) * (msOfUnit[unit] ?? 0))
-  if (number !== '' && durationMs > 0 && durationMs <= longestMs) return durationMs
+  if (number !== '' && durationMs > 0 && durationMs <= maxDurationMs) return durationMs
   const hint = /^\d+$/.test(text) ? `Add a unit: ${text}s or ${text}ms` : undefined
   throw new SettingError(
     `${name} must be a duration such as 500ms, 30s or 2m (at most 24h), not ${quote(text)}`,
@@ -42,7 +45,7 @@ export function parseDuration(text: string, name: string): number {
   )
 }
 
-/** The value of a setting from its text; throws a SettingError that calls it `name`. */
+/** Parses the text of a setting. Throws a SettingError that names the setting `name`. */
 export function parseSetting(text: string, name: string, setting: Setting): Kinds[Kind] {
   return parsers[setting.kind](text, name, setting)
 }

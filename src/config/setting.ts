@@ -1,11 +1,11 @@
-/** The forms a result can be printed in. */
+/** Output formats. */
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
 export type Format = (typeof formats)[number]
-/** When to colour. */
+/** When to use colour. */
 export const colourModes = ['auto', 'always', 'never'] as const
 export type ColourMode = (typeof colourModes)[number]
 
-/** What a setting of each kind holds; durations are milliseconds, counts whole numbers. */
+/** The type of each kind of setting; durations are in milliseconds. */
 export interface Kinds {
   text: string
   names: readonly string[]
@@ -15,26 +15,26 @@ export interface Kinds {
   duration: number
   switch: boolean
 }
-/** What kind of value a setting has. */
+/** Kind of a setting's value. */
 export type Kind = keyof Kinds
 
-/** One global setting: a flag, its variable, and what it means. */
+/** A global setting: its flag, variable and meaning. */
 export interface Setting {
   readonly kind: Kind
   readonly flag: string
   readonly short?: string
   readonly variable: string
-  /** How its value is shown in help; a switch has none. */
+  /** Placeholder of the value in help; a switch has none. */
   readonly placeholder?: string
   readonly summary: string
-  /** May stand in the project file. */
+  /** True if the project file may contain it. */
   readonly project?: true
   readonly default: Kinds[Kind] | null
-  /** The smallest count that makes sense. */
+  /** Minimum of a count. */
   readonly minimum?: number
 }
 
-/** Every global setting, in the order of help. The flags, the variables and the help are read from this table. */
+/** All global settings, in the order of help. Flags, variables and help are derived from this table. */
 export const settings = {
   profile: {
     kind: 'text',
@@ -177,7 +177,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings
 
-/** The value of each setting once it is resolved; null where nothing sets it and there is no default. */
+/** Resolved values of all settings; null if a setting without a default is not set. */
 export type SettingValues = {
   readonly [Name in SettingName]:
     | Kinds[(typeof settings)[Name]['kind']]

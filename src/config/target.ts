@@ -11,50 +11,53 @@ import {
   type RemoteProfile,
   type StoredTokens,
 } from './profiles.ts'
-import { type Origin, type Settings, type Source, sources } from './settings.ts'
+import { type Origin, type Settings, type Source, sources } from './resolve-settings.ts'
 
-/** What is sent as the bearer (RFC 6750), where it came from, and which others it keeps from being used. */
+/** A bearer token (RFC 6750), its origin, and the origins that it overrides. */
 export interface Credential {
   readonly kind: 'api_key' | 'access_token'
   readonly value: string
   readonly origin: Origin
   readonly shadows: readonly Origin[]
-  /** The profile that it is kept in, and what an access token was stored with; absent for what a variable holds. */
+  /**
+   * The profile that stores it, with the tokens if it is an access token; absent for a credential from a
+   * variable.
+   */
   readonly kept?: { readonly profile: string; readonly tokens: StoredTokens | null }
 }
 
 interface Chosen {
-  /** The profile in use, null where a flag or variable names the academy itself. */
+  /** The profile in use; null if a flag or variable names the platform itself. */
   readonly profile: string | null
   readonly origin: Origin
   readonly shadows: readonly Origin[]
 }
 
-/** An academy in this process: the absolute path of its database. */
+/** A local academy: the absolute path of its database. */
 export interface LocalTarget extends Chosen {
   readonly kind: 'local'
   readonly database: string
 }
 
-/** A platform elsewhere. */
+/** A platform at a URL. */
 export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
-  /** As it was given: http or https. */
+  /** An http or https URL, as it was given. */
   readonly url: string
   readonly credential: Credential | null
-  /** A profile whose credential was stored for another origin, and therefore not used. */
+  /** Set if the stored credential of a profile was not used because it is for another origin. */
   readonly withheld: { readonly profile: string; readonly origin: string } | null
 }
 
-/** An academy, here or elsewhere. */
+/** The platform or local academy that a command uses. */
 export type Target = LocalTarget | RemoteTarget
 
-/** What a target is called: the host of a platform elsewhere, or the database of an academy here. */
+/** Returns the name of a target: the host of a platform, or the database of a local academy. */
 export function platformName(target: Target): string {
   return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
-/** What a target is chosen from. */
+/** The sources of a target. */
 export interface TargetSources {
   readonly settings: Settings
   readonly env: Environment
@@ -63,15 +66,15 @@ export interface TargetSources {
 }
 
 /**
- * Which academy is meant, and which credential goes there; null where nothing names one. The most specific place that
- * names an address, a database or a profile decides. A stored credential goes only to the origin it was stored for.
- * Throws a SettingError on contradictions, unknown profiles and malformed addresses.
+ * Chooses the target and its credential; null if nothing names one. The most specific URL, database or
+ * profile decides. A stored credential is used only for the origin that it was stored for. Throws a
+ * SettingError on contradictions, unknown profiles and malformed URLs.
  */
 export function chooseTarget(from: TargetSources): Target | null {
   const { url, database } = from.settings
   const profile = chosenProfile(from)
   const named = placesOf(from, profile)
-  const decisive = decisiveAmong(named)
+  const decisive = mostSpecificSource(named)
   if (decisive === 'default') return null
 
   const shadowed = (chosen: Origin) =>
@@ -83,7 +86,7 @@ export function chooseTarget(from: TargetSources): Target | null {
     throw new SettingError(`${url.origin.name} and ${database.origin.name} cannot be used together`)
   }
   if (database.value !== null && decides(database)) {
-    return local(from, database.value, null, database.origin, shadowed(database.origin))
+    return localTarget(from, database.value, null, database.origin, shadowed(database.origin))
   }
   if (url.value !== null && decides(url)) {
     assertAddress(url.value, url.origin.name)
@@ -91,26 +94,30 @@ export function chooseTarget(from: TargetSources): Target | null {
       profile.value === null ? null : remoteOnly(findProfile(from, profile.value, profile.origin))
     const used =
       stored && profile.value !== null ? { name: profile.value, stored, origin: profile.origin } : null
-    return remote(from, url.value, used, { profile: null, origin: url.origin, shadows: shadowed(url.origin) })
+    return remoteTarget(from, url.value, used, {
+      profile: null,
+      origin: url.origin,
+      shadows: shadowed(url.origin),
+    })
   }
   if (profile.value === null) return null
   const stored = findProfile(from, profile.value, profile.origin)
   const shadows = shadowed(profile.origin)
-  if (isLocal(stored)) return local(from, stored.database, profile.value, profile.origin, shadows)
+  if (isLocal(stored)) return localTarget(from, stored.database, profile.value, profile.origin, shadows)
   const used = { name: profile.value, stored, origin: profile.origin }
-  return remote(from, stored.url, used, { profile: profile.value, origin: profile.origin, shadows })
+  return remoteTarget(from, stored.url, used, { profile: profile.value, origin: profile.origin, shadows })
 }
 
 /**
- * The database on a server that the settings name, with the place of its URL; null where they name another academy, or
- * none.
+ * Returns the PostgreSQL database that the settings choose, with the origin of its URL; null if they choose
+ * another target or none.
  */
 export function chosenDatabaseUrl(from: TargetSources): { url: string; origin: Origin } | null {
   const { value, origin } = from.settings.database
   if (
     value === null ||
     !isDatabaseUrl(value) ||
-    origin.source !== decisiveAmong(placesOf(from, chosenProfile(from)))
+    origin.source !== mostSpecificSource(placesOf(from, chosenProfile(from)))
   )
     return null
   return { url: value, origin }
@@ -120,13 +127,16 @@ function placesOf({ settings: { url, database } }: TargetSources, profile: Setti
   return [url, database, profile].filter((place) => place.value !== null)
 }
 
-/** The most specific of the places that name an academy; `default` where there is none. */
-function decisiveAmong(named: readonly { readonly origin: Origin }[]): Source {
+/** Returns the most specific source that names a target; `default` if none does. */
+function mostSpecificSource(named: readonly { readonly origin: Origin }[]): Source {
   return named.reduce<Source>((best, { origin }) => moreSpecific(best, origin.source), 'default')
 }
 
-/** A database that others work with is changed by its server alone, which asks who they are and what they may do. */
-export function requirePath(database: string, origin: Origin): void {
+/**
+ * Throws a SettingError unless the database is a file. Only its server may use a shared database, because it
+ * checks permissions.
+ */
+export function assertDatabasePath(database: string, origin: Origin): void {
   if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
   if (!isDatabaseUrl(database)) return
   throw new SettingError(
@@ -162,7 +172,7 @@ function findProfile({ profiles }: TargetSources, name: string, origin: Origin):
   })
 }
 
-/** Throws a SettingError that calls it `name` unless it is an absolute http or https address. */
+/** Throws a SettingError that names the setting `name` unless the text is an absolute http or https URL. */
 export function assertAddress(text: string, name: string): void {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
   const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `Add the scheme: https://${text}` } : {}
@@ -174,24 +184,29 @@ function remoteOnly(profile: Profile): RemoteProfile | null {
   return isLocal(profile) ? null : profile
 }
 
-function local(
+function localTarget(
   { cwd }: TargetSources,
   database: string,
   profile: string | null,
   origin: Origin,
   shadows: Origin[],
 ) {
-  requirePath(database, origin)
+  assertDatabasePath(database, origin)
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 
-function remote(from: TargetSources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteTarget {
+function remoteTarget(
+  from: TargetSources,
+  url: string,
+  used: UsedProfile | null,
+  chosen: Chosen,
+): RemoteTarget {
   const bound = used?.stored.credential
   const fits = bound?.origin === new URL(url).origin
   const candidates: Omit<Credential, 'shadows'>[] = environmentCredentials(from.env)
   if (used && bound && fits) {
     const origin: Origin = { source: used.origin.source, name: `profile ${used.name}` }
-    // A profile asked for on this very command line is more specific than a variable set some time before.
+    // A profile chosen by a flag is more specific than a variable.
     const place = used.origin.source === 'flag' ? 0 : candidates.length
     const kept = { profile: used.name, tokens: bound.kind === 'oauth' ? bound : null }
     candidates.splice(place, 0, { ...bearerOf(bound), origin, kept })
@@ -211,14 +226,14 @@ const credentialVariables = [
   { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
 ] as const
 
-/** The variable that holds a credential and so keeps a stored one from being used; undefined where none does. */
+/** Returns the variable whose credential overrides the stored ones. */
 export function overridingVariable(env: Environment): string | undefined {
   return credentialVariables.find(({ name }) => env[name])?.name
 }
 
 function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[] {
   const found = credentialVariables.flatMap(({ kind, name }) => {
-    // A variable that is set from a file often ends with its line break.
+    // A variable that is read from a file often ends with a line break.
     const value = env[name]?.trim()
     if (value && !/^[\x21-\x7e]+$/.test(value)) {
       throw new SettingError(`${name} contains spaces, line breaks or characters other than ASCII`)

@@ -1,48 +1,46 @@
-import type { JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import { wholeCourse } from '../contract/whole-course.ts'
-import { type Adapter, candidates, grade, ignored, type Reading } from './adapter.ts'
-import { caliperGrade, isCaliper } from './canvas-caliper.ts'
-import { canonicalCanvasId, canvasIds } from './canvas-id.ts'
-import { malformed } from './delivery-fault.ts'
+import { malformedPayload } from './delivery-fault.ts'
 import type { Candidate, LmsEvent } from './event.ts'
-import { idAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './member.ts'
+import { candidatesOf, type EventReader, ignoreEvent, makeGrade, type ReadablePayload } from './event.ts'
+import { idAt, instantAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './payload-members.ts'
 
 /**
- * Events of Canvas in its own format, and graded submissions in that of Caliper 1.1
- * (canvas-lms doc/api/data_services/json).
+ * Reads an event of Canvas in its own format, or a graded submission in that of Caliper 1.1 (canvas-lms
+ * doc/api/data_services/json).
  */
-export const adaptCanvas: Adapter = (reading) => {
+export const readCanvasEvent: EventReader = (reading) => {
   const { body } = reading
   if (isCaliper(body)) return caliperGrade(reading)
   const name = labelAt(body, 'metadata.event_name')
-  if (name === '') throw malformed('metadata.event_name is required.')
-  const adapt = Object.hasOwn(events, name) ? events[name] : undefined
-  if (adapt === undefined) return ignored(name, 'event_type')
+  if (name === '') throw malformedPayload('metadata.event_name is required.')
+  const read = Object.hasOwn(events, name) ? events[name] : undefined
+  if (read === undefined) return ignoreEvent(name, 'event_type')
   objectAt(body, 'body')
-  return adapt(reading, name)
+  return read(reading, name)
 }
 
-const events: Readonly<Record<string, (reading: Reading, name: string) => LmsEvent>> = {
+const events: Readonly<Record<string, (reading: ReadablePayload, name: string) => LmsEvent>> = {
   grade_change: itemGrade,
   course_grade_change: courseGrade,
   course_progress: progress,
   course_completed: progress,
 }
 
-function itemGrade({ body, settings, at }: Reading, name: string): LmsEvent {
-  // An override of the grade of a whole course goes by the same name, and may be that of one grading period.
-  if (memberAt(body, 'body.override_score') !== undefined) return ignored(name, 'event_type')
-  if (memberAt(body, 'metadata.context_type') !== 'Course') return ignored(name, 'context')
+function itemGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
+  // An override of a course's grade has the same event name, and may be for one grading period.
+  if (memberAt(body, 'body.override_score') !== undefined) return ignoreEvent(name, 'event_type')
+  if (memberAt(body, 'metadata.context_type') !== 'Course') return ignoreEvent(name, 'context')
   const root = idAt(body, 'metadata.root_account_id')
-  const learner = candidates(
+  const learner = candidatesOf(
     ...canvasIds(idAt(body, 'body.user_id') ?? idAt(body, 'body.student_id'), root),
     ['externalId', idAt(body, 'body.student_sis_id')],
   )
-  // A submission that is graded without names.
-  if (learner.length === 0) return ignored(name, 'anonymous')
+  // Anonymous grading.
+  if (learner.length === 0) return ignoreEvent(name, 'anonymous')
   const scoreGiven = numberAt(body, 'body.score')
-  // Null does not take a grade back by itself: it may be a grade that has no score.
-  if (scoreGiven === null && (memberAt(body, 'body.grade') ?? '') !== '') return ignored(name, 'no_score')
+  // A null score does not remove the grade: a grade such as "complete" has no score.
+  if (scoreGiven === null && (memberAt(body, 'body.grade') ?? '') !== '') return ignoreEvent(name, 'no_score')
   const event = {
     name,
     course: courseOfContext(body, root),
@@ -54,53 +52,150 @@ function itemGrade({ body, settings, at }: Reading, name: string): LmsEvent {
     published: memberAt(body, 'body.muted') !== true && memberAt(body, 'body.grading_complete') !== false,
     gradedAt: at(),
   }
-  return grade({ ...event, takesDefault: false }, settings)
+  return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-function courseGrade({ body, settings, at }: Reading, name: string): LmsEvent {
+function courseGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
   const root = idAt(body, 'metadata.root_account_id')
   const event = {
     name,
-    course: candidates(
+    course: candidatesOf(
       ...canvasIds(requiredIdAt(body, 'body.course_id'), root),
       ...courseOfContext(body, root, true).map(({ by, value }) => [by, value] as const),
     ),
-    learner: candidates(...canvasIds(requiredIdAt(body, 'body.user_id'), root)),
+    learner: candidatesOf(...canvasIds(requiredIdAt(body, 'body.user_id'), root)),
     itemId: wholeCourse,
     label: '',
-    // What is not graded yet counts for nothing here, as in a gradebook of ours; final_score counts it as zero.
+    // Like our gradebook, current_score leaves out ungraded items; final_score counts them as zero.
     scoreGiven: numberAt(body, 'body.current_score'),
     scoreMaximum: 100,
     published: memberAt(body, 'body.workflow_state') !== 'deleted',
     gradedAt: at(),
   }
-  return grade({ ...event, takesDefault: false }, settings)
+  return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-/** The course is that of the context; the user of the metadata is whoever graded. */
+/** Returns the course of the context. (The user of the metadata is the grader.) */
 function courseOfContext(body: JsonObject, root: string | null, optional = false): Candidate[] {
   const id = optional ? idAt(body, 'metadata.context_id') : requiredIdAt(body, 'metadata.context_id')
-  return candidates(...canvasIds(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])
+  return candidatesOf(...canvasIds(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])
 }
 
-function progress({ body, at }: Reading, name: string): LmsEvent {
+function progress({ body, at }: ReadablePayload, name: string): LmsEvent {
   const root = idAt(body, 'metadata.root_account_id')
   const done = numberAt(body, 'body.progress.requirement_completed_count') ?? 0
   const all = numberAt(body, 'body.progress.requirement_count') ?? 0
   const isCompleted = name === 'course_completed'
-  if (!isCompleted && all <= 0) return ignored(name, 'no_requirements')
+  if (!isCompleted && all <= 0) return ignoreEvent(name, 'no_requirements')
   return {
     type: 'progress',
     name,
-    course: candidates(...canvasIds(requiredIdAt(body, 'body.course.id'), root), [
+    course: candidatesOf(...canvasIds(requiredIdAt(body, 'body.course.id'), root), [
       'externalId',
       idAt(body, 'body.course.sis_source_id'),
     ]),
-    learner: candidates(...canvasIds(requiredIdAt(body, 'body.user.id'), root), [
+    learner: candidatesOf(...canvasIds(requiredIdAt(body, 'body.user.id'), root), [
       'email',
       idAt(body, 'body.user.email'),
     ]),
     percentage: isCompleted ? 100 : Math.min(100, Math.max(0, (done / all) * 100)),
     at: at(),
   }
+}
+
+const extensions = 'com.instructure.canvas'
+
+/** True for an envelope of Caliper 1.1. */
+function isCaliper(body: JsonObject): boolean {
+  return Array.isArray(memberAt(body, 'data')) && memberAt(body, 'sensor') !== undefined
+}
+
+/** Reads a Caliper GradeEvent; Canvas sends one in each envelope. */
+function caliperGrade({ body, settings }: ReadablePayload): LmsEvent {
+  const data = memberAt(body, 'data')
+  const [event, ...more] = Array.isArray(data) ? data : []
+  if (!isJsonObject(event) || more.length > 0) throw malformedPayload('data must hold one event.')
+  const name = labelAt(event, 'type')
+  if (name === '') throw malformedPayload('data.0.type is required.')
+  if (name !== 'GradeEvent') return ignoreEvent(name, 'event_type')
+  const course = urnId(event, 'group', 'course')
+  if (course === null) return ignoreEvent(name, 'context')
+  const item = urnId(event, 'object.assignable', 'assignment')
+  if (item === null) throw malformedPayload('data.0.object.assignable.id must be that of an assignment.')
+  const assignee = memberAt(event, 'object.assignee')
+  const learner = candidatesOf(...canvasIds(urnId(event, 'object.assignee', 'user'), null), [
+    'externalId',
+    isJsonObject(assignee) ? extensionId(assignee, 'sis_id') : null,
+  ])
+  if (learner.length === 0) return ignoreEvent(name, 'anonymous')
+  const given = {
+    name,
+    course: candidatesOf(...canvasIds(course, null)),
+    learner,
+    itemId: canonicalCanvasId(item, null),
+    label: '',
+    scoreGiven: numberAt(event, 'generated.scoreGiven'),
+    scoreMaximum: numberAt(event, 'generated.maxScore'),
+    published: true,
+    gradedAt: instantAt(event, 'eventTime'),
+  }
+  return makeGrade({ ...given, takesDefault: false }, settings)
+}
+
+/**
+ * Returns the id in a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun.
+ */
+function urnId(event: JsonObject, path: string, noun: string): string | null {
+  const start = `urn:instructure:canvas:${noun}:`
+  const urn = idAt(event, `${path}.id`)
+  const id = urn?.startsWith(start) ? urn.slice(start.length) : ''
+  return /^\d{1,19}$/.test(id) ? id : null
+}
+
+function extensionId(thing: JsonObject, name: string): string | null {
+  const all = memberAt(thing, 'extensions')
+  const own = isJsonObject(all) && Object.hasOwn(all, extensions) ? all[extensions] : undefined
+  return isJsonObject(own) ? idAt(own, name) : null
+}
+
+/** A global id is the id of its shard times this, plus the local id. */
+const shardSize = 10n ** 13n
+
+/**
+ * Returns an id of Canvas in both forms, the given one first: events have global (shard · 10^13 + local) or
+ * local ids, URLs of pages local ones. A local id belongs to the shard of the root account; a global id of
+ * another shard has no local form there.
+ */
+export function canvasIds(
+  id: string | null,
+  rootAccountId: string | null,
+): (readonly [Candidate['by'], string])[] {
+  if (id === null) return []
+  const home = shardOf(rootAccountId)
+  const number = /^\d{1,19}$/.test(id) ? BigInt(id) : null
+  const other = number === null ? null : otherForm(number, home)
+  return other === null
+    ? [['key', id]]
+    : [
+        ['key', id],
+        ['key', String(other)],
+      ]
+}
+
+/** Returns the local form of an id, which survives a move to another shard; the id itself without one. */
+export function canonicalCanvasId(id: string, rootAccountId: string | null): string {
+  const forms = canvasIds(id, rootAccountId).map(([, form]) => form)
+  return forms.reduce((shortest, form) => (form.length < shortest.length ? form : shortest))
+}
+
+function otherForm(id: bigint, home: bigint | null): bigint | null {
+  const shard = id / shardSize
+  if (shard > 0n) return home === null || shard === home ? id % shardSize : null
+  return home === null ? null : home * shardSize + id
+}
+
+function shardOf(rootAccountId: string | null): bigint | null {
+  if (rootAccountId === null || !/^\d{1,19}$/.test(rootAccountId)) return null
+  const shard = BigInt(rootAccountId) / shardSize
+  return shard > 0n ? shard : null
 }

@@ -1,4 +1,4 @@
-/** Why a delivery is not taken. */
+/** Reasons to refuse a delivery. */
 export type DeliveryFaultCode =
   | 'invalid_signature'
   | 'timestamp_out_of_range'
@@ -6,9 +6,9 @@ export type DeliveryFaultCode =
   | 'keys_unavailable'
 
 /**
- * A delivery that is not taken. `invalid_signature` and `timestamp_out_of_range` are answered with 401,
- * `malformed_payload` (only of what is authentic) with 400, and `keys_unavailable`, where the keys of the sender could not
- * be fetched, with 503. The message is a sentence for whoever runs the server or the sender; no secret is in it.
+ * A refused delivery: 401 for `invalid_signature` and `timestamp_out_of_range`, 400 for `malformed_payload`
+ * (only of authentic deliveries), and 503 for `keys_unavailable`, if the sender's keys could not be fetched.
+ * The message is a sentence for the administrator of the server or the sender and contains no secret.
  */
 export class DeliveryFault extends Error {
   override readonly name = 'DeliveryFault'
@@ -20,12 +20,12 @@ export class DeliveryFault extends Error {
   }
 }
 
-/** What throws where a payload is not what its sender's system sends. */
-export function malformed(message: string, cause?: unknown): DeliveryFault {
+/** Returns the fault of a payload that the sender's system does not send. */
+export function malformedPayload(message: string, cause?: unknown): DeliveryFault {
   return new DeliveryFault('malformed_payload', message, { cause })
 }
 
-/** What throws where a delivery does not prove who sent it. */
-export function unproved(message: string, cause?: unknown): DeliveryFault {
+/** Returns the fault of a delivery that is not authentic. */
+export function invalidSignature(message: string, cause?: unknown): DeliveryFault {
   return new DeliveryFault('invalid_signature', message, { cause })
 }

@@ -1,54 +1,56 @@
 import type { JsonObject } from '../codec/json-object.ts'
 import type { HttpHeaders } from '../contract/http.ts'
 
-/** A delivery as it came. */
+/** A delivery as received. */
 export interface Delivery {
   readonly headers: HttpHeaders
   readonly query: URLSearchParams
-  /** At most 256 KiB, which whoever receives it has seen to. */
+  /** At most 256 KiB; the receiver enforces this. */
   readonly rawBody: Uint8Array
 }
 
-/** The public keys of a sender, by the `kid` of each. */
+/** Public keys of a sender by `kid`. */
 export interface SigningKeys {
-  /** The key as a JWK (RFC 7517); null where none has this id. Throws DeliveryFault `keys_unavailable`. */
+  /**
+   * Returns the key as a JWK (RFC 7517); null if no key has this id. Throws DeliveryFault `keys_unavailable`.
+   */
   find(kid: string): Promise<JsonObject | null>
 }
 
-/** What an integration takes as proof. */
+/** The secrets and keys that an integration trusts. */
 export interface Trust {
-  /** The webhook secrets that count now: two while one takes the place of the other. */
+  /** Valid webhook secrets: two during a rotation. */
   readonly secrets: readonly string[]
-  /** The Canvas account whose events are taken; without it none that Canvas has signed. */
+  /** Canvas account whose events are accepted; without one, no event signed by Canvas is. */
   readonly rootAccountUuid: string | null
-  /** The keys that Canvas signs with; null where none are set. */
+  /** Keys that Canvas signs with; null if none are set. */
   readonly keys: SigningKeys | null
   /** Milliseconds since 1970. */
   readonly now: number
 }
 
-/** A delivery that is authentic. */
+/** An authentic delivery. */
 export interface Verified {
-  /** Tells a delivery from all others of its kind; sent again it is the same. At most 300 characters. */
+  /** Identifies the delivery among all of its kind, also when it is sent again. At most 300 characters. */
   readonly key: string
-  /** The payload without any secret. Its large integers are bigints: jsonText in src/codec writes them. */
+  /** The payload without secrets. Large integers are bigints, which jsonText in src/codec writes. */
   readonly body: JsonObject
 }
 
-/** What the headers of Standard Webhooks say beside the signature. */
+/** Headers of Standard Webhooks besides the signature. */
 export interface Sending {
   /** Milliseconds since 1970. */
   readonly now: number
   readonly id: string
 }
 
-/** What the signer of a delivery has at hand. */
+/** Everything needed to sign a delivery. */
 export interface SigningMaterial extends Sending {
-  /** The secret shared with the integration, or for a signed JWT the private key as a JWK. */
+  /** The secret shared with the integration, or the private key as a JWK for a signed JWT. */
   readonly secret: string | { readonly privateKey: JsonObject }
 }
 
-/** A delivery as its sender sends it, to be added to the address. */
+/** A signed delivery; the query is added to the URL. */
 export interface SignedDelivery {
   readonly headers: HttpHeaders
   readonly query: Readonly<Record<string, string>>

@@ -1,7 +1,10 @@
+import type { JsonObject } from '../codec/json-object.ts'
+import { isGradable, largestScore } from '../contract/score.ts'
+
 /**
- * One way in which an external system names a course or a learner, best first. `key` is its own id, as a mapping has it;
- * `externalId` the school's id, which both systems know; `email` an address; `reference` an id of ours, or `ext:…` or
- * `email:…` as the API takes them.
+ * A way in which an external system identifies a course or a learner, best first. `key` is its own id, which
+ * a mapping resolves; `externalId` the school's id, which both systems know; `email` an address; `reference`
+ * one of our ids, or `ext:…` or `email:…` as the API accepts them.
  */
 export interface Candidate {
   readonly by: 'key' | 'externalId' | 'email' | 'reference'
@@ -10,7 +13,7 @@ export interface Candidate {
 }
 
 interface About {
-  /** What the external system calls this event, such as `grade_change`; at most 255 characters. */
+  /** Event name in the external system, such as `grade_change`; at most 255 characters. */
   readonly name: string
   /** At least one. */
   readonly course: readonly Candidate[]
@@ -23,30 +26,30 @@ export interface GradeEvent extends About {
   readonly type: 'grade'
   /** The item in the external system, 1 to 255 characters; `$course` for the course as a whole. */
   readonly itemId: string
-  /** At most 255 characters; empty where nobody has named the item. */
+  /** At most 255 characters; empty if the item has no name. */
   readonly label: string
-  /** 0 to 1,000,000, up to 100 times the maximum; null where the grade was taken back. */
+  /** 0 to 1,000,000, up to 100 times the maximum; null if the grade was removed. */
   readonly scoreGiven: number | null
   /** Above 0, to 1,000,000. */
   readonly scoreMaximum: number
-  /** 0 to 100, as the integration has it for this item; null where it says nothing. */
+  /** 0 to 100, from the integration's settings for this item; null without any. */
   readonly weight: number | null
-  /** False for what the learner is not to see yet; it counts for nothing. */
+  /** False for a grade that is hidden from the learner; it does not count. */
   readonly published: boolean
   /** RFC 3339, UTC, with milliseconds. */
   readonly gradedAt: string
 }
 
-/** How far a learner has come. */
+/** Progress of a learner in a course. */
 export interface ProgressEvent extends About {
   readonly type: 'progress'
   /** 0 to 100. */
   readonly percentage: number
-  /** When, RFC 3339, UTC, with milliseconds. */
+  /** RFC 3339, UTC, with milliseconds. */
   readonly at: string
 }
 
-/** An event that changes nothing here. */
+/** An event that changes nothing. */
 export interface IgnoredEvent {
   readonly type: 'ignored'
   readonly name: string
@@ -54,9 +57,10 @@ export interface IgnoredEvent {
 }
 
 /**
- * Why an event changes nothing: it is about something else (`event_type`); it is about no course (`context`), or no
- * learner who is known (`anonymous`); there is no score, or none that a gradebook takes (`no_score`,
- * `score_out_of_range`); the item has no maximum, or the course nothing to complete (`no_maximum`, `no_requirements`).
+ * Why an event changes nothing: it is about something else (`event_type`), not about a course (`context`) or
+ * an identified learner (`anonymous`); it has no score, or none that a gradebook accepts (`no_score`,
+ * `score_out_of_range`); the item has no maximum, or the course has no requirements (`no_maximum`,
+ * `no_requirements`).
  */
 export type IgnoredReason =
   | 'event_type'
@@ -67,20 +71,77 @@ export type IgnoredReason =
   | 'no_maximum'
   | 'no_requirements'
 
-/** What a delivery means, whichever system it came from. */
+/** The event of a delivery, from any system. */
 export type LmsEvent = GradeEvent | ProgressEvent | IgnoredEvent
 
-/** What an integration knows of a graded item in the external system. */
+/** An integration's settings for a graded item of the external system. */
 export interface GradeItem {
   readonly name: string
   readonly maximum: number
   readonly weight: number | null
 }
 
-/** What an integration adds to the events of its system. */
+/** The settings of an integration that complete its events. */
 export interface EventSettings {
   /** By the item's id in the external system. */
   readonly gradeItems: Readonly<Record<string, GradeItem>>
-  /** The maximum of an item that neither the event nor `gradeItems` tells of. */
+  /** Maximum of an item if neither the event nor `gradeItems` has one. */
   readonly defaultGradeMaximum: number
+}
+
+/** A payload to read an event from. */
+export interface ReadablePayload {
+  readonly body: JsonObject
+  readonly settings: EventSettings
+  /** Returns the time of the event, as the kind's table has it; throws DeliveryFault without one. */
+  readonly at: () => string
+}
+
+/** Reads the event of one system's payload. Throws DeliveryFault `malformed_payload`. */
+export type EventReader = (reading: ReadablePayload) => LmsEvent
+
+/** Returns candidates of the values that are present, each once. */
+export function candidatesOf(...found: readonly (readonly [Candidate['by'], string | null])[]): Candidate[] {
+  const seen = new Set<string>()
+  return found.flatMap(([by, value]) => {
+    if (value === null || seen.has(`${by}:${value}`)) return []
+    seen.add(`${by}:${value}`)
+    return [{ by, value }]
+  })
+}
+
+/** Returns an event that changes nothing. */
+export function ignoreEvent(name: string, reason: IgnoredReason): IgnoredEvent {
+  return { type: 'ignored', name, reason }
+}
+
+/**
+ * Returns a grade, completed with the integration's settings for its item; an ignored event if a gradebook
+ * cannot take it.
+ */
+export function makeGrade(
+  given: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
+    /** Null if the event has none. */
+    readonly scoreMaximum: number | null
+    /** True if the integration's default applies to a maximum that is unknown otherwise. */
+    readonly takesDefault: boolean
+  },
+  { gradeItems, defaultGradeMaximum }: EventSettings,
+): LmsEvent {
+  const { takesDefault, ...event } = given
+  const { name, scoreGiven } = event
+  const item = Object.hasOwn(gradeItems, event.itemId) ? gradeItems[event.itemId] : undefined
+  const known = event.scoreMaximum || item?.maximum
+  // A grade that was removed needs no maximum.
+  const scoreMaximum = known ?? (takesDefault || scoreGiven === null ? defaultGradeMaximum : null)
+  if (scoreMaximum === null) return ignoreEvent(name, 'no_maximum')
+  const isScore = [scoreGiven ?? 0, scoreMaximum].every((score) => score >= 0 && score <= largestScore)
+  if (!isScore || !isGradable(scoreGiven ?? 0, scoreMaximum)) return ignoreEvent(name, 'score_out_of_range')
+  return {
+    type: 'grade',
+    ...event,
+    label: event.label || item?.name || '',
+    scoreMaximum,
+    weight: item?.weight ?? null,
+  }
 }

@@ -2,23 +2,23 @@ import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import type { SigningKeys } from './delivery.ts'
 import { DeliveryFault } from './delivery-fault.ts'
 
-/** Where Canvas publishes the keys that it signs with, those of before and after a rotation too. */
+/** URL of the keys that Canvas signs with, including those before and after a rotation. */
 export const canvasKeysUrl = 'https://8axpcl50e4.execute-api.us-east-1.amazonaws.com/main/jwks'
 
 const hourMs = 60 * 60 * 1000
-/** How long keys count before they are fetched again. */
+/** Time until keys are fetched again. */
 const freshMs = hourMs
-/** How long they still count while they cannot be fetched again. */
+/** Time for which keys stay valid while they cannot be fetched. */
 const usableMs = 24 * hourMs
-/** The least time between two fetches, which anybody may cause with a `kid` of their own making. */
+/** Minimum time between two fetches, because anyone can cause one with an unknown `kid`. */
 const pauseMs = 5 * 60 * 1000
-/** The same after one that failed while there are no keys at all. */
+/** Minimum time after a failed fetch while there are no keys. */
 const failurePauseMs = 30_000
-/** Addresses whose keys are kept: those of integrations, of which there is one. */
-const maximumAddresses = 8
+/** Maximum URLs in the cache; integrations use one. */
+const maxUrls = 8
 
-/** The keys of a JSON Web Key Set (RFC 7517 §5) by their ids. Throws SyntaxError where a text is none. */
-export function keysIn(text: string): ReadonlyMap<string, JsonObject> {
+/** Parses a JSON Web Key Set (RFC 7517 §5); returns its keys by id. Throws SyntaxError. */
+export function parseKeySet(text: string): ReadonlyMap<string, JsonObject> {
   const set: unknown = JSON.parse(text)
   const keys = isJsonObject(set) ? set['keys'] : undefined
   if (!Array.isArray(keys)) throw new SyntaxError('it has no list of keys')
@@ -28,18 +28,18 @@ export function keysIn(text: string): ReadonlyMap<string, JsonObject> {
   return new Map(named)
 }
 
-/** Keys that are known, such as those of a file. Throws SyntaxError where the text is no key set. */
-export function knownKeys(text: string): SigningKeys {
-  const keys = keysIn(text)
+/** Creates a source of the keys in a key set, such as one from a file. Throws SyntaxError. */
+export function fixedKeys(text: string): SigningKeys {
+  const keys = parseKeySet(text)
   return { find: async (kid) => keys.get(kid) ?? null }
 }
 
-/** What fetches the text of a key set; it bounds its size and its time. */
+/** Fetches the text of a key set, with limits on its size and time. */
 export type FetchKeySet = (url: string) => Promise<string>
 
 /**
- * Keys that are published at an address: kept for an hour, and fetched once more, at most every five minutes, where a key is
- * asked for that is not among them. While they cannot be fetched, those of the last day count.
+ * Creates sources of the keys published at URLs. Keys are cached for an hour, and fetched again, at most
+ * every five minutes, if one is missing. While they cannot be fetched, those of the last day are used.
  *
  * @param now milliseconds since 1970
  */
@@ -49,7 +49,7 @@ export function publishedKeys(fetchKeySet: FetchKeySet, now: () => number): (url
     const known = all.get(url)
     if (known) return known
     const [oldest] = all.keys()
-    if (all.size >= maximumAddresses && oldest !== undefined) all.delete(oldest)
+    if (all.size >= maxUrls && oldest !== undefined) all.delete(oldest)
     const keys = keysAt(() => fetchKeySet(url), now)
     all.set(url, keys)
     return keys
@@ -66,7 +66,7 @@ function keysAt(fetchText: () => Promise<string>, now: () => number): SigningKey
   async function fetchAgain(): Promise<void> {
     triedAt = now()
     try {
-      keys = keysIn(await fetchText())
+      keys = parseKeySet(await fetchText())
       fetchedAt = now()
       failure = undefined
     } catch (cause) {
@@ -74,7 +74,7 @@ function keysAt(fetchText: () => Promise<string>, now: () => number): SigningKey
     }
   }
 
-  /** The keys as they are, fetched by one for all who need them at the same time. */
+  /** Fetches the keys if the pause is over; concurrent calls share one fetch. */
   async function refresh(): Promise<void> {
     const pause = failure !== undefined && keys.size === 0 ? failurePauseMs : pauseMs
     if (!fetching && now() - triedAt < pause) return
@@ -89,7 +89,7 @@ function keysAt(fetchText: () => Promise<string>, now: () => number): SigningKey
       if (now() - fetchedAt >= freshMs || !keys.has(kid)) await refresh()
       const key = now() - fetchedAt < usableMs ? keys.get(kid) : undefined
       if (key) return key
-      // Whether the key exists is not known: the sender has to try again.
+      // Keys were fetched, so this one does not exist; else the sender has to try again.
       if (failure === undefined) return null
       throw new DeliveryFault('keys_unavailable', 'The signing keys could not be fetched.', {
         cause: failure,

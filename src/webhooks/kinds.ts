@@ -1,37 +1,39 @@
 import type { LmsKind } from '../contract/integration-choices.ts'
 
-/** How the payload of a kind proves who sent it. */
+/** How a system proves that it sent a delivery. */
 export type Proof =
-  /** The body is a JWT (RFC 7519) that a key of the sender's has signed, in compact form, quoted or not. */
+  /** The body is a JWT (RFC 7519) in compact form, quoted or not, signed with a key of the sender. */
   | { readonly by: 'jwt'; readonly algorithm: 'RS256' }
-  /** A member of the body is the secret. */
+  /** A member of the body contains the secret. */
   | { readonly by: 'member'; readonly member: string }
-  /** A parameter of the address is the secret, or the password of its Basic credentials (RFC 7617). */
+  /** A query parameter, or the password of the URL's Basic credentials (RFC 7617), is the secret. */
   | { readonly by: 'address'; readonly parameter: string }
-  /** A header has an HMAC of the body, with the secret as its key. */
+  /** A header contains an HMAC of the body, keyed with the secret. */
   | { readonly by: 'hmac'; readonly header: string; readonly hash: 'sha256'; readonly encoding: 'hex' }
   /** The headers of Standard Webhooks 1.0.0. */
   | { readonly by: 'standard' }
 
-/** Where a payload has a time, and its form: RFC 3339, the same without a zone and in UTC, or seconds since 1970. */
+/**
+ * Path of a payload's time, and its form: RFC 3339, the same without a zone in UTC, or seconds since 1970.
+ */
 export interface TimeSource {
   readonly path: string
   readonly form: 'instant' | 'naive' | 'seconds'
 }
 
-/** What tells one kind of delivery from the others. Each also takes the headers of Standard Webhooks as its proof. */
+/** Properties of an external system's deliveries. Each system may also sign with Standard Webhooks. */
 export interface Kind {
-  /** The system, as its users call it. */
+  /** Name of the system. */
   readonly title: string
   readonly proof: Proof
-  /** Where the payload has an id of the delivery; null where it has none, and is told from others by its digest. */
+  /** Path of the delivery's id in the payload; null if deliveries are identified by their digest. */
   readonly id: string | null
   readonly time: TimeSource
-  /** The types in which its deliveries come, without parameters. */
+  /** Media types of the body, without parameters. */
   readonly mediaTypes: readonly string[]
 }
 
-/** What each external system does: a correction is one line here. */
+/** The properties of each external system; a correction is one line here. */
 export const kinds: Readonly<Record<LmsKind, Kind>> = {
   canvas: {
     title: 'Canvas',

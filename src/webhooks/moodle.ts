@@ -1,17 +1,17 @@
-import { type Adapter, candidates, grade, ignored } from './adapter.ts'
-import { malformed } from './delivery-fault.ts'
-import { idAt, labelAt, numberAt, requiredIdAt } from './member.ts'
+import { malformedPayload } from './delivery-fault.ts'
+import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
+import { idAt, labelAt, numberAt, requiredIdAt } from './payload-members.ts'
 
-/** Events as the Moodle plugin local_webhooks sends them. */
-export const adaptMoodle: Adapter = ({ body, settings, at }) => {
+/** Reads an event of the Moodle plugin local_webhooks. */
+export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'eventname')
-  if (name === '') throw malformed('eventname is required.')
+  if (name === '') throw malformedPayload('eventname is required.')
   const isGrade = name === '\\core\\event\\user_graded'
-  if (!isGrade && name !== '\\core\\event\\course_completed') return ignored(name, 'event_type')
-  // The user of the event is whoever graded, or the program that completes courses.
-  const learner = candidates(['key', idAt(body, 'relateduserid')])
-  if (learner.length === 0) return ignored(name, 'anonymous')
-  const course = candidates(['key', requiredIdAt(body, 'courseid')])
+  if (!isGrade && name !== '\\core\\event\\course_completed') return ignoreEvent(name, 'event_type')
+  // relateduserid, because userid is the grader, or the program that completes courses.
+  const learner = candidatesOf(['key', idAt(body, 'relateduserid')])
+  if (learner.length === 0) return ignoreEvent(name, 'anonymous')
+  const course = candidatesOf(['key', requiredIdAt(body, 'courseid')])
   if (!isGrade) return { type: 'progress', name, course, learner, percentage: 100, at: at() }
   const event = {
     name,
@@ -24,5 +24,5 @@ export const adaptMoodle: Adapter = ({ body, settings, at }) => {
     published: true,
     gradedAt: at(),
   }
-  return grade({ ...event, takesDefault: true }, settings)
+  return makeGrade({ ...event, takesDefault: true }, settings)
 }

@@ -1,31 +1,31 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import { wholeCourse } from '../contract/whole-course.ts'
-import { type Adapter, candidates, grade, ignored } from './adapter.ts'
-import { labelAt, memberAt, numberAt, requiredIdAt } from './member.ts'
+import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
+import { labelAt, memberAt, numberAt, requiredIdAt } from './payload-members.ts'
 
-/** Events of Open edX as its webhook plugins send them: what an event is about stands under a name of the plugin's own. */
-export const adaptOpenedx: Adapter = ({ body, settings, at }) => {
+/** Reads an event of a webhook plugin of Open edX. The plugins put its data under names of their own. */
+export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'event_metadata.event_type')
   const data = gradeData(body)
-  if (data === undefined) return ignored(name, 'event_type')
+  if (data === undefined) return ignoreEvent(name, 'event_type')
   const fraction = numberAt(data, 'percent_grade')
   const event = {
     name,
-    course: candidates(
+    course: candidatesOf(
       ...(['key', 'externalId'] as const).map((by) => [by, requiredIdAt(data, 'course.course_key')] as const),
     ),
-    learner: candidates(['key', requiredIdAt(data, 'user_id')]),
+    learner: candidatesOf(['key', requiredIdAt(data, 'user_id')]),
     itemId: wholeCourse,
     label: '',
-    // 0.07 · 100 is 7.000000000000001: four decimals are more than a grade has.
+    // Four decimals, because 0.07 · 100 is 7.000000000000001.
     scoreGiven: fraction === null ? null : Math.round(fraction * 1e6) / 1e4,
     scoreMaximum: 100,
     published: true,
     gradedAt: at(),
   }
-  // A fraction above 1 is not a fraction: another scale would make every grade a hundred times what it is.
-  if ((fraction ?? 0) > 1) return ignored(name, 'score_out_of_range')
-  return grade({ ...event, takesDefault: false }, settings)
+  // A value above 1 is not a fraction; with another scale every grade would be a hundred times too high.
+  if ((fraction ?? 0) > 1) return ignoreEvent(name, 'score_out_of_range')
+  return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
 function gradeData(body: JsonObject): JsonObject | undefined {

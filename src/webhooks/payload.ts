@@ -1,23 +1,26 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../codec/json-text.ts'
 import { isStorableText, NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
-import { malformed } from './delivery-fault.ts'
+import { malformedPayload } from './delivery-fault.ts'
 
-/** Deeper, and more in one list or object, than any of the systems sends. */
-const maximumDepth = 32
-const maximumMembers = 1000
+/** Limits beyond what any of the systems sends. */
+const maxDepth = 32
+const maxMembers = 1000
 
-/** The object that a payload is. Throws DeliveryFault `malformed_payload` on anything else, and on more than is read. */
+/**
+ * Parses the JSON object of a payload. Throws DeliveryFault `malformed_payload` on anything else, and beyond
+ * the limits.
+ */
 export function parsePayload(bytes: Uint8Array): JsonObject {
   let value: unknown
   try {
     value = parseJson(utf8Text(bytes))
   } catch (cause) {
-    // What a parser says of a text has a piece of it, and a secret may be in that.
+    // Other messages quote the text, which may contain a secret.
     const isLimit = cause instanceof JsonLimitError || cause instanceof NotUtf8Error
-    throw malformed(`The payload is not valid JSON${isLimit ? `: ${cause.message}` : ''}.`, cause)
+    throw malformedPayload(`The payload is not valid JSON${isLimit ? `: ${cause.message}` : ''}.`, cause)
   }
-  if (!isJsonObject(value)) throw malformed('The payload is not a JSON object.')
+  if (!isJsonObject(value)) throw malformedPayload('The payload is not a JSON object.')
   assertBounded(value, 1)
   return value
 }
@@ -25,14 +28,14 @@ export function parsePayload(bytes: Uint8Array): JsonObject {
 function assertBounded(value: unknown, depth: number): void {
   if (typeof value === 'string') {
     if (!isStorableText(value))
-      throw malformed('The payload has text that is not well-formed Unicode without U+0000.')
+      throw malformedPayload('The payload has text that is not well-formed Unicode without U+0000.')
     return
   }
   if (typeof value !== 'object' || value === null) return
-  if (depth > maximumDepth) throw malformed(`The payload is nested deeper than ${maximumDepth} levels.`)
+  if (depth > maxDepth) throw malformedPayload(`The payload is nested deeper than ${maxDepth} levels.`)
   const entries = Object.entries(value)
-  if (entries.length > maximumMembers) {
-    throw malformed(`The payload has a list or object of more than ${maximumMembers} members.`)
+  if (entries.length > maxMembers) {
+    throw malformedPayload(`The payload has a list or object of more than ${maxMembers} members.`)
   }
   for (const [name, member] of entries) {
     assertBounded(name, depth)

@@ -1,17 +1,17 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** True for the same text or bytes, in a time that tells nothing of either. */
-export function isSame(given: string | Uint8Array, expected: string | Uint8Array): boolean {
-  // Digests have one length, whatever that of the texts is.
+/** Compares in constant time. */
+export function isEqualSecret(given: string | Uint8Array, expected: string | Uint8Array): boolean {
+  // Digests have equal lengths, which timingSafeEqual requires.
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** True if any of them is right; each is looked at, so that the time does not tell which. */
-export function anyOf<Each>(all: readonly Each[], isRight: (each: Each) => boolean): boolean {
+/** True if any item matches; checks all, so that the time does not reveal which. */
+export function matchesAny<Each>(all: readonly Each[], isRight: (each: Each) => boolean): boolean {
   return all.filter(isRight).length > 0
 }
 
-/** SHA-256 in hex, by which a delivery without an id is told from others. */
+/** Returns the SHA-256 in hex, which identifies a delivery without an id. */
 export function digestText(data: string | Uint8Array): string {
   return digest(data).toString('hex')
 }

@@ -1,4 +1,6 @@
-/** What to do in each system so that it sends its grades: one sentence, without a full stop. */
+import { randomBytes } from 'node:crypto'
+
+/** Instructions for each system to send its grades: one sentence, without a full stop. */
 const steps: Readonly<Record<string, string>> = {
   canvas:
     'In Canvas, under Admin > Data Services, add a subscription with this URL, the method HTTPS and “Sign Payload”, for grade_change, course_grade_change, course_progress and course_completed',
@@ -12,13 +14,25 @@ const steps: Readonly<Record<string, string>> = {
     'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
 }
 
-/** How a system is set up to send its grades; undefined for one that is not known. */
+/** Returns the instructions for a system; undefined if it is unknown. */
 export function setUpOf(kind: string): string | undefined {
   return Object.hasOwn(steps, kind) ? steps[kind] : undefined
 }
 
-/** Where a system sends its events, below the URL of the server. */
+/** Returns the path and query that a system sends its events to, below the URL of the server. */
 export function webhookTarget(kind: string): string {
-  // Open edX signs nothing: what it proves itself by is in the URL.
+  // Open edX does not sign deliveries, so its secret is in the URL.
   return `/webhooks/${kind}/grades${kind === 'openedx' ? '?token=<webhook secret>' : ''}`
+}
+
+const secretBytes = 24
+
+/**
+ * Returns a new secret of Standard Webhooks with letters and digits only, so that it can be part of a URL.
+ */
+export function newWebhookSecret(): string {
+  for (;;) {
+    const text = randomBytes(secretBytes).toString('base64')
+    if (!/[+/]/.test(text)) return `whsec_${text}`
+  }
 }

@@ -7,8 +7,8 @@ import { signStandard } from './standard-signature.ts'
 import { bodySignature } from './verify.ts'
 
 /**
- * A payload signed as the system of its kind signs it: Canvas with a private key, or with the headers of Standard Webhooks
- * where there is a secret in its place. Throws TypeError on a key that cannot sign.
+ * Signs a payload as its system does. Canvas signs with a private key, or with Standard Webhooks if a secret
+ * is given instead. Throws TypeError on a key that cannot sign.
  */
 export async function sign(
   kind: LmsKind,
@@ -20,7 +20,7 @@ export async function sign(
   const json = { 'content-type': 'application/json' }
   if (typeof secret !== 'string') {
     const { signedClaims } = await import('./signed-jwt.ts')
-    // Canvas sends the token as a JSON text.
+    // Canvas sends the token as a JSON string.
     return { headers: json, query: {}, body: JSON.stringify(await signedClaims(body, secret.privateKey)) }
   }
   switch (proof.by) {

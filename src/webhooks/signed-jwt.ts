@@ -1,17 +1,17 @@
 import { CompactSign, compactVerify, importJWK } from 'jose'
 import type { JsonObject } from '../codec/json-object.ts'
 import type { Delivery, SigningKeys, Trust } from './delivery.ts'
-import { DeliveryFault, malformed, unproved } from './delivery-fault.ts'
-import { memberAt } from './member.ts'
+import { DeliveryFault, invalidSignature, malformedPayload } from './delivery-fault.ts'
 import { parsePayload } from './payload.ts'
-import { isSame } from './secrets.ts'
+import { memberAt } from './payload-members.ts'
+import { isEqualSecret } from './secrets.ts'
 
-/** How far the clock of a signer may be from ours, in seconds. */
-const clockSkew = 300
+/** Maximum difference between the signer's clock and ours, in seconds. */
+const maxClockSkewSeconds = 300
 
 /**
- * The claims of a body that is a signed JWT, from the account that the integration names: all customers of Canvas are
- * signed for with the same keys. Throws DeliveryFault.
+ * Verifies a body that is a signed JWT, and that it is from the integration's account: Canvas signs for all
+ * its customers with the same keys. Returns its claims. Throws DeliveryFault.
  */
 export async function verifiedClaims(
   { rawBody }: Delivery,
@@ -19,26 +19,27 @@ export async function verifiedClaims(
   algorithm: string,
 ): Promise<JsonObject> {
   const token = compactToken(rawBody)
-  if (token === null) throw unproved('The body is not a signed JWT, and no webhook-signature signs it.')
+  if (token === null)
+    throw invalidSignature('The body is not a signed JWT, and no webhook-signature signs it.')
   if (keys === null)
-    throw unproved('The integration has no keys (jwksUrl or jwks) to check a signed body with.')
-  if (rootAccountUuid === null) throw unproved('The integration has no rootAccountUuid.')
+    throw invalidSignature('The integration has no keys (jwksUrl or jwks) to check a signed body with.')
+  if (rootAccountUuid === null) throw invalidSignature('The integration has no rootAccountUuid.')
   const claims = parsePayload(await signedPayload(token, keys, algorithm))
   const uuid = memberAt(claims, 'metadata.root_account_uuid')
-  if (typeof uuid !== 'string' || !isSame(uuid, rootAccountUuid)) {
-    throw unproved('metadata.root_account_uuid is not that of the integration.')
+  if (typeof uuid !== 'string' || !isEqualSecret(uuid, rootAccountUuid)) {
+    throw invalidSignature('metadata.root_account_uuid is not that of the integration.')
   }
   assertInTime(claims, now)
   return claims
 }
 
 /**
- * A token in compact form (RFC 7515 §7.1). A header says of the key no more than its name, and no key makes a longer
- * signature: longer ones, which anybody may send, would take long to read.
+ * A token in compact form (RFC 7515 §7.1). The lengths are bounded, because anyone can send a token: a header
+ * contains little more than the key's id, and no key makes a longer signature.
  */
 const compact = /^[\w-]{1,4096}\.[\w-]+\.[\w-]{1,2048}$/
 
-/** The token of a body, which may stand in quotes; null where it is none. */
+/** Returns the token of a body, quoted or not; null if it is not a token. */
 function compactToken(bytes: Uint8Array): string | null {
   const text = Buffer.from(bytes).toString('latin1').trim()
   const token = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
@@ -50,12 +51,13 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
     const { payload } = await compactVerify(
       token,
       async ({ alg, kid }) => {
-        // Before the key: one made for another algorithm must not be looked at with this one.
-        if (alg !== algorithm) throw unproved(`The JWT must be signed with ${algorithm}.`)
-        if (typeof kid !== 'string' || kid === '') throw unproved('The JWT has no kid.')
+        // Checked before the key: a key for one algorithm must not be used with another.
+        if (alg !== algorithm) throw invalidSignature(`The JWT must be signed with ${algorithm}.`)
+        if (typeof kid !== 'string' || kid === '') throw invalidSignature('The JWT has no kid.')
         const key = await keys.find(kid)
-        if (key === null) throw unproved('The kid of the JWT is not among the keys of the integration.')
-        if (key['kty'] !== 'RSA') throw unproved('The key of the JWT is not an RSA key.')
+        if (key === null)
+          throw invalidSignature('The kid of the JWT is not among the keys of the integration.')
+        if (key['kty'] !== 'RSA') throw invalidSignature('The key of the JWT is not an RSA key.')
         return importedKey(key, algorithm)
       },
       { algorithms: [algorithm] },
@@ -63,12 +65,12 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
     return payload
   } catch (cause) {
     if (cause instanceof DeliveryFault) throw cause
-    // Besides errors of its own, jose throws what the platform says of a key or a text that it cannot read.
-    throw unproved('The signature of the JWT does not match.', cause)
+    // jose also throws errors of the platform for keys and texts that it cannot read.
+    throw invalidSignature('The signature of the JWT does not match.', cause)
   }
 }
 
-/** Keys that were read before, by the object that each is: reading one takes longer than to verify with it. */
+/** Imported keys by their JWK: importing takes longer than verifying. */
 const imported = new WeakMap<JsonObject, ReturnType<typeof importJWK>>()
 
 function importedKey(key: JsonObject, algorithm: string): ReturnType<typeof importJWK> {
@@ -77,17 +79,17 @@ function importedKey(key: JsonObject, algorithm: string): ReturnType<typeof impo
   return known
 }
 
-/** Neither claim is documented by Canvas: where one is there, it counts. */
+/** Checks the times of the claims, if present: Canvas documents none. */
 function assertInTime(claims: JsonObject, now: number): void {
   const seconds = now / 1000
   const { exp, iat, nbf } = Object.fromEntries(
     ['exp', 'iat', 'nbf'].map((name) => [name, memberAt(claims, name)]),
   )
   for (const [name, value] of Object.entries({ exp, iat, nbf })) {
-    if (value !== undefined && typeof value !== 'number') throw malformed(`${name} must be a number.`)
+    if (value !== undefined && typeof value !== 'number') throw malformedPayload(`${name} must be a number.`)
   }
-  const isOver = typeof exp === 'number' && exp + clockSkew < seconds
-  const isEarly = [iat, nbf].some((from) => typeof from === 'number' && from - clockSkew > seconds)
+  const isOver = typeof exp === 'number' && exp + maxClockSkewSeconds < seconds
+  const isEarly = [iat, nbf].some((from) => typeof from === 'number' && from - maxClockSkewSeconds > seconds)
   if (isOver || isEarly) {
     throw new DeliveryFault(
       'timestamp_out_of_range',
@@ -96,7 +98,7 @@ function assertInTime(claims: JsonObject, now: number): void {
   }
 }
 
-/** A JWT with these claims, as text, signed with a private key that has a `kid`. Throws TypeError on another one. */
+/** Signs claims, as JSON text, with a private key that has a `kid`. Throws TypeError on any other key. */
 export async function signedClaims(claims: string, privateKey: JsonObject): Promise<string> {
   const { kid } = privateKey
   if (typeof kid !== 'string' || kid === '') throw new TypeError('The signing key has no kid.')

@@ -1,13 +1,16 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { HttpHeaders } from '../contract/http.ts'
 import type { Delivery, Sending, SignedDelivery } from './delivery.ts'
-import { DeliveryFault, unproved } from './delivery-fault.ts'
-import { anyOf, isSame } from './secrets.ts'
+import { DeliveryFault, invalidSignature } from './delivery-fault.ts'
+import { isEqualSecret, matchesAny } from './secrets.ts'
 
-/** How far the time of a delivery may be from now, either way, in seconds; that of the Standard Webhooks libraries. */
+/**
+ * Maximum difference between the time of a delivery and now, in seconds; as in the libraries of Standard
+ * Webhooks.
+ */
 export const toleranceSeconds = 300
 
-/** One identifier of a version and what it signs with; several are separated by one space each. */
+/** A version and a signature; the header separates several with a space. */
 const signaturePattern = /^v\d+[a-z]*,[A-Za-z0-9+/]{1,200}={0,2}$/
 
 /** True for a secret in the form of Standard Webhooks 1.0.0: `whsec_` and 24 to 64 bytes in base64. */
@@ -16,16 +19,19 @@ export function isStandardSecret(secret: string): boolean {
   return bytes !== null && bytes.length >= 24 && bytes.length <= 64
 }
 
-/** What stands after `whsec_`, decoded; null for a secret of another form. */
+/** Decodes the part after `whsec_`; null for a secret of another form. */
 function decodedSecret(secret: string): Buffer | null {
   const [, text] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? []
   if (text === undefined) return null
   const bytes = Buffer.from(text, 'base64')
-  // Decoding drops what is left over: only what encodes to the same text was read in full.
+  // Buffer ignores invalid trailing characters: compare, to detect them.
   return bytes.toString('base64').replace(/=+$/, '') === text ? bytes : null
 }
 
-/** The signature of a delivery (Standard Webhooks 1.0.0), `v1,…`. A secret that is no `whsec_…` signs as it is written. */
+/**
+ * Returns the signature of a delivery (Standard Webhooks 1.0.0), `v1,…`. A secret without `whsec_` is used as
+ * it is.
+ */
 export function standardSignature(
   secret: string,
   message: { readonly id: string; readonly seconds: number | string; readonly body: string | Uint8Array },
@@ -36,39 +42,39 @@ export function standardSignature(
   return `v1,${hmac.digest('base64')}`
 }
 
-/** A secret as a key: of text or bytes, Node makes one in five times as long. */
+/** Makes a key of a secret. createHmac takes five times as long with text or bytes. */
 export function hmacKey(secret: string | Buffer): KeyObject {
   return typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret)
 }
 
-/** True where a delivery bears a signature of Standard Webhooks, which alone decides then. */
-export function isStandard(headers: HttpHeaders): boolean {
+/** True if a delivery has a Standard Webhooks signature, which then replaces the system's own proof. */
+export function hasStandardSignature(headers: HttpHeaders): boolean {
   return headers['webhook-signature'] !== undefined
 }
 
 /**
- * The id of a delivery that one of the secrets has signed within the tolerance. Throws DeliveryFault
- * `invalid_signature`, and `timestamp_out_of_range` where only the time is wrong.
+ * Verifies that one of the secrets signed a delivery within the tolerance, and returns its id. Throws
+ * DeliveryFault `invalid_signature`, or `timestamp_out_of_range` if only the time is wrong.
  */
-export function checkStandard(delivery: Delivery, secrets: readonly string[], now: number): string {
+export function verifyStandard(delivery: Delivery, secrets: readonly string[], now: number): string {
   const { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': list } = delivery.headers
   if (id === undefined || !/^[\x21-\x2B\x2D-\x7E]{1,255}$/.test(id)) {
-    throw unproved('webhook-id is required, once, with 1 to 255 characters.')
+    throw invalidSignature('webhook-id is required, once, with 1 to 255 characters.')
   }
   if (seconds === undefined || !/^\d{1,12}$/.test(seconds)) {
-    throw unproved('webhook-timestamp is required, once, in seconds since 1970.')
+    throw invalidSignature('webhook-timestamp is required, once, in seconds since 1970.')
   }
-  // Repeated headers arrive as one, joined by commas: none of these tokens has one of those.
+  // Node joins repeated headers with commas, which no valid token contains.
   const tokens = list?.split(' ', 21) ?? []
   if (tokens.length === 0 || tokens.length > 20 || !tokens.every((token) => signaturePattern.test(token))) {
-    throw unproved('webhook-signature is required, once, as v1,<base64>.')
+    throw invalidSignature('webhook-signature is required, once, as v1,<base64>.')
   }
   const message = { id, seconds, body: delivery.rawBody }
-  const matches = anyOf(secrets, (secret) => {
+  const matches = matchesAny(secrets, (secret) => {
     const expected = standardSignature(secret, message)
-    return anyOf(tokens, (token) => isSame(token, expected))
+    return matchesAny(tokens, (token) => isEqualSecret(token, expected))
   })
-  if (!matches) throw unproved('webhook-signature does not match the body and the webhook secret.')
+  if (!matches) throw invalidSignature('webhook-signature does not match the body and the webhook secret.')
   const apart = Math.abs(Math.floor(now / 1000) - Number(seconds))
   if (apart <= toleranceSeconds) return id
   throw new DeliveryFault(
@@ -77,7 +83,7 @@ export function checkStandard(delivery: Delivery, secrets: readonly string[], no
   )
 }
 
-/** A delivery signed as Standard Webhooks has it. */
+/** Signs a delivery with Standard Webhooks. */
 export function signStandard(body: string, secret: string, { id, now }: Sending): SignedDelivery {
   const seconds = Math.floor(now / 1000)
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Fetch, FetchRequest } from '../../src/auth/fetch.ts'
-import { requestRefresh } from '../../src/auth/refresh-request.ts'
+import { requestRefresh } from '../../src/auth/refresh-tokens.ts'
 import type { StoredTokens } from '../../src/config/profiles.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 

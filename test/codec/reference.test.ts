@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinReferences, matchesReference, parseReference, splitReferences } from '../../src/codec/reference.ts'
+import {
+  joinReferences,
+  matchesReference,
+  parseReference,
+  splitReferences,
+} from '../../src/codec/reference.ts'
 
 test.for([
   ['crs_1', 'id', 'crs_1'],

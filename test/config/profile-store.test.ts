@@ -162,7 +162,7 @@ describe('work on the credential of a profile', () => {
   it('is done by one at a time, and leaves no lock behind', async () => {
     const events: string[] = []
     const work = (name: string) =>
-      store().exclusively('school', async () => {
+      store().withCredentialLock('school', async () => {
         events.push(`${name} in`)
         await store().change((stored) => stored)
         events.push(`${name} out`)
@@ -174,14 +174,14 @@ describe('work on the credential of a profile', () => {
   })
 
   it('does not wait for that on another profile', async () => {
-    const inner = () => store().exclusively('other', async () => 'done')
-    expect(await store().exclusively('school', inner)).toBe('done')
+    const inner = () => store().withCredentialLock('other', async () => 'done')
+    expect(await store().withCredentialLock('school', inner)).toBe('done')
   })
 
   it('does not begin where nothing could be stored', async () => {
     writeFileSync(directory, 'a file where the directory should be')
     let begun = false
-    const work = store().exclusively('school', async () => {
+    const work = store().withCredentialLock('school', async () => {
       begun = true
     })
     await expect(work).rejects.toMatchObject({ name: 'ConfigError', code: 'config_unwritable' })
@@ -197,8 +197,8 @@ describe('work on the credential of a profile', () => {
         controller.abort(reason)
       })
     const waiting = createProfileStore(directory, { now: Date.now, sleep: wait })
-    await store().exclusively('school', async () => {
-      const second = waiting.exclusively('school', async () => 'never', controller.signal)
+    await store().withCredentialLock('school', async () => {
+      const second = waiting.withCredentialLock('school', async () => 'never', controller.signal)
       await expect(second).rejects.toBe(reason)
     })
   })

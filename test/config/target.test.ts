@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Profiles } from '../../src/config/profiles.ts'
-import { resolveSettings } from '../../src/config/settings.ts'
+import { resolveSettings } from '../../src/config/resolve-settings.ts'
 import { chooseTarget } from '../../src/config/target.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { knownKeys } from '../../src/webhooks/key-set.ts'
+import { fixedKeys } from '../../src/webhooks/key-set.ts'
 import { sign } from '../../src/webhooks/sign.ts'
 import { verify } from '../../src/webhooks/verify.ts'
 import { sample } from '../webhooks/samples.ts'
@@ -17,7 +17,7 @@ test('a delivery that svix signs is authentic', async () => {
     'webhook-signature': svix.sign('msg_1', new Date(now), text),
   }
   const delivery = (body: string) => ({ headers, query: new URLSearchParams(), rawBody: Buffer.from(body) })
-  const trust = { secrets: [secret], rootAccountUuid: '', keys: knownKeys('{"keys":[]}'), now }
+  const trust = { secrets: [secret], rootAccountUuid: '', keys: fixedKeys('{"keys":[]}'), now }
   await expect(verify('standard', delivery(text), trust)).resolves.not.toThrow()
   await expect(verify('standard', delivery(`${text} `), trust)).rejects.toThrow()
 })

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LmsKind, lmsKinds } from '../../src/contract/integration-choices.ts'
-import { adapt } from '../../src/webhooks/adapt.ts'
 import { DeliveryFault } from '../../src/webhooks/delivery-fault.ts'
 import type { LmsEvent } from '../../src/webhooks/event.ts'
-import { knownKeys } from '../../src/webhooks/key-set.ts'
+import { fixedKeys } from '../../src/webhooks/key-set.ts'
 import { parsePayload } from '../../src/webhooks/payload.ts'
+import { readEvent } from '../../src/webhooks/read-event.ts'
 import { verify } from '../../src/webhooks/verify.ts'
 import { plainSettings, sampleText } from './samples.ts'
 
@@ -92,7 +92,7 @@ function replaced(text: string, [at, value]: readonly [number, string]): string 
 /** What a delivery means, or null where it is malformed. Anything else that is thrown is a fault of ours. */
 function meaning(kind: LmsKind, bytes: Uint8Array): LmsEvent | null {
   try {
-    return adapt(kind, parsePayload(bytes), plainSettings)
+    return readEvent(kind, parsePayload(bytes), plainSettings)
   } catch (error) {
     if (error instanceof DeliveryFault && error.code === 'malformed_payload') return null
     throw error
@@ -177,7 +177,7 @@ test('any delivery is authentic or refused, and nothing else happens', async () 
         const trust = {
           secrets: ['a-secret-of-both'],
           rootAccountUuid: 'school',
-          keys: knownKeys('{"keys":[]}'),
+          keys: fixedKeys('{"keys":[]}'),
           now: 0,
         }
         const outcome = await verify(kind, delivery, trust).then(
@@ -205,6 +205,6 @@ test.for([
 
 test('no payload gives an object another prototype', () => {
   const body = parsePayload(Buffer.from('{"__proto__":{"type":"grade.updated"},"data":{}}'))
-  expect(() => adapt('standard', body, plainSettings)).toThrow('type is required')
+  expect(() => readEvent('standard', body, plainSettings)).toThrow('type is required')
   expect(Object.prototype).not.toHaveProperty('type')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { knownKeys, publishedKeys } from '../../src/webhooks/key-set.ts'
+import { fixedKeys, publishedKeys } from '../../src/webhooks/key-set.ts'
 
 const url = 'https://keys.example.org/jwks'
 const setOf = (...kids: string[]) => JSON.stringify({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
@@ -90,7 +90,7 @@ test('a key that has been withdrawn counts no more once the set is fetched again
 })
 
 test('keys of a file need no network; what is no key set is refused', async () => {
-  expect(await knownKeys(setOf('one')).find('one')).toMatchObject({ kid: 'one' })
-  expect(await knownKeys(setOf('one')).find('__proto__')).toBeNull()
-  expect(() => knownKeys('{}')).toThrow(SyntaxError)
+  expect(await fixedKeys(setOf('one')).find('one')).toMatchObject({ kid: 'one' })
+  expect(await fixedKeys(setOf('one')).find('__proto__')).toBeNull()
+  expect(() => fixedKeys('{}')).toThrow(SyntaxError)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memberTexts } from '../../src/webhooks/member-texts.ts'
+import { memberTexts } from '../../src/webhooks/verify.ts'
 
 const texts = (json: string) => memberTexts(Buffer.from(json), 'token')
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/codec/json-object.ts'
 import type { LmsKind } from '../../src/contract/integration-choices.ts'
 import type { Delivery, SignedDelivery, Trust } from '../../src/webhooks/delivery.ts'
-import { knownKeys } from '../../src/webhooks/key-set.ts'
+import { fixedKeys } from '../../src/webhooks/key-set.ts'
 import { sign } from '../../src/webhooks/sign.ts'
 import { verify } from '../../src/webhooks/verify.ts'
 import { keyPair } from './key-pair.ts'
@@ -15,7 +15,7 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const now = Date.parse('2026-01-05T10:00:00.000Z')
 const { privateKey, keySet } = keyPair('2026-01')
 const uuid = 'VicYj3cu5BIFpoZhDVU4DZumnlBrWi1grgJEzADs'
-const trust: Trust = { secrets: [secret], rootAccountUuid: uuid, keys: knownKeys(keySet), now }
+const trust: Trust = { secrets: [secret], rootAccountUuid: uuid, keys: fixedKeys(keySet), now }
 
 const payloads = {
   canvas: sample('canvas.grade_change'),

@@ -1,5 +1,5 @@
+import type { Settings } from '../../config/resolve-settings.ts'
 import type { SettingName } from '../../config/setting.ts'
-import type { Settings } from '../../config/settings.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Command } from './command.ts'
 import { notAList, type Refusals } from './refusals.ts'

@@ -29,7 +29,7 @@ async function run(context: Context): Promise<void> {
     const first = held?.kind === 'oauth' ? `revoke the session at ${held.issuer} and ` : ''
     return output.note(`Would ${first}remove the credential of profile ${name}`)
   }
-  const removed = await profiles.exclusively(
+  const removed = await profiles.withCredentialLock(
     name,
     async () => {
       const credential = credentialOf(profiles.read(), name)

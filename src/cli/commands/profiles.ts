@@ -8,8 +8,8 @@ import {
   type Profiles,
   profileOf,
 } from '../../config/profiles.ts'
-import { sources } from '../../config/settings.ts'
-import { assertAddress, requirePath } from '../../config/target.ts'
+import { sources } from '../../config/resolve-settings.ts'
+import { assertAddress, assertDatabasePath } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
@@ -129,7 +129,7 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
     throw new UsageError('Either --url <url> or --database <file> is required')
   }
   if (database.value !== null && ranks.indexOf(Math.min(...ranks)) === 1) {
-    requirePath(database.value, database.origin)
+    assertDatabasePath(database.value, database.origin)
     return { database: resolve(io.cwd, database.value) }
   }
   const text = url.value ?? ''
@@ -161,7 +161,7 @@ async function remove(context: Context, given: Given): Promise<void> {
     await removal()
     return
   }
-  await context.profiles.exclusively(name, async () => {
+  await context.profiles.withCredentialLock(name, async () => {
     const credential = credentialOf(context.profiles.read(), name)
     const { endSession } = await import('../sign-in/end-session.ts')
     const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null

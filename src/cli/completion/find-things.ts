@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Caller } from '../../client/caller.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import { type Setting, settings as table } from '../../config/setting.ts'
-import type { Settings } from '../../config/settings.ts'
 import type { RemoteTarget, Target } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import {
@@ -56,7 +56,7 @@ async function find(
     import('../../config/directories.ts'),
     import('../../config/profile-store.ts'),
     import('../../config/project-file.ts'),
-    import('../../config/settings.ts'),
+    import('../../config/resolve-settings.ts'),
     import('../../config/target.ts'),
   ])
   const places = directories(io)

@@ -1,5 +1,5 @@
+import type { Settings } from '../../config/resolve-settings.ts'
 import type { Format } from '../../config/setting.ts'
-import type { Settings } from '../../config/settings.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** How an export is written. */

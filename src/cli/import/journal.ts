@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
-import { isAlive, startOf, withLock } from '../../config/lock.ts'
+import { isAlive, processStartOf, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
@@ -210,7 +210,7 @@ function journalAt(
 function requireOwn({ pid, host, started }: JsonObject, { source }: ImportIdentity): void {
   if (host !== hostname() || Number(pid) === process.pid || !isAlive(Number(pid))) return
   // Another process may have the number by now.
-  if (typeof started === 'string' && startOf(Number(pid)) !== started) return
+  if (typeof started === 'string' && processStartOf(Number(pid)) !== started) return
   throw new CommandError(
     'import_running',
     'conflict',
@@ -222,7 +222,7 @@ function requireOwn({ pid, host, started }: JsonObject, { source }: ImportIdenti
 }
 
 function thisProcess(): JsonObject {
-  const started = startOf(process.pid)
+  const started = processStartOf(process.pid)
   return { pid: process.pid, host: hostname(), ...(started !== null && { started }) }
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
-import { checkStandard } from '../../webhooks/standard-signature.ts'
+import { verifyStandard } from '../../webhooks/standard-signature.ts'
 
 /** An event as it arrived, signed with the secret of the listener. */
 export interface ArrivedEvent {
@@ -89,7 +89,7 @@ function eventIn(
   now: number,
 ): ArrivedEvent | undefined {
   try {
-    const id = checkStandard({ headers, rawBody, query: new URLSearchParams() }, [secret], now)
+    const id = verifyStandard({ headers, rawBody, query: new URLSearchParams() }, [secret], now)
     const body = rawBody.toString('utf8')
     const event: unknown = JSON.parse(body)
     if (!isJsonObject(event) || !isJsonObject(event['data'])) return undefined

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../client/base-url.ts'
 import { isNetwork } from '../../codec/network-text.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'

@@ -1,6 +1,6 @@
 import type { AnyInput, Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { type Settings, sources } from '../../config/settings.ts'
+import { type Settings, sources } from '../../config/resolve-settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
 import type { Given } from '../command/command.ts'

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 
 /** True where columns were chosen for this command; a project's file speaks for all commands at once. */
 export function columnsAsked({ columns }: Pick<Settings, 'columns'>): boolean {

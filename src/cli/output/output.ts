@@ -1,6 +1,6 @@
 import { idOf, placeOf } from '../../client/foreign/record.ts'
 import { visible, visibleDocument } from '../../codec/visible.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { exactText } from '../terminal/exact-text.ts'

@@ -4,7 +4,7 @@ import { nearest } from '../../codec/nearest.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
-import type { Origin } from '../../config/settings.ts'
+import type { Origin } from '../../config/resolve-settings.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { databaseMissing } from './database-fault.ts'
 

@@ -1,6 +1,6 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
 import { ApiError, hostOf } from '../../client/errors.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import { debugLine, type Io, note } from '../terminal/io.ts'
 import { maskKnown } from '../terminal/mask-known.ts'
 

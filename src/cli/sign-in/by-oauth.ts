@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '../../auth/authorization-server.ts'
-import { patienceMinutes, type SignIn, signInByCode } from '../../auth/code-sign-in.ts'
+import { type SignIn, signInByCode, signInTimeoutMinutes } from '../../auth/code-sign-in.ts'
 import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
 import {
@@ -51,7 +51,8 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
       const lead = opening
         ? `Opening a browser to sign in to ${url}\nIf it does not open, visit this URL:`
         : `To sign in to ${url}\nopen this URL in a browser:`
-      const wait = prompts.refusal === null ? '' : `Waiting for sign-in (up to ${patienceMinutes} minutes)\n`
+      const wait =
+        prompts.refusal === null ? '' : `Waiting for sign-in (up to ${signInTimeoutMinutes} minutes)\n`
       await say(context.io, `${lead}\n\n${address}\n\n${wait}`)
     },
     paste:

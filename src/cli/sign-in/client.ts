@@ -1,4 +1,4 @@
-import type { ClientIdentity, SecretPlace } from '../../auth/client-identity.ts'
+import type { ClientIdentity, SecretPlace } from '../../auth/client-authentication.ts'
 import { assertAddress } from '../../config/target.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'

@@ -1,4 +1,4 @@
-import { usualScopes } from '../../auth/default-scopes.ts'
+import { commonScopes } from '../../auth/default-scopes.ts'
 import { isCredential } from '../../codec/credential-text.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import type { Context } from '../command/context.ts'
@@ -15,7 +15,7 @@ export async function tellSignedIn(
   const { output } = context
   await announce(context, place, account)
   // What nobody asked for, nobody misses.
-  const missing = (client.scopes ?? usualScopes).filter((scope) => !tokens.scopes.includes(scope))
+  const missing = (client.scopes ?? commonScopes).filter((scope) => !tokens.scopes.includes(scope))
   if (missing.length > 0) {
     await output.note(
       `Granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,

@@ -83,7 +83,7 @@ export function useCredential(
 
 /** Throws a ConfigError where a credential could not be stored: whoever signs in should hear it before. */
 export async function assertStorable({ profiles, io }: Context, { profile }: SignInPlace): Promise<void> {
-  await profiles.exclusively(profile, async () => {}, io.signal)
+  await profiles.withCredentialLock(profile, async () => {}, io.signal)
 }
 
 /** Stores a credential under the profile, which is the active one from then on; gives what it held before. */
@@ -99,7 +99,7 @@ export async function storeCredential(
       return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
     })
   // A session that is being refreshed or ended by another process is replaced when that is over.
-  await profiles.exclusively(profile, store, io.signal)
+  await profiles.withCredentialLock(profile, store, io.signal)
   return before
 }
 

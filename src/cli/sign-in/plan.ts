@@ -1,6 +1,6 @@
 import { discover, metadataUrl } from '../../auth/authorization-server.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
-import { defaultScopes, usualScopes } from '../../auth/default-scopes.ts'
+import { commonScopes, defaultScopes } from '../../auth/default-scopes.ts'
 import { assertConfidential, isConfidential } from '../../client/base-url.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
@@ -39,7 +39,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     secretPlace: client.secretPlace,
     isConfidential: (url) => insecure || isConfidential(url),
   })
-  if (!server.published) {
+  if (!server.hasMetadata) {
     const where = device ? server.deviceAuthorizationEndpoint : server.authorizationEndpoint
     await output.note(`${place.url} publishes no OAuth metadata; trying ${where} and ${server.tokenEndpoint}`)
   }
@@ -80,7 +80,7 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
     endpoint: url + oauthPaths.authorize,
     clientId: client.identity.id,
     redirectUri: client.redirectUri ?? 'http://127.0.0.1:0/callback',
-    scopes: client.scopes ?? usualScopes,
+    scopes: client.scopes ?? commonScopes,
     state: masked,
     challenge: masked,
   })
@@ -91,7 +91,7 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
 async function showDevice(context: Context, { url }: SignInPlace, client: OAuthClient): Promise<void> {
   const form = new URLSearchParams({
     client_id: client.identity.id,
-    scope: (client.scopes ?? usualScopes).join(' '),
+    scope: (client.scopes ?? commonScopes).join(' '),
   })
   await showRequest(context, {
     method: 'POST',

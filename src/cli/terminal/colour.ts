@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import type { Environment } from '../../config/directories.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import type { ColourMode } from '../../config/setting.ts'
-import type { Settings } from '../../config/settings.ts'
 
 /** 0 none, 1 the sixteen colours, 2 256 of them, 3 all. */
 export type ColourLevel = 0 | 1 | 2 | 3

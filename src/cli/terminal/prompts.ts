@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/settings.ts'
+import type { Settings } from '../../config/resolve-settings.ts'
 import { CancelledError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 

@@ -1,6 +1,6 @@
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
-import { newWebhookSecret } from '../../webhooks/new-secret.ts'
+import { newWebhookSecret } from '../../webhooks/set-up.ts'
 import type { Reply } from '../http/reply.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
 import { doneOnce } from './form.tsx'

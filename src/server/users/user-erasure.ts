@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
-import { keyHint } from '../../webhooks/key-hint.ts'
+import { keyHint } from '../../webhooks/payload-learner.ts'
 import { eraseFromAudit } from '../audit/erasure.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'

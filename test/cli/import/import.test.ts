@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished } from 'vitest'
-import { startOf } from '../../../src/config/lock.ts'
+import { processStartOf } from '../../../src/config/lock.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
 
@@ -279,7 +279,7 @@ describe('an import that was interrupted', () => {
       const said = { ...rest, pid: process.ppid, ...(started !== null && { started }) }
       writeFileSync(path, [JSON.stringify(said), ...lines].join('\n'))
     }
-    for (const started of [startOf(process.ppid), null]) {
+    for (const started of [processStartOf(process.ppid), null]) {
       sayBy(started)
       const refused = await local.run('users import u.csv --resume')
       expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('is running (process ') })

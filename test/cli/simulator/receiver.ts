@@ -1,9 +1,9 @@
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import type { LmsKind } from '../../../src/contract/integration-choices.ts'
-import { adapt } from '../../../src/webhooks/adapt.ts'
 import type { Trust } from '../../../src/webhooks/delivery.ts'
 import { DeliveryFault } from '../../../src/webhooks/delivery-fault.ts'
 import type { LmsEvent } from '../../../src/webhooks/event.ts'
+import { readEvent } from '../../../src/webhooks/read-event.ts'
 import { verify } from '../../../src/webhooks/verify.ts'
 
 /** A platform that takes deliveries of any kind, and keeps what they mean. */
@@ -33,7 +33,7 @@ export function receiver(trust: Trust): Receiver {
       )
       if (seen.has(key)) return [200, { status: 'duplicate', deliveryId: 'whd_1' }]
       seen.add(key)
-      const event = adapt(kind, body, { gradeItems: {}, defaultGradeMaximum: 100 })
+      const event = readEvent(kind, body, { gradeItems: {}, defaultGradeMaximum: 100 })
       if (event.type === 'ignored') return [200, { status: 'ignored', reason: event.reason }]
       if (event.learner.some(({ value }) => value === 'nobody')) {
         return [202, { status: 'unmatched', deliveryId: 'whd_1', missing: ['learner'] }]

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../codec/json-object.ts'
 import type { LmsKind } from '../../../contract/integration-choices.ts'
-import { adapt } from '../../../webhooks/adapt.ts'
 import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
 import type { EventSettings, LmsEvent } from '../../../webhooks/event.ts'
+import { readEvent } from '../../../webhooks/read-event.ts'
 
 /** What a payload means; the fault where it is not of its kind's shape. */
 export function meaningOf(
@@ -11,7 +11,7 @@ export function meaningOf(
   settings: EventSettings,
 ): LmsEvent | DeliveryFault {
   try {
-    return adapt(kind, body, settings)
+    return readEvent(kind, body, settings)
   } catch (error) {
     if (error instanceof DeliveryFault) return error
     throw error

@@ -1,6 +1,6 @@
 import type { HttpHeaders } from '../../../contract/http.ts'
 import type { SigningKeys, Trust } from '../../../webhooks/delivery.ts'
-import { canvasKeysUrl, type FetchKeySet, knownKeys, publishedKeys } from '../../../webhooks/key-set.ts'
+import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../../webhooks/key-set.ts'
 import type { AppOptions } from '../../http/request-context.ts'
 import { type Integration, webhookSecretsAt } from '../../integrations/integration.ts'
 import { ProblemError, unavailable } from '../../problem/problem-error.ts'
@@ -48,7 +48,7 @@ function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
 }
 
 function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {
-  if (jwks !== null) return knownKeys(jwks)
+  if (jwks !== null) return fixedKeys(jwks)
   let keys = published.get(app)
   if (!keys) {
     keys = publishedKeys(fetchingBy(app), () => app.now().getTime())

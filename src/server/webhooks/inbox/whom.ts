@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../../codec/json-object.ts'
 import type { LmsKind } from '../../../contract/integration-choices.ts'
 import type { Candidate } from '../../../webhooks/event.ts'
-import { keyHint } from '../../../webhooks/key-hint.ts'
-import { learnerIn } from '../../../webhooks/learner.ts'
+import { keyHint, learnerCandidatesOf } from '../../../webhooks/payload-learner.ts'
 import type { Database } from '../../database/database.ts'
 import { resolveIdentities } from '../../integrations/identity.ts'
 import { keepsBody, type Outcome } from './outcome.ts'
@@ -23,7 +22,7 @@ export async function whomOf(
 ): Promise<Whom> {
   const { userId, status } = outcome
   if (userId !== null || !keepsBody(outcome)) return { userId, hint: null }
-  const learner = learnerIn(kind, body)
+  const learner = learnerCandidatesOf(kind, body)
   // Of what was unmatched it is known that nobody answers to any of these.
   const isLookedFor = status !== 'unmatched' && learner.length > 0
   const found = isLookedFor

@@ -4,7 +4,7 @@ import { connect } from '../../../helpers/lms.ts'
 import { sample } from '../../../webhooks/samples.ts'
 
 /** A learner in a course, under these names. */
-async function learnerIn(
+async function learnerCandidatesOf(
   admin: Person,
   course: object,
   user: object,
@@ -26,7 +26,7 @@ test('canvas grade_change: a score above its maximum is kept as it is, with its 
   academy,
   admin,
 }) => {
-  const { courseId, learnerId } = await learnerIn(
+  const { courseId, learnerId } = await learnerCandidatesOf(
     admin,
     { externalId: '2017.100.101.101-1' },
     { externalId: 'ABC.123' },
@@ -53,7 +53,7 @@ test('canvas grade_change: a score above its maximum is kept as it is, with its 
 })
 
 test('canvas course_progress and course_completed: progress, and never back', async ({ academy, admin }) => {
-  const { courseId } = await learnerIn(
+  const { courseId } = await learnerCandidatesOf(
     admin,
     { externalId: '2017.102.102.102-2' },
     { email: 'User@domain.tld' },
@@ -79,7 +79,7 @@ test('moodle user_graded: by mapping, with the maximum of the integration; no gr
   academy,
   admin,
 }) => {
-  const { courseId, learnerId } = await learnerIn(admin, {}, {})
+  const { courseId, learnerId } = await learnerCandidatesOf(admin, {}, {})
   const gradeItems = { '12': { name: 'Essay', maximum: 170, weight: 40 } }
   const moodle = await connect(academy, admin, 'moodle', { gradeItems })
   await moodle.map('course', '4', courseId)
@@ -97,7 +97,11 @@ test('moodle user_graded: by mapping, with the maximum of the integration; no gr
 })
 
 test('openedx: the grade of a course as a fraction, at a time without a zone', async ({ academy, admin }) => {
-  const { courseId, learnerId } = await learnerIn(admin, { externalId: 'course-v1:edX+100+2021' }, {})
+  const { courseId, learnerId } = await learnerCandidatesOf(
+    admin,
+    { externalId: 'course-v1:edX+100+2021' },
+    {},
+  )
   const openedx = await connect(academy, admin, 'openedx')
   await openedx.map('user', '42', learnerId)
   expect((await openedx.deliver(sample('openedx_webhooks_plugin.grade.composed'))).body).toMatchObject({
@@ -109,7 +113,7 @@ test('openedx: the grade of a course as a fraction, at a time without a zone', a
 })
 
 test('thinkific enrollment.progress: a percentage that is a text', async ({ academy, admin }) => {
-  const { courseId, learnerId } = await learnerIn(admin, {}, {})
+  const { courseId, learnerId } = await learnerCandidatesOf(admin, {}, {})
   const thinkific = await connect(academy, admin, 'thinkific')
   await thinkific.map('course', '25', courseId)
   await thinkific.map('user', '95', learnerId)
@@ -123,7 +127,11 @@ test('standard grade.updated: references as the API takes them; one that is pend
   academy,
   admin,
 }) => {
-  const { courseId } = await learnerIn(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
+  const { courseId } = await learnerCandidatesOf(
+    admin,
+    { externalId: 'BIO-101' },
+    { email: 'ada@example.org' },
+  )
   const standard = await connect(academy, admin, 'standard')
   const name = 'standard.grade_updated.composed'
   const pending = sample(name, { 'data.gradingProgress': 'Pending' })
@@ -137,7 +145,7 @@ test('standard grade.updated: references as the API takes them; one that is pend
 })
 
 test('what is sent again is a duplicate, whatever its signature', async ({ academy, admin }) => {
-  await learnerIn(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
+  await learnerCandidatesOf(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
   const standard = await connect(academy, admin, 'standard')
   const payload = sample('standard.grade_updated.composed')
   const { deliveryId } = (await standard.deliver(payload)).body
@@ -158,7 +166,7 @@ test('what nobody here answers to waits, and is applied after a mapping and a re
   const answer = await moodle.deliver(sample(name))
   expect(answer).toMatchObject({ status: 202, body: { status: 'unmatched', missing: ['course', 'learner'] } })
   const path = `/v1/webhooks/deliveries/${answer.body.deliveryId}`
-  const { courseId, learnerId } = await learnerIn(admin, {}, {})
+  const { courseId, learnerId } = await learnerCandidatesOf(admin, {}, {})
   await moodle.map('course', '4', courseId)
   expect((await admin.post(`${path}/replay`)).body).toMatchObject({
     status: 'unmatched',
@@ -181,7 +189,7 @@ test('what nobody here answers to waits, and is applied after a mapping and a re
 })
 
 test('a learner who is suspended or not enrolled is told as what is missing', async ({ academy, admin }) => {
-  const { courseId, learnerId } = await learnerIn(
+  const { courseId, learnerId } = await learnerCandidatesOf(
     admin,
     { externalId: 'BIO-101' },
     { email: 'ada@example.org' },
@@ -204,7 +212,11 @@ test('a learner who is suspended or not enrolled is told as what is missing', as
 })
 
 test('an archived course takes nothing, and is told', async ({ academy, admin }) => {
-  const { courseId } = await learnerIn(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
+  const { courseId } = await learnerCandidatesOf(
+    admin,
+    { externalId: 'BIO-101' },
+    { email: 'ada@example.org' },
+  )
   const standard = await connect(academy, admin, 'standard')
   await admin.put(`/v1/courses/${courseId}`, { status: 'archived' })
   expect(await standard.deliver(sample('standard.grade_updated.composed'))).toMatchObject({
@@ -229,7 +241,11 @@ test('a passed course is completed, or the grade is the percentage, where the in
   academy,
   admin,
 }) => {
-  const { courseId } = await learnerIn(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
+  const { courseId } = await learnerCandidatesOf(
+    admin,
+    { externalId: 'BIO-101' },
+    { email: 'ada@example.org' },
+  )
   const graded = async (
     academy: TestAcademy,
     gradeToProgress: string,

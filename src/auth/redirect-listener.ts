@@ -7,23 +7,23 @@ import { type CallbackPage, plainAnswer } from './callback-page.ts'
 import { SignInError } from './errors.ts'
 
 const defaultPath = '/callback'
-/** Where a free port is looked for, in this order (RFC 8252 §7.3). */
+/** Addresses to listen on, the first that is available (RFC 8252 §7.3). */
 const loopbackHosts = ['127.0.0.1', '::1']
-/** How long a browser may take to fetch its page once everything is over. */
+/** Time for the browser to fetch its page after the sign-in has ended. */
 const graceMs = 1000
 
-/** A listener on this machine for the one redirect that ends a sign-in (RFC 8252 §7.3). */
+/** A listener on this machine for the redirect that ends a sign-in (RFC 8252 §7.3). */
 export interface Loopback {
   readonly redirectUri: string
-  /** The parameters of the first redirect that carries the state. It never comes where nobody sends one. */
+  /** Parameters of the first redirect with the state; never settles without one. */
   readonly redirected: Promise<URLSearchParams>
-  /** Answers whoever brought the redirect, and stops listening. */
+  /** Answers the redirect and stops listening. */
   close(page: CallbackPage): Promise<void>
 }
 
 /**
- * Listens for the redirect that carries this state, whatever else may come in: at `redirectUri`, or on a free port of
- * the first of `hosts` that there is. Throws SignInError `port_unavailable`.
+ * Listens for the redirect that hasState this state and refuses every other request: at `redirectUri`, or on a
+ * free port of the first available of `hosts`. Throws SignInError `port_unavailable`.
  */
 export async function openLoopback(
   state: string,
@@ -34,7 +34,7 @@ export async function openLoopback(
   const servers = fixed ? await listenAt(fixed) : await listenAnywhere(hosts)
   const [first] = servers
   const address = first?.address()
-  // A server that listens on TCP has an address with a port.
+  // A TCP server's address has a port.
   const { family, port } = address as AddressInfo
   const host = fixed?.host ?? (family === 'IPv6' ? `[::1]:${port}` : `127.0.0.1:${port}`)
   const path = fixed?.pathname ?? defaultPath
@@ -44,13 +44,13 @@ export async function openLoopback(
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const [target = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
     const parameters = new URLSearchParams(query)
-    const status = target === path ? faultIn(request, host) : 404
-    if (status !== null || !carries(parameters, state)) {
+    const status = target === path ? faultStatusOf(request, host) : 404
+    if (status !== null || !hasState(parameters, state)) {
       const { headers, body } = plainAnswer(status ?? 400)
       response.writeHead(status ?? 400, headers).end(body)
       return
     }
-    // A browser may ask twice: both are told how it ended.
+    // A browser may send the request twice; both get the page.
     waiting.push(response)
     resolve(parameters)
   }
@@ -67,16 +67,19 @@ export async function openLoopback(
   }
 }
 
-/** True where the state is this one, and nothing that counts is there twice (RFC 6749 §3.1). */
-export function carries(parameters: URLSearchParams, state: string): boolean {
+/** True if the parameters contain this state, and each OAuth parameter at most once (RFC 6749 §3.1). */
+export function hasState(parameters: URLSearchParams, state: string): boolean {
   const names = ['state', 'code', 'error', 'iss']
   if (names.some((name) => parameters.getAll(name).length > 1)) return false
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(parameters.get('state') ?? ''), digest(state))
 }
 
-/** What is wrong with a request for the right path, as a status: a page elsewhere may send any request to any address. */
-function faultIn({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
+/**
+ * Returns the error status of a request for the right path. Any web page can make the browser send a request
+ * here.
+ */
+function faultStatusOf({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
   const hosts = headersDistinct['host'] ?? []
   if (hosts.length !== 1 || hosts[0] !== host) return 400
   return method === 'GET' ? null : 405
@@ -89,7 +92,7 @@ async function answerAll(
   const fetched = waiting.map(
     (response) =>
       new Promise<void>((resolve) => {
-        // Not before the connection is gone has the browser got it all.
+        // The response is complete when the connection has closed.
         response.socket?.once('close', () => resolve())
         if (response.socket === null || response.socket.destroyed) resolve()
         response.writeHead(status, headers).end(body)
@@ -119,7 +122,10 @@ async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
   })
 }
 
-/** `localhost` is both loopback addresses, as far as there are both: nobody else is to get what goes to the other. */
+/**
+ * Listens on both loopback addresses for `localhost`, if both exist: another program could take the other
+ * one.
+ */
 async function listenAt({ hostname, port, host }: URL): Promise<Server[]> {
   const addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname.replace(/^\[|\]$/g, '')]
   const servers: Server[] = []
@@ -162,4 +168,23 @@ function listen(host: string, port: number): Promise<Server> {
     server.on('error', reject)
     server.listen({ host, port, exclusive: true }, () => resolve(server))
   })
+}
+
+/**
+ * Reads a redirect that the user pasted, as a URL or as its query. Returns its parameters, or why it is
+ * unusable.
+ */
+export function readPasted(text: string, state: string): URLSearchParams | string {
+  const trimmed = text.trim()
+  const query = URL.canParse(trimmed) ? new URL(trimmed).search : trimmed
+  const parameters = new URLSearchParams(query)
+  if (parameters.has('response_type')) {
+    return 'This is the URL to open; paste the final URL of the browser instead'
+  }
+  if (!parameters.has('code') && !parameters.has('error')) {
+    return 'No code found; paste the final URL of the browser'
+  }
+  if (!parameters.has('state')) return 'Paste the whole URL, including the state'
+  if (!hasState(parameters, state)) return 'This URL belongs to another sign-in'
+  return parameters
 }

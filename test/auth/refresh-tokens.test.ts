@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
-import { type RefreshTurn, refreshInTurn } from '../../src/auth/refresh-in-turn.ts'
+import { type RefreshOptions, refreshTokens } from '../../src/auth/refresh-tokens.ts'
 import { ConfigError } from '../../src/config/errors.ts'
 import { createProfileStore, type ProfileStore } from '../../src/config/profile-store.ts'
 import { type StoredCredential, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
@@ -28,7 +28,7 @@ interface Shared {
   readonly sent: (string | null | undefined)[]
   readonly notes: string[]
   /** Refreshes; `answer` is what the server makes of a refresh token. */
-  refresh(answer?: () => Promise<Response>, more?: Partial<RefreshTurn>): Promise<StoredTokens>
+  refresh(answer?: () => Promise<Response>, more?: Partial<RefreshOptions>): Promise<StoredTokens>
   put(credential: StoredCredential | undefined): Promise<void>
 }
 
@@ -47,7 +47,7 @@ const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<S
     sent,
     notes,
     refresh: (answer = async () => granted(), more = {}) =>
-      refreshInTurn(old, ({ accessToken }) => accessToken !== old.accessToken, {
+      refreshTokens(old, ({ accessToken }) => accessToken !== old.accessToken, {
         profile: 'school',
         store,
         signal: new AbortController().signal,

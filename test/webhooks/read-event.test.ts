@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LmsKind } from '../../src/contract/integration-choices.ts'
-import { adapt } from '../../src/webhooks/adapt.ts'
+import { readEvent } from '../../src/webhooks/read-event.ts'
 import { plainSettings, sample } from './samples.ts'
 
 const key = (value: string) => ({ by: 'key', value })
@@ -147,12 +147,12 @@ test.for([
     },
   ],
 ] as const)('%s: %s means what it says', ([kind, name, event]) => {
-  expect(adapt(kind, sample(name), plainSettings)).toEqual(event)
+  expect(readEvent(kind, sample(name), plainSettings)).toEqual(event)
 })
 
 /** What an event of a sample means once some of its members are others. */
 function meaning(kind: LmsKind, name: string, changes: Readonly<Record<string, unknown>>) {
-  return adapt(kind, sample(name, changes), plainSettings)
+  return readEvent(kind, sample(name, changes), plainSettings)
 }
 
 describe('Canvas', () => {
@@ -177,7 +177,7 @@ describe('Canvas', () => {
 
   test('an integer that no number holds is the id that it is', () => {
     const body = sample('canvas.grade_change', { 'body.user_id': 21070000000000048n })
-    expect(adapt('canvas', body, plainSettings)).toMatchObject({
+    expect(readEvent('canvas', body, plainSettings)).toMatchObject({
       learner: [key('21070000000000048'), key('48'), externalId('ABC.123')],
     })
   })
@@ -214,12 +214,12 @@ describe('Moodle', () => {
 
   test('the integration knows the maximum, the name and the weight of an item', () => {
     const gradeItems = { '12': { name: 'Essay', maximum: 170, weight: 40 } }
-    expect(adapt('moodle', sample(name), { gradeItems, defaultGradeMaximum: 50 })).toMatchObject({
+    expect(readEvent('moodle', sample(name), { gradeItems, defaultGradeMaximum: 50 })).toMatchObject({
       label: 'Essay',
       scoreMaximum: 170,
       weight: 40,
     })
-    expect(adapt('moodle', sample(name), { gradeItems: {}, defaultGradeMaximum: 50 })).toMatchObject({
+    expect(readEvent('moodle', sample(name), { gradeItems: {}, defaultGradeMaximum: 50 })).toMatchObject({
       label: '',
       scoreMaximum: 50,
       weight: null,
@@ -247,16 +247,16 @@ describe('Open edX', () => {
 
   test('the data of a grade may stand under any name', () => {
     const { 'openedx_events.learning.data.PersistentCourseGradeData': grade, ...rest } = sample(name)
-    expect(adapt('openedx', { grade, ...rest }, plainSettings)).toEqual(
-      adapt('openedx', sample(name), plainSettings),
+    expect(readEvent('openedx', { grade, ...rest }, plainSettings)).toEqual(
+      readEvent('openedx', sample(name), plainSettings),
     )
-    expect(adapt('openedx', rest, plainSettings)).toMatchObject({ type: 'ignored', reason: 'event_type' })
+    expect(readEvent('openedx', rest, plainSettings)).toMatchObject({ type: 'ignored', reason: 'event_type' })
   })
 
   test('a fraction above 1 is no fraction', () => {
     const { 'openedx_events.learning.data.PersistentCourseGradeData': grade, ...rest } = sample(name)
     const data = { ...(grade as object), percent_grade: 80 }
-    expect(adapt('openedx', { grade: data, ...rest }, plainSettings)).toMatchObject({
+    expect(readEvent('openedx', { grade: data, ...rest }, plainSettings)).toMatchObject({
       type: 'ignored',
       reason: 'score_out_of_range',
     })

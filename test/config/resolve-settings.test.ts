@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SettingError } from '../../src/config/errors.ts'
+import { resolveSettings, type SettingSources } from '../../src/config/resolve-settings.ts'
 import { type Setting, settings } from '../../src/config/setting.ts'
-import { resolveSettings, type SettingSources } from '../../src/config/settings.ts'
 
 const nothing: SettingSources = { flags: {}, env: {}, project: null }
 const project = { path: '/home/ada/learnctl.json', values: { output: 'csv', limit: '7' } }

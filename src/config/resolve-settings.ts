@@ -3,27 +3,27 @@ import type { ProjectFile } from './project-file.ts'
 import { type Setting, type SettingName, type SettingValues, settings } from './setting.ts'
 import { parseSetting } from './setting-value.ts'
 
-/** Where a value comes from, most specific first. */
+/** Sources of a value, most specific first. */
 export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
 export type Source = (typeof sources)[number]
 
-/** One place that gives a value, by the name its user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
+/** A source of a value by the name that the user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
 export interface Origin {
   readonly source: Source
   readonly name: string
 }
 
-/** A value, where it came from, and the less specific places whose values it keeps from counting. */
+/** A value, its origin, and the less specific origins that it overrides. */
 export interface Resolved<Value> {
   readonly value: Value
   readonly origin: Origin
   readonly shadows: readonly Origin[]
 }
 
-/** Every global setting with its value and where that came from. */
+/** All global settings with their values and origins. */
 export type Settings = { readonly [Name in SettingName]: Resolved<SettingValues[Name]> }
 
-/** The places that settings are read from; flags by setting name. */
+/** The sources of settings; flags by setting name. */
 export interface SettingSources {
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Environment
@@ -31,20 +31,20 @@ export interface SettingSources {
 }
 
 /**
- * Resolves every global setting: flag, then variable, then project file, then default. An empty variable counts as
- * unset. Throws a SettingError that names the place of a value that cannot be taken.
+ * Resolves all global settings: flag, then variable, then project file, then default. An empty variable
+ * counts as unset. Throws a SettingError that names the origin of an invalid value.
  */
 export function resolveSettings(from: SettingSources): Settings {
   const resolved = Object.entries<Setting>(settings).map(([name, setting]) => [
     name,
     resolveSetting(name, setting, from),
   ])
-  // Each value was parsed by its own kind.
+  // Each value was parsed by the kind of its setting.
   return Object.fromEntries(resolved) as Settings
 }
 
 function resolveSetting(name: string, setting: Setting, from: SettingSources): Resolved<unknown> {
-  const [chosen, ...others] = given(name, setting, from)
+  const [chosen, ...others] = givenTexts(name, setting, from)
   if (!chosen) return { value: setting.default, origin: { source: 'default', name: 'default' }, shadows: [] }
   const place = chosen.origin.source === 'project' ? `${chosen.origin.name}: ${name}` : chosen.origin.name
   const value = chosen.text === true ? true : parseSetting(chosen.text, place, setting)
@@ -56,12 +56,12 @@ interface GivenText {
   readonly origin: Origin
 }
 
-/** The places that give this setting a text, most specific first; true is a switch that is on. */
-function given(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
+/** Returns the texts given for a setting, most specific first; true is a switch that is on. */
+function givenTexts(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
   const places: readonly (Origin & { readonly text: unknown })[] = [
     { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
     { source: 'environment', name: setting.variable, text: env[setting.variable] },
-    // A run without a person at the keyboard says so by this variable alone.
+    // CI systems set this variable.
     { source: 'environment', name: 'CI', text: name === 'noInput' && isSet(env['CI']) },
     { source: 'project', name: project?.path ?? '', text: project?.values[name] },
   ]

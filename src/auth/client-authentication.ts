@@ -1,16 +1,19 @@
 import type { ClientAuth } from 'oauth4webapi'
 
-/** Who this program is to an authorization server (RFC 6749 §2). */
+/** This program as a client of an authorization server (RFC 6749 §2). */
 export interface ClientIdentity {
   readonly id: string
   /** Null for a public client. */
   readonly secret: string | null
 }
 
-/** Where a secret is sent: in the header that every server has to take, or in the form (RFC 6749 §2.3.1). */
+/**
+ * Where the client secret is sent: in the header, which every server must support, or in the form (RFC 6749
+ * §2.3.1).
+ */
 export type SecretPlace = 'header' | 'form'
 
-/** How a client says who it is, to the token endpoint and the others that it calls by itself. */
+/** Authenticates the client to the token endpoint and the others that it calls directly. */
 export function clientAuthentication({ id, secret }: ClientIdentity, place: SecretPlace): ClientAuth {
   return (_server, _client, form, headers) => {
     if (secret !== null && place === 'header') {
@@ -27,18 +30,19 @@ interface Refusable {
   readonly refusal: { readonly error: string } | null
 }
 
-/** An answer, and where the secret was sent for it. */
+/** An answer, and where the client secret was sent. */
 export interface Placed<Answer> {
   readonly answer: Answer
   readonly place: SecretPlace
 }
 
 /**
- * Asks with the secret in each of these places, until the client is known there: a server that reads the form alone says
- * `invalid_client` to the header, or `invalid_request` for want of a client, and looks at the code only once it knows the
- * client (RFC 6749 §4.1.3, §5.2). Where no place will do, the answer is that to the first.
+ * Tries each place for the client secret until the server recognises the client. A server that only reads the
+ * form answers the header with `invalid_client`, or with `invalid_request` because the client is missing, and
+ * does not use up the code before it recognises the client (RFC 6749 §4.1.3, §5.2). If every place fails,
+ * returns the answer to the first.
  */
-export async function inEachPlace<Answer extends Refusable>(
+export async function tryEachPlace<Answer extends Refusable>(
   { secret }: ClientIdentity,
   [first, ...others]: SecretPlaces,
   ask: (place: SecretPlace) => Promise<Answer>,
@@ -52,14 +56,16 @@ export async function inEachPlace<Answer extends Refusable>(
   return placed
 }
 
-/** The places for a secret that a server may take, at least one, in the order in which they are tried. */
+/** Places to try for the client secret, in order. */
 export type SecretPlaces = readonly [SecretPlace, ...SecretPlace[]]
 
 function isUnknownClient({ answer: { refusal } }: Placed<Refusable>): boolean {
   return refusal !== null && ['invalid_client', 'invalid_request'].includes(refusal.error)
 }
 
-/** As a form encodes it (RFC 6749 Appendix B); what need not be is left, for servers that forget to decode. */
+/**
+ * Form-encodes a text (RFC 6749 Appendix B), but no more than necessary, for servers that forget to decode.
+ */
 function formEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll('%20', '+')
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import type { LmsKind } from '../contract/integration-choices.ts'
-import { candidates } from './adapter.ts'
-import { canvasIds } from './canvas-id.ts'
+import { canonicalCanvasId, canvasIds } from './canvas.ts'
 import type { Candidate } from './event.ts'
-import { memberAt } from './member.ts'
-import { named } from './standard.ts'
+import { candidatesOf } from './event.ts'
+import { memberAt } from './payload-members.ts'
+import { standardCandidates } from './standard.ts'
 
 type Name = readonly [Candidate['by'], string]
 
@@ -20,7 +20,9 @@ const thinkific: readonly Name[] = [
   ['key', 'payload.user.id'],
 ]
 
-/** Where payloads of each kind name their learner, whatever else is wrong with them. */
+/**
+ * Paths at which payloads of each kind identify their learner, also in payloads that are otherwise invalid.
+ */
 const places: Readonly<Record<LmsKind, readonly Name[]>> = {
   canvas,
   moodle: [['key', 'relateduserid']],
@@ -29,13 +31,13 @@ const places: Readonly<Record<LmsKind, readonly Name[]>> = {
   standard: [['reference', 'data.userId']],
 }
 
-const longest = 255
+const maxLength = 255
 
 /**
- * What a payload calls its learner, even where it means nothing: whoever is erased has to be found in what is kept. Throws
- * nothing; none where it names nobody.
+ * Returns everything that identifies the learner of a payload, even an invalid or ignored one, so that
+ * erasing a user finds stored payloads. Never throws; empty if the payload has no learner.
  */
-export function learnerIn(kind: LmsKind, body: JsonObject): readonly Candidate[] {
+export function learnerCandidatesOf(kind: LmsKind, body: JsonObject): readonly Candidate[] {
   const objects = [body, ...Object.values(body)].filter(isJsonObject)
   const within = kind === 'openedx' ? objects : [body]
   const found = places[kind].flatMap(([by, path]) =>
@@ -44,18 +46,20 @@ export function learnerIn(kind: LmsKind, body: JsonObject): readonly Candidate[]
       return name === null ? [] : [[by, name] as const]
     }),
   )
-  return candidates(
+  return candidatesOf(
     ...found.flatMap((name) => formsOf(kind, name)),
     ...(kind === 'canvas' ? caliperNames(body) : []),
   )
 }
 
 function formsOf(kind: LmsKind, [by, name]: Name): readonly Name[] {
-  if (by === 'reference') return named(name)
+  if (by === 'reference') return standardCandidates(name)
   return kind === 'canvas' && by === 'key' ? canvasIds(name, null) : [[by, name]]
 }
 
-/** The assignee of an event of Caliper: `urn:instructure:canvas:user:<id>`, and the id of the school beside it. */
+/**
+ * Returns the assignee of a Caliper event: `urn:instructure:canvas:user:<id>`, and the school's id beside it.
+ */
 function caliperNames(body: JsonObject): readonly Name[] {
   const data = memberAt(body, 'data')
   const event: unknown = Array.isArray(data) ? data[0] : undefined
@@ -73,5 +77,10 @@ function caliperNames(body: JsonObject): readonly Name[] {
 function nameAt(body: JsonObject, path: string): string | null {
   const value = memberAt(body, path)
   const name = ['string', 'number', 'bigint'].includes(typeof value) ? String(value).trim() : ''
-  return name.length > 0 && name.length <= longest ? name : null
+  return name.length > 0 && name.length <= maxLength ? name : null
+}
+
+/** Identifies a learner that only has a key of an external system; the same for all forms of the key. */
+export function keyHint(kind: string, key: string): string {
+  return `key:${kind}:${kind === 'canvas' ? canonicalCanvasId(key, null) : key}`
 }

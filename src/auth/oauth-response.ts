@@ -1,0 +1,131 @@
+import { isJsonObject } from '../codec/json-object.ts'
+import { parseJsonOrNull } from '../codec/json-text.ts'
+import { ownClientId } from '../contract/oauth.ts'
+import type { ClientIdentity } from './client-authentication.ts'
+import { SignInError } from './errors.ts'
+
+/** An OAuth error response (RFC 6749 §5.2). */
+export interface Refusal {
+  readonly error: string
+  readonly description: string | null
+}
+
+/** A JSON response of an OAuth endpoint: the requested object, or an error. */
+export type Answer =
+  | { readonly body: Readonly<Record<string, unknown>>; readonly refusal: null }
+  | { readonly body: null; readonly refusal: Refusal }
+
+/**
+ * Reads the response of an endpoint. Throws SignInError `server_unavailable` on 429 and 503, and
+ * `answer_unusable` on a response that is neither an object nor an OAuth error, with `elsewhere` as its hint
+ * if the URL may be wrong.
+ */
+export async function readAnswer(url: string, response: Response, elsewhere?: string): Promise<Answer> {
+  const text = await response.text()
+  const body = objectIn(text)
+  if (body && typeof body['error'] === 'string' && body['error'] !== '' && response.status < 500) {
+    const description = body['error_description']
+    return {
+      body: null,
+      refusal: { error: body['error'], description: typeof description === 'string' ? description : null },
+    }
+  }
+  if (response.ok && body) return { body, refusal: null }
+  throw unusable(url, response, text, body, elsewhere)
+}
+
+function unusable(
+  url: string,
+  response: Response,
+  text: string,
+  body: Readonly<Record<string, unknown>> | null,
+  elsewhere: string | undefined,
+): SignInError {
+  const { status, headers } = response
+  const { host, pathname } = new URL(url)
+  if (status === 429 || status === 503) {
+    return new SignInError('server_unavailable', `${host} is unavailable (${pathname} returned ${status})`, {
+      hint: retryHintOf(headers),
+    })
+  }
+  const location = headers.get('location')
+  const answered =
+    status >= 300 && status < 400
+      ? `${status}${location === null ? '' : `, a redirect to ${location}`}, which is not followed`
+      : isPage(headers, text)
+        ? `${status === 200 ? '' : `${status}, `}a web page instead of JSON`
+        : body === null && status === 200
+          ? 'invalid JSON'
+          : `${status}`
+  const detail = ['detail', 'message'].map((name) => body?.[name]).find((said) => typeof said === 'string')
+  return new SignInError('answer_unusable', `${host} returned ${answered} (${pathname})`, {
+    why: typeof detail === 'string' ? [`It says: ${detail.slice(0, 300)}`] : [],
+    ...(status < 500 && elsewhere !== undefined && { hint: elsewhere }),
+  })
+}
+
+/** Returns a hint on when to try again, from Retry-After in seconds (RFC 9110 §10.2.3). */
+export function retryHintOf(headers: Headers): string {
+  const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
+  return seconds === undefined ? 'Try again later' : `Try again in ${seconds} s`
+}
+
+function isPage(headers: Headers, text: string): boolean {
+  return /^text\/html\b/i.test(headers.get('content-type') ?? '') || /^\s*<(!doctype|html)/i.test(text)
+}
+
+/** Parses a JSON object; null for anything else. */
+export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
+  const value = parseJsonOrNull(text.replace(/^\uFEFF/, ''))
+  return isJsonObject(value) ? value : null
+}
+
+/** Formats an OAuth error: `invalid_grant: The code has expired.` */
+export function refusalText({ error, description }: Refusal): string {
+  return description === null ? error : `${error}: ${description}`
+}
+
+const registered = 'Use an application that is registered there: --client-id <id> --redirect-uri <uri>'
+
+const hints: Readonly<Record<string, string>> = {
+  invalid_scope: 'Request other scopes: learnctl auth login --scopes read',
+  invalid_client: registered,
+  unauthorized_client: registered,
+  invalid_grant: 'Try again: learnctl auth login',
+  expired_token: 'Try again: learnctl auth login --device',
+}
+
+/**
+ * Converts an OAuth error during sign-in to a SignInError (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5).
+ * `better` replaces the usual hint.
+ */
+export function refusalError(
+  host: string,
+  client: ClientIdentity,
+  refusal: Refusal,
+  better?: string,
+): SignInError {
+  const { error, description } = refusal
+  const said = description === null ? [] : [`${host} says: ${description}`]
+  const unknown = error === 'invalid_client' && client.id !== ownClientId
+  const hint = better ?? (unknown ? secretHint(client) : hints[error])
+  const options = { why: said, ...(hint !== undefined && { hint }) }
+  switch (error) {
+    case 'access_denied':
+      return new SignInError('access_denied', `Sign-in to ${host} was denied`, options)
+    case 'expired_token':
+      return new SignInError('sign_in_timed_out', 'The code expired before anyone signed in', options)
+    case 'temporarily_unavailable':
+      return new SignInError('server_unavailable', `Sign-in to ${host} is temporarily unavailable`, options)
+    default:
+      return new SignInError('sign_in_refused', `${host} refused the sign-in: ${refusalText(refusal)}`, {
+        ...(hint !== undefined && { hint }),
+      })
+  }
+}
+
+/** Suggests a wrong secret: an application that the user named probably exists. */
+function secretHint({ secret }: ClientIdentity): string {
+  const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
+  return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`
+}
