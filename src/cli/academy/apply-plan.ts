@@ -1,7 +1,19 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import type { Operation } from '../../contract/operation.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
+import { findShown } from '../dataset/find.ts'
+import { fieldPath } from '../operation/field-path.ts'
 import type { Change } from '../records/compare.ts'
-import { type Busy, busyIn, stagesOf } from './closing.ts'
+import {
+  batchSize,
+  createBatcher,
+  createRecord,
+  createRefusals,
+  deleteRecord,
+  type Refusal,
+  updateRecord,
+  versionOf,
+  writeBatch,
+} from '../records/write.ts'
+import { busyIn, stagesOf } from './closing.ts'
 import { isSet, type Part, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
 import type { PartDataset } from './load-part.ts'
@@ -9,7 +21,7 @@ import { loadPart } from './load-part.ts'
 import type { Action, Plan } from './plan.ts'
 import { missingSteps } from './progress-steps.ts'
 import type { Reader } from './reader.ts'
-import { type Failure, failureOf, type Item, requestsOf, sendItems } from './send.ts'
+import { uniqueNames } from './renames.ts'
 
 /** How a plan is applied. */
 export interface Applying extends Reader {
@@ -19,8 +31,15 @@ export interface Applying extends Reader {
   readonly onDone: (done: number) => Promise<void>
 }
 
-/** What was written last, after everything else: it closes records to what was written before. */
-interface Late {
+/** An action that was refused, or that the platform did not show to be done. */
+export interface Failure {
+  readonly action: Action
+  readonly code: string
+  readonly message: string
+}
+
+/** One of many items of one request, for an action. */
+interface Item {
   readonly action: Action
   readonly body: JsonObject
 }
@@ -30,8 +49,11 @@ interface Late {
  * What was refused is given back; nothing of it was written, and a next plan has it again.
  */
 export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
-  const failures: Failure[] = []
-  const late: Late[] = []
+  const { names, pacing, signal } = applying
+  const failures = new Map<Action, Failure>()
+  const refusals = createRefusals()
+  /** What closes records to what was written before. */
+  const late: Item[] = []
   const busy = busyIn(plan)
   let done = 0
   const tell = async (count: number) => {
@@ -42,62 +64,68 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   for (const action of plan.closed) {
     const { opening, closing } = stagesOf(action, {}, busy)
     if (!opening || !closing) continue
-    const dataset = await loadPart(action.dataset)
-    if (await attempt(action, () => put(applying, dataset, action, opening)))
-      late.push({ action, body: closing })
+    if (await attempt(action, () => put(action, opening))) late.push({ action, body: closing })
   }
   for (const part of parts) {
     const dataset = await loadPart(part)
     const own = plan.actions.filter((action) => action.dataset === part && action.kind !== 'delete')
     if (part === 'progress') await writeProgress(dataset, own)
     else await writeRecords(dataset, own)
-    if (part === 'courses') applying.names.forgetCourses()
+    if (part === 'courses') names.forgetCourses()
     if (part === 'lessons') await settleLessons(applying, plan.lessonPlaces)
   }
   for (const action of plan.actions.filter(({ kind }) => kind === 'delete')) {
+    const { current } = action
     const dataset = await loadPart(action.dataset)
-    await attempt(action, () => remove(applying, dataset, action))
+    await attempt(action, async () => {
+      if (current) await deleteRecord(applying, dataset, current, versionOf(current))
+    })
     await tell(1)
   }
   for (const { action, body } of late.toSorted((one, other) => rank(other) - rank(one))) {
-    const dataset = await loadPart(action.dataset)
-    await attempt(action, () => put(applying, dataset, action, body))
+    await attempt(action, () => put(action, body))
   }
-  return failures
+  return plan.actions.concat(plan.closed).flatMap((action) => failures.get(action) ?? [])
 
-  async function attempt(action: Action, work: () => Promise<void>): Promise<boolean> {
-    applying.signal.throwIfAborted()
+  async function attempt(action: Action, work: () => Promise<unknown>): Promise<boolean> {
+    signal.throwIfAborted()
     try {
       await work()
+      refusals.reset()
       return true
     } catch (error) {
-      failures.push(failureOf(action, error))
+      fail(action, refusals.of(error))
       return false
     }
   }
 
+  function fail(action: Action, refusal: Refusal): void {
+    failures.set(action, { action, code: refusal.code, message: messageOf(refusal) })
+  }
+
+  /** Changes side by side, then what is new: it may need a name that a change gives up. */
   async function writeRecords(dataset: PartDataset, actions: readonly Action[]): Promise<void> {
     const many: Item[] = []
-    const single: (() => Promise<void>)[] = []
+    const single: { readonly action: Action; readonly write: () => Promise<void> }[] = []
     for (const action of actions) {
-      const work = await workOn(dataset, action, busy)
+      const work = await workOn(dataset, action)
       if (work === null) continue
       if ('body' in work) many.push(work)
-      // The order counts among updates, and among lessons.
-      else if (action.kind === 'update' || dataset.name === 'lessons') await work.write()
-      else single.push(work.write)
+      else if (action.kind === 'update' || dataset.name === 'lessons')
+        await pacing.run(work.write, lanesOf(action))
+      else single.push(work)
     }
+    await pacing.settled()
     await inRequests(dataset, many)
-    for (const write of single) await applying.pacing.run(write)
-    await applying.pacing.settled()
+    for (const { write } of single) await pacing.run(write)
+    await pacing.settled()
   }
 
   /** What is to be done for one record: an item of a request, or a request of its own. */
   async function workOn(
     dataset: PartDataset,
     action: Action,
-    busy: Busy,
-  ): Promise<Item | { write: () => Promise<void> } | null> {
+  ): Promise<Item | { readonly action: Action; readonly write: () => Promise<void> } | null> {
     const { entry, current, kind, changes } = action
     if (!entry) return null
     const whole = isSet(dataset)
@@ -117,60 +145,80 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     if ((kind === 'create' || whole) && applying.batched.has(dataset.name)) return { action, body: record }
     const write = async () => {
       await attempt(action, async () => {
-        if (opening) await put(applying, dataset, action, opening)
-        if (kind === 'create' || whole) await create(applying, dataset, record)
+        if (opening) await put(action, opening)
+        if (kind === 'create' || whole) await createRecord(applying, dataset, record)
         else if (Object.keys(record).length > 0) {
-          const body = await dataset.toBody({ ...identityOf(action), ...record }, current, applying.names)
+          const body = await dataset.toBody({ ...identityOf(action), ...record }, current, names)
           const guarded = opening === null && dataset.name !== 'lessons'
-          await put(applying, dataset, action, body, guarded ? current?.['version'] : undefined)
+          await put(action, body, guarded ? versionOf(current) : undefined)
         }
       })
       await tell(1)
     }
-    return { write }
+    return { action, write }
   }
 
   /** A record that is sent as a whole: what is declared, and else what is there, but for the time. */
   async function mended(dataset: PartDataset, { entry, current }: Action): Promise<JsonObject> {
-    const { gradedAt: _, ...there } = current ? await dataset.toRecord(current, applying.names) : {}
+    const { gradedAt: _, ...there } = current ? await dataset.toRecord(current, names) : {}
     return { ...there, ...entry?.record }
   }
 
   async function inRequests(dataset: PartDataset, items: Iterable<Item>): Promise<void> {
-    const { batch } = dataset.operations
-    for (const request of requestsOf(items)) {
-      if (!batch) throw new TypeError(`${dataset.name} have no batch`)
-      applying.signal.throwIfAborted()
-      failures.push(...(await sendItems(applying.caller, batch, request, applying.signal)))
-      await tell(new Set(request.map(({ action }) => action)).size)
+    const batcher = createBatcher<Item>(batchSize, ({ body }) => body)
+    const send = async (batch: readonly Item[]) => {
+      signal.throwIfAborted()
+      const bodies = batch.map(({ body }) => body)
+      const results = await writeBatch(applying, dataset, bodies, 'update')
+      for (const [index, result] of results.entries()) {
+        const action = batch[index]?.action
+        // Stale progress was written before, by an apply that was interrupted before it had the answer.
+        if (action && result.kind === 'failed' && result.code !== 'stale_progress') fail(action, result)
+      }
+      await tell(new Set(batch.map(({ action }) => action)).size)
     }
+    for (const item of items) {
+      const full = batcher.add(item)
+      if (full) await send(full)
+    }
+    const rest = batcher.rest()
+    if (rest.length > 0) await send(rest)
   }
 
   async function writeProgress(dataset: PartDataset, actions: readonly Action[]): Promise<void> {
-    const items = function* (of: readonly Action[]): Generator<Item> {
-      for (const action of of) {
-        for (const body of action.entry ? missingSteps(action.entry, action.current) : [])
-          yield { action, body }
-      }
-    }
-    if (applying.batched.has(dataset.name)) {
-      await inRequests(dataset, items(actions))
-      return
-    }
+    const stepsOf = (action: Action) =>
+      (action.entry ? missingSteps(action.entry, action.current) : []).map((body) => ({ action, body }))
+    if (applying.batched.has(dataset.name)) return inRequests(dataset, actions.flatMap(stepsOf))
     for (const action of actions) {
-      await applying.pacing.run(async () => {
-        for (const { body } of items([action])) {
-          if (!(await attempt(action, () => create(applying, dataset, body)))) break
+      await pacing.run(async () => {
+        for (const { body } of stepsOf(action)) {
+          if (!(await attempt(action, () => createRecord(applying, dataset, body)))) break
         }
         await tell(1)
       })
     }
-    await applying.pacing.settled()
+    await pacing.settled()
+  }
+
+  /** Changes a record that is there, or that this plan has made. */
+  async function put({ dataset: part, current, entry }: Action, body: JsonObject, ifMatch?: number) {
+    const dataset = await loadPart(part)
+    const made = entry && !current ? findShown(applying.caller, dataset, entry.record, signal) : null
+    const shown = current ?? (await made)
+    if (shown) await updateRecord(applying, dataset, shown, body, ifMatch)
   }
 }
 
+/** What keeps an action behind those before it: lessons of one course, and a name that one user gives up to another. */
+function lanesOf({ dataset, entry, changes }: Action): readonly string[] {
+  if (dataset === 'users') return uniqueNames(changes)
+  if (dataset !== 'lessons') return []
+  const moved = changes.filter(({ field }) => field === 'courseId').map(({ from }) => String(from))
+  return [String(entry?.record['courseId']), ...moved]
+}
+
 /** Enrolments close before their users, and these before courses. */
-function rank({ action }: Late): number {
+function rank({ action }: Item): number {
   return ['courses', 'users', 'enrollments'].indexOf(action.dataset)
 }
 
@@ -185,52 +233,8 @@ function identityOf({ dataset, entry }: Action): JsonObject {
   return dataset === 'lessons' && entry ? { courseId: entry.record['courseId'] } : {}
 }
 
-async function create(
-  { caller, names, notes, signal }: Applying,
-  dataset: PartDataset,
-  record: JsonObject,
-): Promise<void> {
-  const { create, params, update } = dataset.operations
-  const body = await dataset.toBody(record, null, names)
-  // Progress is set where its learner is.
-  const made = await caller.call<Operation>(create, { params: update ? {} : params(record), body, signal })
-  notes.take(made.written)
-}
-
-async function put(
-  { caller, notes, signal }: Applying,
-  { operations }: PartDataset,
-  { current, entry, key }: Action,
-  body: JsonObject,
-  version?: unknown,
-): Promise<void> {
-  if (!operations.update) throw new TypeError(`${key} cannot be updated`)
-  const found = current ?? (entry ? await createdAs(entry.record) : null)
-  if (!found) return
-  const ifMatch = typeof version === 'number' ? version : undefined
-  const input = { params: operations.params(found), body, ifMatch, signal }
-  notes.take((await caller.call<Operation>(operations.update, input)).written)
-
-  /** A record that was made by this plan. */
-  async function createdAs(record: JsonObject): Promise<JsonObject | null> {
-    const { findShown } = await import('../dataset/find.ts')
-    const dataset = await loadPart(entry?.dataset ?? 'users')
-    return findShown(caller, dataset, record, signal)
-  }
-}
-
-async function remove(
-  { caller, signal }: Applying,
-  { operations }: PartDataset,
-  { current }: Action,
-): Promise<void> {
-  if (!operations.delete || !isJsonObject(current)) return
-  const version = current['version']
-  const ifMatch = typeof version === 'number' ? version : undefined
-  try {
-    await caller.call<Operation>(operations.delete, { params: operations.params(current), ifMatch, signal })
-  } catch (error) {
-    // Somebody else was faster.
-    if (!(error instanceof Error && 'status' in error && error.status === 404)) throw error
-  }
+/** A refusal in the words of the files: fields in place of the API's pointers. */
+function messageOf({ faults, detail }: Refusal): string {
+  if (faults.length === 0) return detail
+  return faults.map(({ pointer, detail }) => `${fieldPath(String(pointer ?? ''))} ${detail}`).join('; ')
 }

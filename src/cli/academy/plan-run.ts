@@ -58,7 +58,7 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
   return async (context) => {
-    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 8))
     const plan = await makePlan(reader, declared, options)
     return { plan, options, reader, files, target: platformName(context.session.target()) }
   }
@@ -81,7 +81,7 @@ export async function readSaved(context: Context, given: Given, path: string): P
     )
   }
   return async (context) => {
-    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 8))
     const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
     saved.requireSame(plan)
     const deletes: Action[] = []

@@ -1,3 +1,4 @@
+import type { Change } from '../records/compare.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { emailKey, keyText, placeText } from './entry.ts'
 import type { Action } from './plan.ts'
@@ -29,6 +30,15 @@ export function inFreeOrder(updates: readonly Action[]): Action[] {
   }
   for (const action of updates) place(action, [])
   return [...ordered]
+}
+
+/** The names that changes take and give up. */
+export function uniqueNames(changes: readonly Change[]): readonly string[] {
+  return changes.flatMap(({ field, from, to }) =>
+    unique.includes(field)
+      ? [from, to].flatMap((value) => (typeof value === 'string' ? [nameOf(field, value)] : []))
+      : [],
+  )
 }
 
 function nameOf(field: string, value: string): string {

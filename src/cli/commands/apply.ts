@@ -47,7 +47,7 @@ export const command: Command = {
       placeholder: 'path',
       summary: 'Apply a saved plan; refused if the academy has changed since (exit 6)',
     },
-    { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 4)' },
+    { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
     waitLockFlag,
   ],
   createsAcademy: true,

@@ -7,9 +7,10 @@ import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { CourseRecord, courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
+import { lessons } from '../dataset/lessons.ts'
 import { shownRecord } from '../dataset/shown-records.ts'
 import { problemsIn } from '../operation/problem-lines.ts'
-import type { WriteNotes } from '../operation/write-notes.ts'
+import { createRefusals, deleteRecord, updateRecord, type Writer, write } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
 import { withoutDefaults } from './without-defaults.ts'
@@ -26,14 +27,10 @@ export interface Done {
 }
 
 /** What carrying out needs. */
-export interface Carrying {
-  readonly caller: Caller
-  readonly signal: AbortSignal
-  readonly notes: WriteNotes
-}
+export type Carrying = Omit<Writer, 'names'>
 
-/** What a platform refuses of one lesson, without a word about the others. */
-const refusals = [400, 404, 409, 412, 413, 422]
+/** The words of a refusal of a lesson: no flag is about it. */
+const seen = { flagOf: () => null, hint: null }
 
 /** Nothing yet. */
 export function nothingDone(): Done {
@@ -57,40 +54,36 @@ export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done)
   if (plan.current && Object.keys(update).length > 0) course = await updated(carrying, course, update)
   done.course = course
 
+  const refusals = createRefusals()
   for (const step of plan.steps) {
     try {
       await sendLesson(carrying, step, course)
+      refusals.reset()
       if (step.action === 'create') done.created += 1
       else done.updated += 1
     } catch (error) {
-      if (!(error instanceof ApiError) || !refusals.includes(error.status)) throw error
-      const { message, why } = problemsIn(error, { flagOf: () => null, hint: null })
+      const { detail } = refusals.of(error)
+      const isRefusal = error instanceof ApiError
+      const { message, why } = isRefusal ? problemsIn(error, seen) : { message: detail, why: [] }
       done.refused.push({ lesson: step.record, message: [message, ...why].join(' ') })
     }
   }
   if (done.refused.length > 0) return
-  for (const { id } of removed) {
-    const params = { lessonId: String(id) }
-    carrying.notes.take(
-      (await carrying.caller.call(calls.lessons.delete, { params, signal: carrying.signal })).written,
-    )
+  for (const lesson of removed) {
+    await deleteRecord(carrying, lessons, lesson)
     done.deleted += 1
   }
   if (plan.status !== null && course['status'] !== plan.status)
     done.course = await updated(carrying, course, { status: plan.status })
 }
 
-async function created(
-  { caller, notes, signal }: Carrying,
-  plan: CoursePlan,
-  hasLessons: boolean,
-): Promise<JsonObject> {
+async function created(carrying: Carrying, plan: CoursePlan, hasLessons: boolean): Promise<JsonObject> {
   const { externalId, ...record } = plan.record
   const status = hasLessons || plan.status === 'archived' ? 'draft' : plan.status
   const fields = withoutDefaults(CourseRecord.partial(), record)
   const body = { ...(isJsonObject(fields) && fields), ...(externalId !== null && { externalId }), status }
-  const result = await caller.call<Operation>(calls.courses.create, { body, signal })
-  notes.take(result.written)
+  const result = await write(carrying, calls.courses.create, { body })
+  const { caller, signal } = carrying
   // A platform may answer without the course.
   return (await courseIn(caller, result)) ?? required(await findShown(caller, courses, plan.record, signal))
 }
@@ -103,23 +96,16 @@ async function opened(carrying: Carrying, plan: CoursePlan, hasLessons: boolean)
   return updated(carrying, course, { status: 'published' })
 }
 
-async function updated(
-  { caller, notes, signal }: Carrying,
-  { id }: JsonObject,
-  body: JsonObject,
-): Promise<JsonObject> {
-  const params = { courseId: String(id) }
-  notes.take((await caller.call<Operation>(calls.courses.update, { params, body, signal })).written)
+async function updated(carrying: Carrying, course: JsonObject, body: JsonObject): Promise<JsonObject> {
+  await updateRecord(carrying, courses, course, body)
+  const { caller, signal } = carrying
+  const params = courses.operations.params(course)
   // The answer may be what the published interface says of the new version alone.
-  const result = await caller.call(calls.courses.get, { params, handling: 'strict', signal })
+  const result = await caller.call<Operation>(calls.courses.get, { params, handling: 'strict', signal })
   return required(await courseIn(caller, result))
 }
 
-async function sendLesson(
-  { caller, notes, signal }: Carrying,
-  step: LessonStep,
-  course: JsonObject,
-): Promise<void> {
+async function sendLesson(carrying: Carrying, step: LessonStep, course: JsonObject): Promise<void> {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
   const { module } = step
   const moduleId = module === null || module === undefined ? null : (modules[module]?.['id'] ?? null)
@@ -127,14 +113,8 @@ async function sendLesson(
     ...step.body,
     ...(module !== undefined && (module !== null || step.current) && { moduleId }),
   }
-  if (step.current === null) {
-    const { lessons } = calls
-    const whole = { courseId: course['id'], ...body }
-    notes.take((await caller.call<Operation>(lessons.create, { body: whole, signal })).written)
-    return
-  }
-  const params = { lessonId: String(step.current['id']) }
-  notes.take((await caller.call<Operation>(calls.lessons.update, { params, body, signal })).written)
+  if (step.current) await updateRecord(carrying, lessons, step.current, body)
+  else await write(carrying, calls.lessons.create, { body: { courseId: course['id'], ...body } })
 }
 
 async function courseIn(

@@ -8,6 +8,7 @@ import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
 import { publishedApi } from '../operation/published-api.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
+import { batchSize, createRefusals, type OnExists } from '../records/write.ts'
 import { createPacing } from '../session/pacing.ts'
 import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -24,7 +25,7 @@ import { type ImportLine, type Journal, lineText, openJournal } from './journal.
 import { type Counts, countsOf, type Outcome, sumOf, totalOf } from './outcome.ts'
 import { readRows } from './read-rows.ts'
 import type { Row, Rows } from './row.ts'
-import { type OnExists, type Sending, sendBatch, sendSingly, unconfirmed } from './send-unit.ts'
+import { type Sending, sendBatch, sendSingly, unconfirmed } from './send-unit.ts'
 import { referenceSettler } from './settle-references.ts'
 import { type Unit, unitsOf } from './unit.ts'
 
@@ -60,10 +61,9 @@ export interface Imported {
   readonly errorsFile: string | null
 }
 
-const batchCharacters = 700_000
 /** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
 const rememberedMs = 23 * 60 * 60 * 1000
-const singleSize = { rows: 1, characters: Number.POSITIVE_INFINITY }
+const singleSize = { ...batchSize, records: 1 }
 
 /**
  * Checks the whole file, then sends it, unit after unit, each noted in the journal when its answer is there. The same
@@ -84,7 +84,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   })
   const { batch } = sending.abilities
   const [send, size] = batch
-    ? [sendBatch, { rows: wanted.batchSize, characters: batchCharacters }]
+    ? [sendBatch, { ...batchSize, records: wanted.batchSize }]
     : [sendSingly, singleSize]
   const journal = await openJournal(
     io,
@@ -95,7 +95,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       source: file.path ?? `standard input ${file.hash}`,
       hash: file.hash,
       options: {
-        ...{ onExists, skipInvalid, size: size.rows, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
+        ...{ onExists, skipInvalid, size: size.records, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
         ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
         ...(wanted.dateFormat && { dateFormat: wanted.dateFormat }),
         ...(dataset.presumed && { presumed: dataset.presumed }),
@@ -230,7 +230,7 @@ export async function openSending(
     settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
     notes: createWriteNotes(),
     noteChange: changeNote({ io, session }, dataset, abilities),
-    refusal: { text: '', rows: 0 },
+    refusals: createRefusals(),
     isDoubtful: () => false,
     ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true }, warned: { rows: 0, first: '' } },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },

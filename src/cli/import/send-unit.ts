@@ -1,12 +1,17 @@
-import type { Caller } from '../../client/caller.ts'
-import { AmbiguousError, ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { AmbiguousError, ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import type { Operation } from '../../contract/operation.ts'
-import { type Dataset, keyOf, RecordError } from '../dataset/dataset.ts'
-import type { Names } from '../dataset/names.ts'
+import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/field-path.ts'
-import type { WriteNotes } from '../operation/write-notes.ts'
-import { CommandError } from '../terminal/errors.ts'
+import {
+  createRecord,
+  type OnExists,
+  type Refusal,
+  type Refusals,
+  updateRecord,
+  versionOf,
+  type Writer,
+  writeBatch,
+} from '../records/write.ts'
 import type { Abilities } from './abilities.ts'
 import type { Finder } from './finder.ts'
 import type { Intent } from './journal.ts'
@@ -14,15 +19,9 @@ import type { Outcome } from './outcome.ts'
 import type { Row } from './row.ts'
 import type { Unit } from './unit.ts'
 
-/** What happens to a row whose record is there already. */
-export const existsModes = ['update', 'skip', 'fail'] as const
-export type OnExists = (typeof existsModes)[number]
-
 /** What sending needs. */
-export interface Sending {
-  readonly caller: Caller
+export interface Sending extends Writer {
   readonly dataset: Dataset
-  readonly names: Names
   readonly abilities: Abilities
   readonly finder: Finder
   readonly onExists: OnExists
@@ -30,22 +29,17 @@ export interface Sending {
   readonly luck: { isNew: boolean }
   /** What the platform warned of: how many rows, and the first warning. */
   readonly warned: { rows: number; first: string }
-  readonly signal: AbortSignal
   /** Replaces references that a platform elsewhere may not know. */
   readonly settle: (record: JsonObject) => Promise<JsonObject>
-  readonly notes: WriteNotes
   /** Is called before a record is changed. */
   readonly noteChange: () => Promise<void>
-  /** The last answer that did not show its row to be written, and how many rows in a row had it. */
-  readonly refusal: { text: string; rows: number }
+  readonly refusals: Refusals
   /** True for a row that comes from a file of rejected rows, and may have been written. */
   readonly isDoubtful: (row: Row) => boolean
 }
 
 /** A row whose answer did not show whether it was written. */
 export const unconfirmed = 'unconfirmed'
-/** Maximum number of rows in a row that are refused with one answer: it is about all of them. */
-const maxAlike = 3
 
 /** What is known of a unit before it is sent. */
 export interface Attempt {
@@ -61,45 +55,26 @@ export interface Attempt {
 
 /** Sends a unit as one request; the server judges each row by itself. */
 export async function sendBatch(
-  { caller, dataset, onExists, signal, warned }: Sending,
+  sending: Sending,
   { rows }: Unit,
   { idempotencyKey, before, begin }: Attempt,
 ): Promise<Outcome[]> {
-  const { batch } = dataset.operations
-  if (!batch) throw new TypeError(`${dataset.name} have no batch`)
+  const { dataset, onExists, warned } = sending
   if (before === null) await begin()
   const items = rows.map(({ record }) => ({ ...dataset.presumed, ...record }))
-  const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
-  const results: unknown = isJsonObject(data) ? data['results'] : undefined
-  if (!Array.isArray(results) || results.length !== rows.length) {
-    const count = Array.isArray(results) ? results.length : 0
-    throw new CommandError(
-      'invalid_response',
-      'failure',
-      `The platform returned ${count} results for ${rows.length} rows`,
-      {
-        why: [`${batch.method} ${batch.path}`],
-      },
-    )
-  }
-  for (const result of results) noteWarning(warned, result)
-  return rows.map((row, index) => outcomeOf(dataset, row, results[index]))
+  const results = await writeBatch(sending, dataset, items, onExists, idempotencyKey)
+  return results.map((result, index): Outcome => {
+    const line = rows[index]?.line ?? 0
+    if (result.kind === 'failed') return rejected(dataset, line, result)
+    noteWarning(warned, result.warning)
+    return { line, kind: result.kind }
+  })
 }
 
-function noteWarning(warned: Sending['warned'], told: unknown): void {
-  if (!isJsonObject(told) || told['code'] !== 'unweighted') return
-  if (warned.rows === 0) warned.first = String(told['detail'])
+function noteWarning(warned: Sending['warned'], warning: string | null): void {
+  if (warning === null) return
+  if (warned.rows === 0) warned.first = warning
   warned.rows += 1
-}
-
-function outcomeOf(dataset: Dataset, { line }: Row, result: unknown): Outcome {
-  const { status, code, detail, errors } = isJsonObject(result) ? result : {}
-  if (Number(status) >= 400 || typeof status !== 'number') {
-    const faults = Array.isArray(errors) ? errors.filter(isJsonObject) : []
-    return rejected(dataset, line, String(code ?? 'failed'), faults, String(detail ?? 'was refused'))
-  }
-  if (code === 'skipped' || code === 'unchanged') return { line, kind: code }
-  return { line, kind: status === 201 ? 'created' : 'updated' }
 }
 
 /** Sends each row of a unit by itself: it is looked for, then created or changed. */
@@ -110,22 +85,12 @@ export async function sendSingly(sending: Sending, { rows }: Unit, attempt: Atte
     try {
       const record = await sending.settle(row.record)
       outcomes.push(await sendRow(sending, { ...row, record }, { ...attempt, idempotencyKey: key }))
-      sending.refusal.rows = 0
+      sending.refusals.reset()
     } catch (error) {
-      requireOther(sending.refusal, error)
-      outcomes.push(failureOf(sending.dataset, row, error))
+      outcomes.push(rejected(sending.dataset, row.line, sending.refusals.of(error)))
     }
   }
   return outcomes
-}
-
-/** Throws an answer with the status of a success that refuses one row after the other: a bad credential would. */
-function requireOther(refusal: Sending['refusal'], error: unknown): void {
-  const isAnswer = error instanceof ProtocolError || (error instanceof ApiError && error.status < 300)
-  const text = isAnswer ? (error.answer?.body ?? '') : ''
-  refusal.rows = text !== '' && text === refusal.text ? refusal.rows + 1 : 1
-  refusal.text = text
-  if (text !== '' && refusal.rows >= maxAlike) throw error
 }
 
 async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Outcome> {
@@ -179,20 +144,18 @@ function existing({ noun }: Dataset, line: number, onExists: 'skip' | 'fail'): O
 }
 
 async function changeRow(
-  { caller, dataset, names, noteChange, notes, onExists, signal }: Sending,
+  sending: Sending,
   { line, record }: Row,
   shown: JsonObject,
   { before, begin }: Attempt,
 ): Promise<Outcome> {
+  const { dataset, names, onExists } = sending
   if (onExists !== 'update') return existing(dataset, line, onExists)
-  const { update, params } = dataset.operations
-  if (!update) throw new TypeError(`${dataset.name} have no update`)
-  await noteChange()
+  await sending.noteChange()
   const version = before === null ? versionOf(shown) : before.version
   if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
   const body = await dataset.toBody(record, shown, names)
-  const { data, written } = await caller.call<Operation>(update, { params: params(shown), body, signal })
-  notes.take(written)
+  const { data } = await updateRecord(sending, dataset, shown, body)
   const same = version !== undefined && versionOf(data) === version
   return { line, kind: same ? 'unchanged' : 'updated' }
 }
@@ -203,34 +166,28 @@ function mayBeId({ externalId }: JsonObject): boolean {
 }
 
 /** Sends a record that is always set as a whole; to do so again is harmless. */
-async function setRow(
-  { caller, dataset, finder, names, notes, onExists, signal, warned }: Sending,
-  { line, record }: Row,
-  { before, begin }: Attempt,
-): Promise<Outcome> {
+async function setRow(sending: Sending, { line, record }: Row, { before, begin }: Attempt): Promise<Outcome> {
+  const { dataset, finder, onExists, warned } = sending
   if (onExists !== 'update' && before === null && (await finder.find(record)) !== null) {
     return existing(dataset, line, onExists)
   }
-  const { create, params } = dataset.operations
   if (before === null) await begin()
-  const body = { ...dataset.presumed, ...(await dataset.toBody(record, null, names)) }
-  const { data, written } = await caller.call<Operation>(create, { params: params(record), body, signal })
-  notes.take(written)
-  const warnings = isJsonObject(data) && data['warnings']
-  if (Array.isArray(warnings)) noteWarning(warned, warnings[0])
+  const { data } = await createRecord(sending, dataset, { ...dataset.presumed, ...record })
+  const warnings = isJsonObject(data) ? data['warnings'] : undefined
+  const [warning] = Array.isArray(warnings) ? warnings.filter(isJsonObject) : []
+  noteWarning(warned, warning?.['code'] === 'unweighted' ? String(warning['detail']) : null)
   return { line, kind: 'updated' }
 }
 
 async function createRow(
-  { abilities, caller, dataset, names, notes, finder, signal }: Sending,
+  sending: Sending,
   { line, record }: Row,
   { idempotencyKey }: Attempt,
   findable: boolean,
 ): Promise<Outcome> {
-  const body = await dataset.toBody(record, null, names)
-  const { create } = dataset.operations
+  const { abilities, dataset, finder } = sending
   try {
-    notes.take((await caller.call<Operation>(create, { params: {}, body, idempotencyKey, signal })).written)
+    await createRecord(sending, dataset, record, idempotencyKey)
   } catch (error) {
     // Where keys are known, the same request tells what became of it, when the import goes on.
     if (!(error instanceof AmbiguousError) || abilities.keys) throw error
@@ -249,47 +206,15 @@ function unknownOutcome(line: number): Outcome {
   return { line, kind: 'failed', code: unconfirmed, message }
 }
 
-function versionOf(value: unknown): number | undefined {
-  const version = isJsonObject(value) ? value['version'] : undefined
-  return typeof version === 'number' ? version : undefined
-}
-
-/** What the platform refused for this row alone; throws whatever says nothing about the row. */
-function failureOf(dataset: Dataset, { line }: Row, error: unknown): Outcome {
-  if (error instanceof RecordError) {
-    return { line, kind: 'failed', code: 'invalid_reference', message: `${error.field}: ${error.message}` }
-  }
-  if (error instanceof ProtocolError && isAboutRecord(error)) {
-    const isDoubt = error.code !== 'nothing_done'
-    const code = isDoubt ? unconfirmed : error.code
-    return {
-      line,
-      kind: 'failed',
-      code,
-      message: `${error.message}${isDoubt ? '; it may have been written' : ''}`,
-    }
-  }
-  // A refusal with the status of a success.
-  if (error instanceof ApiError && error.status < 300)
-    return rejected(dataset, line, error.code, error.faults, error.message)
-  if (!(error instanceof ApiError) || ![400, 404, 409, 412, 413, 422].includes(error.status)) throw error
-  return rejected(dataset, line, error.code, error.faults, error.message)
-}
-
 /** A rejection in the words of the file: columns in place of the API's pointers. */
-function rejected(
-  { columns }: Dataset,
-  line: number,
-  code: string,
-  faults: readonly { readonly pointer?: unknown; readonly parameter?: unknown; readonly detail?: unknown }[],
-  detail: string,
-): Outcome {
-  const told = faults.map(({ pointer, parameter, detail }) => {
+function rejected({ columns }: Dataset, line: number, refusal: Refusal): Outcome {
+  const told = refusal.faults.map(({ pointer, parameter, detail }) => {
     // Where a record is looked up, `user_id` is what `userId` is where it is created.
     const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     const path = pointer === undefined ? named : fieldPath(String(pointer))
     const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
     return `${column?.name ?? path}: ${detail}`
   })
-  return { line, kind: 'failed', code, message: told.length > 0 ? told.join('; ') : detail }
+  const code = refusal.isDoubtful ? unconfirmed : refusal.code
+  return { line, kind: 'failed', code, message: told.length > 0 ? told.join('; ') : refusal.detail }
 }

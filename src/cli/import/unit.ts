@@ -1,4 +1,4 @@
-import { jsonText } from '../../codec/json-text.ts'
+import { type BatchSize, createBatcher } from '../records/write.ts'
 import type { Row } from './row.ts'
 
 /** Rows that are sent, and noted in the journal, together. The same file gives the same units again. */
@@ -8,35 +8,20 @@ export interface Unit {
   readonly rows: readonly Row[]
 }
 
-/** How large a unit may be. */
-export interface UnitSize {
-  readonly rows: number
-  /** Characters of their JSON together, so that a request stays below what a server takes (1 MiB). */
-  readonly characters: number
-}
-
 /** Rows in units of a size, as many units at once as there are rows for. */
 export async function* unitsOf(
   rows: AsyncIterable<readonly Row[]>,
-  size: UnitSize,
+  size: BatchSize,
 ): AsyncGenerator<readonly Unit[]> {
   let index = 0
-  let held: Row[] = []
-  let characters = 0
+  const batcher = createBatcher<Row>(size, ({ record }) => record)
+  const unitOf = (held: readonly Row[]): Unit => ({ index: index++, rows: held })
   for await (const some of rows) {
-    const units: Unit[] = []
-    for (const row of some) {
-      const length = size.rows === 1 ? 0 : jsonText(row.record).length + 1
-      if (held.length > 0 && (held.length >= size.rows || characters + length > size.characters)) {
-        units.push({ index, rows: held })
-        index += 1
-        held = []
-        characters = 0
-      }
-      held.push(row)
-      characters += length
-    }
-    yield units
+    yield some.flatMap((row) => {
+      const full = batcher.add(row)
+      return full ? [unitOf(full)] : []
+    })
   }
-  if (held.length > 0) yield [{ index, rows: held }]
+  const rest = batcher.rest()
+  if (rest.length > 0) yield [unitOf(rest)]
 }

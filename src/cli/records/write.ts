@@ -1,0 +1,215 @@
+import type { CallInput, Result } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
+import type { Call } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { type Dataset, RecordError } from '../dataset/dataset.ts'
+import type { Names } from '../dataset/names.ts'
+import type { WriteNotes } from '../operation/write-notes.ts'
+import { CommandError } from '../terminal/errors.ts'
+
+/** What writing records needs. */
+export interface Writer {
+  readonly caller: Caller
+  readonly names: Names
+  /** Counts what the platform does not show of what was written. */
+  readonly notes: WriteNotes
+  readonly signal: AbortSignal
+}
+
+/** Sends one write, and notes what the platform does not show of it. */
+export async function write(
+  { caller, notes, signal }: Omit<Writer, 'names'>,
+  operation: Call,
+  input: CallInput<Operation>,
+): Promise<Result<unknown>> {
+  const result = await caller.call<Operation>(operation, { ...input, signal })
+  notes.take(result.written)
+  return result
+}
+
+/** Creates a record; of a dataset that is always sent as a whole, sets it. */
+export async function createRecord(
+  writer: Writer,
+  { operations, toBody }: Dataset,
+  record: JsonObject,
+  idempotencyKey?: string,
+): Promise<Result<unknown>> {
+  const { create, params, update } = operations
+  const body = await toBody(record, null, writer.names)
+  return write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
+}
+
+/** Changes the record that is shown; only while it has this version, where one is given. */
+export async function updateRecord(
+  writer: Omit<Writer, 'names'>,
+  { name, operations: { update, params } }: Dataset,
+  shown: JsonObject,
+  body: JsonObject,
+  ifMatch?: number,
+): Promise<Result<unknown>> {
+  if (!update) throw new TypeError(`${name} have no update`)
+  return write(writer, update, { params: params(shown), body, ifMatch })
+}
+
+/** Deletes the record that is shown, unless it is gone already. */
+export async function deleteRecord(
+  writer: Omit<Writer, 'names'>,
+  { name, operations: { delete: remove, params } }: Dataset,
+  shown: JsonObject,
+  ifMatch?: number,
+): Promise<void> {
+  if (!remove) throw new TypeError(`${name} have no delete`)
+  try {
+    await write(writer, remove, { params: params(shown), ifMatch })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error
+  }
+}
+
+/** The version of a record that the API shows; undefined where the platform has none. */
+export function versionOf(shown: unknown): number | undefined {
+  const version = isJsonObject(shown) ? shown['version'] : undefined
+  return typeof version === 'number' ? version : undefined
+}
+
+/** Why a platform refused one record. */
+export interface Refusal {
+  readonly code: string
+  readonly detail: string
+  readonly faults: readonly {
+    readonly pointer?: unknown
+    readonly parameter?: unknown
+    readonly detail?: unknown
+  }[]
+  /** True where the record may have been written all the same. */
+  readonly isDoubtful?: boolean
+}
+
+/** What became of one item of a batch. */
+export type BatchResult =
+  | { readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'; readonly warning: string | null }
+  | ({ readonly kind: 'failed' } & Refusal)
+
+/** What happens to a record that is there already. */
+export const existsModes = ['update', 'skip', 'fail'] as const
+export type OnExists = (typeof existsModes)[number]
+
+/** Sends records in one request; the server judges each by itself. Throws a CommandError where results are missing. */
+export async function writeBatch(
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
+  { name, operations: { batch } }: Dataset,
+  items: readonly JsonObject[],
+  onExists: OnExists,
+  idempotencyKey?: string,
+): Promise<readonly BatchResult[]> {
+  if (!batch) throw new TypeError(`${name} have no batch`)
+  const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
+  const results: unknown = isJsonObject(data) ? data['results'] : undefined
+  const count = Array.isArray(results) ? results.length : 0
+  if (Array.isArray(results) && count === items.length) return results.map(resultOf)
+  throw new CommandError(
+    'invalid_response',
+    'failure',
+    `The platform returned ${count} results for ${items.length} records`,
+    { why: [`${batch.method} ${batch.path}`] },
+  )
+}
+
+function resultOf(result: unknown): BatchResult {
+  const { status, code, detail, errors } = isJsonObject(result) ? result : {}
+  if (typeof status !== 'number' || status >= 400) {
+    const faults = Array.isArray(errors) ? errors.filter(isJsonObject) : []
+    return { kind: 'failed', code: String(code ?? 'failed'), detail: String(detail ?? 'was refused'), faults }
+  }
+  const warning = code === 'unweighted' ? String(detail) : null
+  if (code === 'skipped' || code === 'unchanged') return { kind: code, warning }
+  return { kind: status === 201 ? 'created' : 'updated', warning }
+}
+
+/** How large a batch may be, so that a request stays below what a server takes (1 MiB of JSON). */
+export interface BatchSize {
+  readonly records: number
+  /** Characters of their JSON together. */
+  readonly characters: number
+}
+
+/** The size that suits a server like ours. */
+export const batchSize: BatchSize = { records: 500, characters: 700_000 }
+
+/** Collects items, in batches of a size. */
+export interface Batcher<Item> {
+  /** Adds an item; returns the batch before it, where that is full. */
+  add(item: Item): readonly Item[] | null
+  /** Returns what is left, and begins anew. */
+  rest(): readonly Item[]
+}
+
+/** An empty batch. */
+export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => JsonObject): Batcher<Item> {
+  let held: Item[] = []
+  let characters = 0
+  function rest(): Item[] {
+    const full = held
+    held = []
+    characters = 0
+    return full
+  }
+  return {
+    add(item) {
+      const length = size.records === 1 ? 0 : jsonText(bodyOf(item)).length + 1
+      const isFull = held.length >= size.records || characters + length > size.characters
+      const full = held.length > 0 && isFull ? rest() : null
+      held.push(item)
+      characters += length
+      return full
+    },
+    rest,
+  }
+}
+
+/** Statuses that say something about one record; any other fault ends the work. */
+const recordStatuses = [400, 404, 409, 412, 413, 422]
+/** Maximum number of records in a row that are refused with one answer: it is about all of them. */
+const maxAlike = 3
+
+/** Tells refusals of single records from faults that end the work. */
+export interface Refusals {
+  /** Returns why a record was refused. Throws an error that says nothing about the record alone. */
+  of(error: unknown): Refusal
+  /** Notes that a record was written. */
+  reset(): void
+}
+
+/** No refusals yet. */
+export function createRefusals(): Refusals {
+  let last = ''
+  let alike = 0
+  return {
+    of(error) {
+      // A bad credential would be answered so, one record after the other, with the status of a success.
+      const isAnswer = error instanceof ProtocolError || (error instanceof ApiError && error.status < 300)
+      const text = isAnswer ? (error.answer?.body ?? '') : ''
+      alike = text !== '' && text === last ? alike + 1 : 1
+      last = text
+      if (text !== '' && alike >= maxAlike) throw error
+      if (error instanceof RecordError) {
+        const { field: pointer, message: detail } = error
+        return { code: 'invalid_reference', detail, faults: [{ pointer, detail }] }
+      }
+      if (error instanceof ProtocolError && isAboutRecord(error)) {
+        const isDoubtful = error.code !== 'nothing_done'
+        const detail = `${error.message}${isDoubtful ? '; it may have been written' : ''}`
+        return { code: error.code, detail, faults: [], isDoubtful }
+      }
+      if (!(error instanceof ApiError) || (error.status >= 300 && !recordStatuses.includes(error.status)))
+        throw error
+      return { code: error.code, detail: error.detail, faults: error.faults }
+    },
+    reset() {
+      alike = 0
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
+import type { HttpRequest } from '../../../src/contract/http.ts'
+import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import type { TestAcademy } from '../../helpers/test-academy.ts'
+
+/** A command line whose platform answers a write only when all writes that can be under way are. */
+async function watched(academy: TestAcademy) {
+  const { key } = await academy.person('admin')
+  const transport = elsewhere(academy)
+  const writes: string[] = []
+  let underWay = 0
+  let most = 0
+  const cli = testCli({
+    transport: async (request) => {
+      if (!isUpdate(request)) return transport(request)
+      writes.push(String(request.body))
+      underWay += 1
+      most = Math.max(most, underWay)
+      // Each turn of the event loop lets the program send more.
+      for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+      const response = await transport(request)
+      underWay -= 1
+      return response
+    },
+  })
+  onTestFinished(() => cli.remove())
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+  const apply = async (users: readonly object[]) => {
+    writeFileSync(join(cli.cwd, 'school.json'), JSON.stringify({ learnctl: 1, users }))
+    writes.length = 0
+    most = 0
+    const ran = await cli.run('apply school.json --yes', { env })
+    expect(ran.code, ran.stderr).toBe(0)
+    return { writes: [...writes], most }
+  }
+  return { apply }
+}
+
+function isUpdate({ method, url }: HttpRequest): boolean {
+  return method === 'PUT' && url.includes('/v1/users/')
+}
+
+describe('changes that an apply makes', () => {
+  test('go side by side', async ({ academy }) => {
+    const { apply } = await watched(academy)
+    const users = (firstName: string) =>
+      Array.from({ length: 30 }, (_, n) => ({
+        externalId: `${n}`,
+        email: `u${n}@b.example`,
+        profile: { firstName },
+      }))
+    await apply(users('Before'))
+    const { writes, most } = await apply(users('After'))
+    expect(writes).toHaveLength(30)
+    expect(most).toBeGreaterThan(3)
+    expect(most).toBeLessThanOrEqual(8)
+  })
+
+  test('of addresses that move on in a chain go one after the other', async ({ academy }) => {
+    const { apply } = await watched(academy)
+    const users = (shift: number) =>
+      Array.from({ length: 6 }, (_, n) => ({ externalId: `${n}`, email: `u${n + shift}@b.example` }))
+    await apply(users(0))
+    const { writes, most } = await apply(users(1))
+    expect(writes.map((body) => JSON.parse(body).email)).toEqual(
+      [6, 5, 4, 3, 2, 1].map((n) => `u${n}@b.example`),
+    )
+    expect(most).toBe(1)
+  })
+})
