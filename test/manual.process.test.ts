@@ -89,7 +89,7 @@ describe('its commands, one after the other, on what quickstart leaves', async (
     sh: async (text: string) => {
       for (const line of text.split('\n').filter((line) => line !== '' && !otherPrograms.test(line))) {
         expect(line).toMatch(/^learnctl /)
-        const ran = await examples.run(line)
+        const ran = await examples.follow(line)
         expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
       }
     },
