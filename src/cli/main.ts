@@ -15,7 +15,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   let command: Command | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
-    const [{ createContext }, { resolveArguments }, { refuseSettings }] = await Promise.all([
+    const [{ createContext }, { runCommand }, { refuseSettings }] = await Promise.all([
       import('./command/context.ts'),
       import('./command/arguments.ts'),
       import('./command/refuse-settings.ts'),
@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     context = createContext(io, invocation.globals, transports, command.createsAcademy)
     await refuseSettings(context.settings, invocation.command, invocation.name)
     try {
-      await invocation.command.run(context, await resolveArguments(context, invocation))
+      await runCommand(context, invocation)
     } finally {
       await context.session.close()
     }

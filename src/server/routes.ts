@@ -1,17 +1,18 @@
-import { isJsonObject } from '../codec/json-object.ts'
 import type { Contract } from '../contract/index.ts'
 import type { Regrading } from './courses/courses.ts'
 import type { Route } from './http/handler.ts'
 
 type Group = keyof Contract
 
-// Loaded only where the criteria of a course may have changed.
+let hasRegraded = false
+// Only a course whose criteria change needs it.
 const regrading: Regrading = {
-  begin: async (...change) => (await import('./grades/regrade.ts')).regradeCourse(...change),
-  async finish(app, { rawBody }) {
-    // An update names the criteria that it changes; a restored version has no body.
-    if (isJsonObject(rawBody) && !Object.hasOwn(rawBody, 'assessmentCriteria')) return
-    await (await import('./grades/regrade.ts')).finishRegrading(app, app.requestId)
+  async begin(...change) {
+    hasRegraded = true
+    await (await import('./grades/regrade.ts')).regradeCourse(...change)
+  },
+  async finish(app) {
+    if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app, app.requestId)
   },
 }
 

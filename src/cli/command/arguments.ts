@@ -1,14 +1,46 @@
-import { UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Argument, Command, Given } from './command.ts'
 import type { Context } from './context.ts'
 import type { Invocation } from './invocation.ts'
 import { timeZoneFlag } from './time-flag.ts'
 
+/** Runs a command. Where an argument that was asked for names nothing that is there, says so and asks again. */
+export async function runCommand(context: Context, invocation: Invocation): Promise<void> {
+  for (;;) {
+    const given = await resolveArguments(context, invocation)
+    try {
+      return await invocation.command.run(context, given)
+    } catch (error) {
+      const reason = given.isAsked ? await missingReason(invocation, given, error) : null
+      if (reason === null) throw error
+      await context.output.note(reason)
+    }
+  }
+}
+
+/** Why an argument that was asked for names nothing; null where the error is about something else. */
+async function missingReason(
+  { command, arguments: typed }: Invocation,
+  given: Given,
+  error: unknown,
+): Promise<string | null> {
+  if (!(error instanceof Error)) return null
+  const { ApiError } = await import('../../client/errors.ts')
+  const isMissing =
+    error.cause instanceof ApiError
+      ? error.cause.status === 404
+      : error instanceof CommandError && error.exit === 'notFound'
+  const asked = (command.arguments ?? []).slice(typed.length).map(({ name }) => given.arguments[name])
+  const isAbout = isMissing && asked.some((text) => text !== undefined && error.message.includes(text))
+  const why = error instanceof CommandError ? error.why : []
+  return isAbout ? [error.message, ...why].join('; ') : null
+}
+
 /**
  * What was given to a command, by name, times as the API takes them. A missing argument is asked for on a terminal; throws a UsageError without
  * one.
  */
-export async function resolveArguments(context: Context, invocation: Invocation): Promise<Given> {
+async function resolveArguments(context: Context, invocation: Invocation): Promise<Given> {
   const { io, prompts } = context
   const { command, name: path } = invocation
   const { flags: declared = [] } = command

@@ -78,20 +78,18 @@ export const commands: readonly Command[] = [
     },
     destroys: {
       action: ({ arguments: { app } }) => `delete application ${app}`,
-      question: async (look, { arguments: { app = '' } }) => {
-        const found = await look.find((await contract()).list, app)
-        return {
-          text: `Delete application ${thingName(found, app)}`,
-          consequence: 'Its grants and tokens are revoked. This cannot be undone.',
-          typed: String(valueAt(found, 'name') ?? app),
-        }
-      },
+      read: async (look, { arguments: { app = '' } }) => look.find((await contract()).list, app),
+      question: async (_, { arguments: { app } }, found) => ({
+        text: `Delete application ${thingName(found, app)}`,
+        consequence: 'Its grants and tokens are revoked. This cannot be undone.',
+        typed: String(valueAt(found, 'name') ?? app),
+      }),
       several: async () => ({
         consequence: 'Their grants and tokens are revoked. This cannot be undone.',
         irreversible: true,
       }),
     },
-    done: (_, { arguments: { app } }) => `Deleted application ${app}`,
+    done: (found, { arguments: { app } }) => `Deleted application ${thingName(found, app)}`,
     examples: ['apps delete "$CLIENT_ID" --yes'],
   }),
 ]

@@ -14,6 +14,7 @@ import { withDeleted } from './deleted-list.ts'
 import {
   courseDeletion,
   deletedLine,
+  deletedThing,
   deletionOf,
   eraseFlag,
   plainlyDeleted,
@@ -167,6 +168,7 @@ export const commands: readonly Command[] = [
     },
     destroys: {
       action: deletionOf('course'),
+      read: deletedThing('course'),
       question: courseDeletion,
       several: severalDeletion('course'),
     },

@@ -15,13 +15,25 @@ export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
 
+/** Reads what is deleted; with `--erase` it may have been deleted before. */
+export function deletedThing(thing: 'course' | 'lesson') {
+  return async (look: Lookup, given: Given): Promise<unknown> => {
+    const reference = given.arguments[thing] ?? ''
+    const { courses, lessons } = await calls()
+    return (
+      (await inTrash(look, thing, given)) ??
+      (thing === 'course'
+        ? look.one(courses.get, { courseId: reference })
+        : look.one(lessons.get, { lessonId: reference }))
+    )
+  }
+}
+
 /** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
-export async function courseDeletion(look: Lookup, given: Given): Promise<Question> {
+export async function courseDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   const reference = given.arguments['course'] ?? ''
-  const { courses, lessons, enrollments, grades, analytics } = await calls()
-  const erased = await inTrash(look, 'course', given)
-  if (erased) return questionOf(look, 'course', given, erased, contentOf(erased))
-  const found = await look.one(courses.get, { courseId: reference })
+  const { lessons, enrollments, grades, analytics } = await calls()
+  if (isDeleted(found)) return questionOf(look, 'course', given, found, contentOf(found))
   const inCourse = { course_id: escapeReference(reference) }
   const lessonCount = await look.count(lessons.list, inCourse)
   const enrollmentCount = await look.count(enrollments.list, inCourse)
@@ -51,10 +63,7 @@ function countOf(some: Count | undefined, noun: string): string[] {
 }
 
 /** Names the lesson that would be deleted. */
-export async function lessonDeletion(look: Lookup, given: Given): Promise<Question> {
-  const { lessons } = await calls()
-  const lessonId = given.arguments['lesson'] ?? ''
-  const found = (await inTrash(look, 'lesson', given)) ?? (await look.one(lessons.get, { lessonId }))
+export async function lessonDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   return questionOf(look, 'lesson', given, found, [])
 }
 
@@ -123,13 +132,18 @@ export function deletionOf(thing: 'course' | 'lesson') {
 
 /** The line of a deletion where nothing is known of a way back. */
 export function plainlyDeleted(thing: 'course' | 'lesson') {
-  return (_: unknown, { arguments: names, flags }: Given): string =>
-    `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${names[thing]}`
+  return (found: unknown, { arguments: names, flags }: Given): string =>
+    `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
 }
 
 async function deletedList(thing: 'course' | 'lesson') {
   const { courses, lessons } = await calls()
   return thing === 'course' ? courses.listDeleted : lessons.listDeleted
+}
+
+/** True for an entry of the trash. */
+function isDeleted(found: unknown): boolean {
+  return typeof valueAt(found, 'restorableUntil') === 'string'
 }
 
 function matchesReference(entry: unknown, reference: string): boolean {

@@ -73,9 +73,12 @@ const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'com
 const columns = [...listed, 'id', 'userId', 'courseId']
 
 /** Names whose enrolment it is, and in which course. */
-async function deletion(look: Lookup, { arguments: { enrollment = '' } }: Given): Promise<Question> {
+async function deletion(
+  look: Lookup,
+  { arguments: { enrollment = '' } }: Given,
+  found: unknown,
+): Promise<Question> {
   const consequence = 'Progress is kept.'
-  const found = await look.one((await contract()).get, { enrollmentId: enrollment })
   if (!isJsonObject(found)) return { text: `Delete enrolment ${enrollment}`, consequence }
   const { users, courses } = (await import('../../contract/calls.ts')).calls
   const { userId, courseId } = { userId: String(found['userId']), courseId: String(found['courseId']) }
@@ -158,10 +161,12 @@ export const commands: readonly Command[] = [
     finds: finder(false),
     destroys: {
       action: (given) => `delete ${meant(given)}`,
+      read: async (look, { arguments: { enrollment = '' } }) =>
+        look.one((await contract()).get, { enrollmentId: enrollment }),
       question: deletion,
       several: async () => ({ consequence: 'Progress is kept.' }),
     },
-    done: (_, given) => `Deleted ${meant(given)}; progress is kept`,
+    done: (found, given) => `Deleted ${meantOr(found, given)}; progress is kept`,
     examples: ['enrollments delete --course AAA-2014J --user 6516 --yes'],
   }),
   call({

@@ -1,15 +1,12 @@
 import { memberOf } from '../../client/foreign/record.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
 import type { GradeInput, grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, Flag, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
@@ -112,16 +109,15 @@ function meant({ arguments: { learner }, flags: { course, item } }: Given): stri
   return `the grade of ${learner}${item === undefined ? '' : ` for ${item}`} in course ${course}`
 }
 
-/** Names whose grade it is, of what, and how much. */
-async function deletion(look: Lookup, { arguments: { learner: grade = '' } }: Given): Promise<Question> {
-  const consequence = 'The grade of the course is calculated again. This cannot be undone.'
-  const found = await look.one((await contract()).get, { gradeId: grade })
-  if (!isJsonObject(found)) return { text: `Delete grade ${grade}`, consequence }
-  const { userEmail, itemId, courseTitle, scoreGiven, scoreMaximum } = found
-  const score = scoreGiven === null ? 'cleared grade' : `grade ${scoreGiven} of ${scoreMaximum}`
+/** The grade that was read: whose it is, of what, and how much. */
+function described(found: unknown, given: Given): string {
+  if (memberOf(found, 'userEmail') === undefined) return meant(given)
+  const [itemId, given_, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>
+    memberOf(found, field),
+  )
+  const score = given_ === null ? 'cleared grade' : `grade ${given_} of ${maximum}`
   const item = itemId === wholeCourse ? '' : ` for ${itemId}`
-  const text = `Delete the ${score} of ${userEmail}${item} in course ${courseTitle}`
-  return { text, consequence }
+  return `the ${score} of ${personIn(found, undefined)}${item} in course ${courseIn(found, given)}`
 }
 
 /** `learnctl grades …` */
@@ -196,12 +192,17 @@ export const commands: readonly Command[] = [
     several: 'grades',
     destroys: {
       action: (given) => `delete ${meant(given)}`,
-      question: deletion,
+      read: async (look, { arguments: { learner: grade = '' } }) =>
+        look.one((await contract()).get, { gradeId: grade }),
+      question: async (_, given, found) => ({
+        text: `Delete ${described(found, given)}`,
+        consequence: 'The grade of the course is calculated again. This cannot be undone.',
+      }),
       several: async () => ({
         consequence: 'The grades of their courses are calculated again. This cannot be undone.',
       }),
     },
-    done: (_, given) => `Deleted ${meant(given)}`,
+    done: (found, given) => `Deleted ${described(found, given)}`,
     examples: [`grades delete ${example} --yes`],
   }),
   call({

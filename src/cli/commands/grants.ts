@@ -33,16 +33,14 @@ export const commands: readonly Command[] = [
     several: 'grants',
     destroys: {
       action: ({ arguments: { grant } }) => `revoke grant ${grant}`,
-      question: async (look, { arguments: { grant = '' } }) => {
-        const found = await look.find((await contract()).list, grant)
-        return {
-          text: `Revoke grant ${thingName(found, grant)}`,
-          consequence: 'The application loses access at once.',
-        }
-      },
+      read: async (look, { arguments: { grant = '' } }) => look.find((await contract()).list, grant),
+      question: async (_, { arguments: { grant } }, found) => ({
+        text: `Revoke grant ${thingName(found, grant)}`,
+        consequence: 'The application loses access at once.',
+      }),
       several: async () => ({ consequence: 'The applications lose access at once.' }),
     },
-    done: (_, { arguments: { grant } }) => `Revoked grant ${grant}`,
+    done: (found, { arguments: { grant } }) => `Revoked grant ${thingName(found, grant)}`,
     examples: ['auth grants revoke "$GRANT_ID" --yes'],
   }),
 ]

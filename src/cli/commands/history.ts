@@ -133,14 +133,12 @@ export function historyCommands({
         columns: updateColumns,
         destroys: {
           action: ({ arguments: names }) => `restore ${thing} ${names[thing]} to version ${names['version']}`,
-          question: async (look, { arguments: names }) => {
-            const reference = names[thing] ?? ''
-            const found = await look.one((await operations()).get, { [`${thing}Id`]: reference })
-            return {
-              text: `Restore ${thing} ${thingName(found, reference)} to version ${names['version']}`,
-              consequence: 'The current version stays in its history.',
-            }
-          },
+          read: async (look, { arguments: names }) =>
+            look.one((await operations()).get, { [`${thing}Id`]: names[thing] ?? '' }),
+          question: async (_, { arguments: names }, found) => ({
+            text: `Restore ${thing} ${thingName(found, names[thing])} to version ${names['version']}`,
+            consequence: 'The current version stays in its history.',
+          }),
         },
         done: (answer, given, unchanged) =>
           updated(`Restored version ${given.arguments['version']} of`)(answer, given, unchanged),

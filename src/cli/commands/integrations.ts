@@ -123,20 +123,28 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete an integration and its secrets',
+    summary: 'Delete integrations and their secrets',
     operation: async () => (await contract()).remove,
     arguments: { lmsKind: kind },
+    several: 'integrations',
     versioned: true,
     destroys: {
       action: ({ arguments: { kind } }) => `delete integration ${kind}`,
+      read: async (look, { arguments: { kind = '' } }) => look.one((await contract()).get, { lmsKind: kind }),
       question: async (_, { arguments: { kind } }) => ({
         text: `Delete integration ${kind}`,
         consequence: 'Its secrets are deleted, and its events are refused. Mappings and grades are kept.',
       }),
+      several: async () => ({
+        consequence: 'Their secrets are deleted, and their events are refused. Mappings and grades are kept.',
+      }),
     },
     done: (_, { arguments: { kind } }) =>
       `Deleted integration ${kind}; set it up again with: learnctl integrations set ${shellWord(kind ?? '')}`,
-    examples: ['integrations delete thinkific --yes'],
+    examples: [
+      'integrations delete thinkific --yes',
+      'integrations list -q | learnctl integrations delete --ids - --yes',
+    ],
   }),
   call({
     name: 'mappings',

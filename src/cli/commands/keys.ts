@@ -110,16 +110,14 @@ export const commands: readonly Command[] = [
     },
     destroys: {
       action: ({ arguments: { key } }) => `revoke API key ${key}`,
-      question: async (look, { arguments: { key = '' } }) => {
-        const found = await look.find((await contract()).list, key)
-        return {
-          text: `Revoke API key ${thingName(found, key)}`,
-          consequence: 'Programs that use it lose access.',
-        }
-      },
+      read: async (look, { arguments: { key = '' } }) => look.find((await contract()).list, key),
+      question: async (_, { arguments: { key } }, found) => ({
+        text: `Revoke API key ${thingName(found, key)}`,
+        consequence: 'Programs that use it lose access.',
+      }),
       several: async () => ({ consequence: 'Programs that use them lose access.' }),
     },
-    done: (_, { arguments: { key } }) => `Revoked API key ${key}`,
+    done: (found, { arguments: { key } }) => `Revoked API key ${thingName(found, key)}`,
     examples: ['keys revoke "$KEY_ID" --yes', 'keys revoke ci --yes'],
   }),
 ]

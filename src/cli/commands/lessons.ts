@@ -10,6 +10,7 @@ import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
 import {
   deletedLine,
+  deletedThing,
   deletionOf,
   eraseFlag,
   lessonDeletion,
@@ -126,6 +127,7 @@ export const commands: readonly Command[] = [
     query: eraseFlag,
     destroys: {
       action: deletionOf('lesson'),
+      read: deletedThing('lesson'),
       question: lessonDeletion,
       several: severalDeletion('lesson'),
     },

@@ -65,10 +65,10 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'delete',
-    summary: 'Delete a profile and its credential',
-    description: 'Its session on the platform is ended first. The database of a local academy is kept.',
+    summary: 'Delete profiles and their credentials',
+    description: 'A session on the platform is ended first. The database of a local academy is kept.',
     refuses: { ...noTarget, ...noColumns },
-    arguments: [nameArgument],
+    arguments: [{ ...nameArgument, rest: true }],
     examples: ['profiles delete work --yes'],
     run: remove,
   },
@@ -149,9 +149,15 @@ async function use(context: Context, given: Given): Promise<void> {
 }
 
 async function remove(context: Context, given: Given): Promise<void> {
-  const name = given.arguments['name'] ?? ''
-  const profile = find(context.profiles.read(), name)
-  await confirmAt(context, `delete profile ${name}`, `from ${context.profiles.path}`)
+  const names = [...new Set(given.rest)]
+  const stored = context.profiles.read()
+  const found = names.map((name) => [name, find(stored, name)] as const)
+  const what = names.length === 1 ? `profile ${names[0]}` : `${names.length} profiles (${names.join(', ')})`
+  await confirmAt(context, `delete ${what}`, `from ${context.profiles.path}`)
+  for (const [name, profile] of found) await removeOne(context, name, profile)
+}
+
+async function removeOne(context: Context, name: string, profile: Profile): Promise<void> {
   const removal = () =>
     change(context, `Would delete profile ${name}`, (stored) => ({
       active: stored.active === name ? null : stored.active,

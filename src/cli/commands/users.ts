@@ -123,8 +123,11 @@ function move(
 }
 
 /** A deleted user can be restored, an erased one cannot. */
-async function deletion(look: Lookup, { arguments: { user = '' }, flags }: Given): Promise<Question> {
-  const found = await look.one((await contract()).get, { userId: user })
+async function deletion(
+  _: Lookup,
+  { arguments: { user = '' }, flags }: Given,
+  found: unknown,
+): Promise<Question> {
   const name = thingName(found, user)
   return flags['erase']
     ? {
@@ -215,16 +218,18 @@ export const commands: readonly Command[] = [
     query: { erase: { kind: 'switch', summary: 'Erase the personal data for good (cannot be undone)' } },
     destroys: {
       action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
+      read: async (look, { arguments: { user = '' } }) => look.one((await contract()).get, { userId: user }),
       question: deletion,
       several: async (_, { flags }) =>
         flags['erase']
           ? { consequence: 'Their personal data is erased. This cannot be undone.', irreversible: true }
           : { consequence: 'They can be restored later.' },
     },
-    done: (_, { arguments: { user }, flags }) =>
+    // The line of an erasure is often kept in a log: it names the user as they were given.
+    done: (found, { arguments: { user }, flags }) =>
       flags['erase']
         ? `Erased user ${user}; the personal data cannot be restored`
-        : `Deleted user ${user}; restore with: learnctl users restore ${shellWord(user ?? '')}`,
+        : `Deleted user ${thingName(found, user)}; restore with: learnctl users restore ${shellWord(user ?? '')}`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
   call({

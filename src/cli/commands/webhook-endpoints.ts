@@ -6,7 +6,6 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import { testCommand } from './webhook-test.ts'
@@ -45,10 +44,6 @@ const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
 
 const nameOf = (thing: unknown, given = '') => String(memberOf(thing, 'url') ?? given)
-
-async function named(look: Lookup, id: string): Promise<string> {
-  return nameOf(await look.one((await contract()).get, { endpointId: id }), id)
-}
 
 /** `learnctl webhooks endpoints …` */
 export const commands: readonly Command[] = [
@@ -116,13 +111,15 @@ export const commands: readonly Command[] = [
     several: 'webhook endpoints',
     destroys: {
       action: ({ arguments: { endpoint } }) => `delete webhook endpoint ${endpoint}`,
-      question: async (look, { arguments: { endpoint = '' } }) => ({
-        text: `Delete webhook endpoint ${await named(look, endpoint)}`,
+      read: async (look, { arguments: { endpoint = '' } }) =>
+        look.one((await contract()).get, { endpointId: endpoint }),
+      question: async (_, { arguments: { endpoint } }, found) => ({
+        text: `Delete webhook endpoint ${nameOf(found, endpoint)}`,
         consequence: 'Messages that are not delivered yet are lost.',
       }),
       several: async () => ({ consequence: 'Messages that are not delivered yet are lost.' }),
     },
-    done: (_, { arguments: { endpoint } }) => `Deleted webhook endpoint ${endpoint}`,
+    done: (found, { arguments: { endpoint } }) => `Deleted webhook endpoint ${nameOf(found, endpoint)}`,
     examples: ['webhooks endpoints delete "$ENDPOINT_ID" --yes'],
   }),
   testCommand,

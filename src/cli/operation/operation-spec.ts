@@ -19,11 +19,14 @@ export interface Rows {
   readonly short?: (answer: unknown) => readonly unknown[]
 }
 
-/** What an operation destroys: as it was given, and as the question names it, for which things may be looked up. */
+/** What an operation destroys, as it was given, and as the question names it. */
 export interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
-  readonly question: (look: Lookup, given: Given) => Promise<Question>
+  /** Reads a single record before it is destroyed; undefined where the platform does not show it. */
+  readonly read: (look: Lookup, given: Given) => Promise<unknown>
+  /** The question about the record that was read. */
+  readonly question: (look: Lookup, given: Given, found: unknown) => Promise<Question>
   /** What it means for several things at once, of which none is looked up; irreversible ones take their number typed. */
   readonly several?: (
     look: Lookup,
@@ -114,8 +117,8 @@ export interface OperationSpec<O extends Call> {
   /** A refusal that can be confirmed. */
   readonly confirms?: Confirmed
   /**
-   * The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. `unchanged` is
-   * true where an update found everything as requested.
+   * The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. `answer` is what
+   * was read before where it was deleted; `unchanged` is true where an update found everything as requested.
    */
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
   /** The same with what can only be asked afterwards; where that is undefined it is the line of `done`. */

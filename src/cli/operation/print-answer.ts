@@ -16,6 +16,8 @@ export interface AnsweredCall {
   /** The input in the words of the command line. */
   readonly input: AnyInput
   readonly result: Result<unknown>
+  /** The record as it was before it was destroyed. */
+  readonly destroyed?: unknown
   readonly shape: Shape
   /** The rows that the answer is printed as; undefined for the record itself. */
   readonly rows: Rows | undefined
@@ -37,7 +39,7 @@ export async function printAnswer(
 ): Promise<void> {
   const { settings, output } = context
   const { spec, operation } = call
-  const { input, result, shape, secret } = answered
+  const { input, result, destroyed, shape, secret } = answered
   const { data, replayed } = result
   if (result.fromList) {
     await output.note(`The platform does not support ${operation.id}; showing the entry from its list`)
@@ -55,7 +57,8 @@ export async function printAnswer(
   if (done) {
     const isSet = result.written === null || result.written.other.length === 0
     const line = settings.quiet.value ? undefined : await toldOf(context, call, given)
-    if (isSet) await output.done(line ?? done(answeredThing(data, input, id), given, result.unchanged))
+    const thing = operation.method === 'DELETE' ? destroyed : answeredThing(data, input, id)
+    if (isSet) await output.done(line ?? done(thing, given, result.unchanged))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (written && settings.quiet.value) await printId(context, id)
   else if (answered.collect) answered.collect(data)

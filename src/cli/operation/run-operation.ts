@@ -40,8 +40,7 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
     try {
       return await callAndPrint(context, given, call)
     } catch (error) {
-      const refused =
-        error instanceof ApiError ? [...answers.keys()].filter((place) => isRefused(error, place)) : []
+      const refused = error instanceof ApiError ? refusedAnswers(error, answers) : []
       if (refused.length === 0) throw error
       for (const place of refused) answers.delete(place)
       const { failureOf } = await import('../failures.ts')
@@ -51,10 +50,21 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
   }
 }
 
-/** True where a refusal is about this place of the body, and about what it holds. */
-function isRefused({ status, faults }: ApiError, place: string): boolean {
-  const pointer = `/${place.replaceAll('.', '/')}`
-  return [400, 422].includes(status) && faults.some((fault) => fault.pointer?.replace(/^#/, '') === pointer)
+/**
+ * Returns the places of the answers that a refusal is about: those that it points at, else those whose value it names.
+ * A conflict that does neither may be about any of them.
+ */
+function refusedAnswers(
+  { status, faults, message }: ApiError,
+  answers: ReadonlyMap<string, unknown>,
+): string[] {
+  if (![400, 404, 409, 422].includes(status)) return []
+  const places = [...answers.keys()]
+  const pointers = faults.flatMap(({ pointer }) => (pointer === undefined ? [] : [pointer.replace(/^#/, '')]))
+  if (pointers.length > 0)
+    return places.filter((place) => pointers.includes(`/${place.replaceAll('.', '/')}`))
+  const named = places.filter((place) => message.includes(String(answers.get(place))))
+  return named.length === 0 && status === 409 ? places : named
 }
 
 async function callAndPrint(context: Context, given: Given, call: BoundCall): Promise<void> {
@@ -83,20 +93,25 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   }
   if (settings.dryRun.value) return showRequests(context, [caller.request(operation, input)])
   const { destroys } = spec
+  let destroyed: unknown
   if (destroys) {
     const meant =
       position && found !== undefined
         ? { ...given, arguments: { ...given.arguments, [position[1].name]: found } }
         : given
-    await confirm(context, destroys.action(given), () =>
-      destroys.question(createLookup(caller, io.signal), meant),
-    )
+    const look = createLookup(caller, io.signal)
+    destroyed = await destroys.read(look, meant).catch((error: unknown) => {
+      // What was confirmed beforehand is tried whatever the platform shows.
+      if (settings.yes.value && error instanceof ApiError) return undefined
+      throw error
+    })
+    await confirm(context, destroys.action(given), () => destroys.question(look, meant, destroyed))
   }
   const send = (sent: AnyInput) => sendCall(context, caller, operation, sent)
   const result = await send(input).catch(async (error: unknown) => {
     return send(await confirmed(context, given, call, input, error))
   })
-  await printAnswer(context, given, call, { ...prepared, input, result })
+  await printAnswer(context, given, call, { ...prepared, input, result, destroyed })
 }
 
 /** Returns the input with what the user confirms. Throws the refusal where it cannot be confirmed. */

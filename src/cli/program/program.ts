@@ -1,7 +1,7 @@
 import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
 import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import { resolveArguments } from '../command/arguments.ts'
+import { runCommand } from '../command/arguments.ts'
 import type { Argument, Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { parseFlag, repeats } from '../command/flag-value.ts'
@@ -140,9 +140,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   }
 
   const runLine: RunLine = async (argv, context) => {
-    const inner = createProgram(columns, async (invocation) => {
-      await invocation.command.run(context, await resolveArguments(context, invocation))
-    })
+    const inner = createProgram(columns, (invocation) => runCommand(context, invocation))
     await inner.parse(argv)
   }
 

@@ -109,7 +109,7 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
   const reply = await commit(request, ready, caller, repeatable)
   if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(app.database)
   // What fails here is done by the next request or server that looks for it.
-  await route.finish?.({ ...app, requestId: context.requestId }, ready).catch(() => {})
+  await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
   return reply
 }
 

@@ -93,7 +93,7 @@ export interface Route {
   readonly isLong?: boolean
   readonly isApart?: boolean
   /** Does what a write leaves to others to be done after it, before it is answered; whatever comes of that, it was written. */
-  readonly finish?: (app: Finishing, call: Call) => Promise<void>
+  readonly finish?: (app: Finishing) => Promise<void>
   /** The query of a request, judged, with its defaults; throws 400. */
   readonly queryOf: (search: string) => object
 }

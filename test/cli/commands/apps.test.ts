@@ -107,7 +107,7 @@ describe('delete', () => {
     expect(asked.stderr).toContain(
       `Delete application Reports (${clientId}) on school.example? Its grants and tokens are revoked. This cannot be undone.`,
     )
-    expect(asked.stderr).toContain(`Deleted application ${clientId}\n`)
+    expect(asked.stderr).toContain(`Deleted application Reports (${clientId})\n`)
     expect(await resultOf(remote, 'auth grants list', { env })).toEqual([])
     expect(await remote.run(`apps delete ${clientId} --yes`, { env })).toMatchObject({ code: 3, stdout: '' })
   })

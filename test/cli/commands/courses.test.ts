@@ -340,7 +340,7 @@ describe('delete', () => {
     const typed = await local.run(line, { tty: 200, typed: ['Marine Biology\r'] })
     expect(typed).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('Permanently deleted course ext:sea\n'),
+      stderr: expect.stringContaining('Permanently deleted course Marine Biology (sea)\n'),
     })
     expect((await local.run('courses restore ext:sea')).code).toBe(3)
     expect(await resultOf(local, 'courses list --deleted')).toEqual([])
@@ -417,7 +417,9 @@ describe('delete', () => {
     expect(asked.stderr).toContain('Delete course Marine Biology (sea) with 1 enrolment and 1 grade')
     const id = (await local.run('grades list -q')).stdout.trim()
     const one = await local.run(`grades delete ${id}`, { tty: 200, typed: ['n\n'] })
-    expect(one.stderr).toContain('Delete the grade 5 of 100 of ada@school.example in course Marine Biology')
+    expect(one.stderr).toContain(
+      'Delete the grade 5 of 100 of learner ada@school.example in course Marine Biology',
+    )
   })
 
   test('of a course with lessons takes --force, which is said before anything is asked', async ({

@@ -133,7 +133,7 @@ test('a deleted enrolment is revived by the next create, and its progress was ke
   expect(await local.run(`enrollments delete ${id} --yes`)).toEqual({
     code: 0,
     stdout: '',
-    stderr: `Deleted enrolment ${id}; progress is kept\n`,
+    stderr: 'Deleted enrolment of user ada@school.example in course Sea; progress is kept\n',
   })
   expect(await resultOf(local, enrol)).toMatchObject({ id, status: 'active' })
   expect(await rowsOf(local, 'progress get ext:S-1 --columns completionPercentage')).toEqual([['40']])

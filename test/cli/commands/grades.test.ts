@@ -27,7 +27,9 @@ test('a grade is recorded, shown, changed and deleted', async ({ local }) => {
   expect(exported.stdout).toBe('gradePercent,passed\r\n90,true\r\n')
   expect(await local.run(`grades delete ${id}`)).toMatchObject({ code: 2 })
   const asked = await local.run(`grades delete ${id}`, { tty: 100, typed: ['y\n'] })
-  expect(asked.stderr).toContain('Delete the grade 18 of 20 of ada@b.example for exam in course Logic')
+  expect(asked.stderr).toContain(
+    'Delete the grade 18 of 20 of learner ada@b.example for exam in course Logic',
+  )
   expect((await local.run(`grades get ${id}`)).code).toBe(3)
 })
 

@@ -138,7 +138,7 @@ test('a revoked key is refused from then on', async ({ remote, admin }) => {
   expect(await remote.run(`keys revoke ${id} --yes`, withKey(admin.key))).toEqual({
     code: 0,
     stdout: '',
-    stderr: `Revoked API key ${id}\n`,
+    stderr: `Revoked API key ci (${id})\n`,
   })
   expect(await remote.run('courses list', withKey(key))).toMatchObject({ code: 4, stdout: '' })
   expect(await resultOf(remote, 'keys list', withKey(admin.key))).toContainEqual(

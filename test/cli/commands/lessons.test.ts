@@ -223,7 +223,7 @@ describe('delete', () => {
     expect((await local.run('lessons restore ext:tides')).stderr).toMatch(/^Restored lesson .* \(tides\)\n$/)
     expect(await resultOf(local, 'lessons get ext:tides')).toEqual(before)
     expect((await local.run('lessons delete ext:tides --erase --yes')).stderr).toBe(
-      'Permanently deleted lesson ext:tides\n',
+      'Permanently deleted lesson The tides (tides)\n',
     )
     expect(await resultOf(local, 'lessons list --deleted')).toEqual([])
   })

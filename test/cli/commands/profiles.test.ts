@@ -91,6 +91,15 @@ describe('a profile', () => {
     expect(await cli.run('courses list')).toMatchObject({ code: 4 })
   })
 
+  test('is removed together with others after one question, or none of them is', async ({ cli }) => {
+    for (const name of ['one', 'two']) await cli.run(`profiles add ${name} --url https://${name}.example`)
+    expect(await cli.run('profiles delete one three --yes')).toMatchObject({ code: 3 })
+    const asked = await cli.run('profiles delete one two', { tty: 120, typed: ['y\r'] })
+    expect(asked.stderr).toContain('Delete 2 profiles (one, two) from')
+    expect(asked.stderr).toContain('Deleted profile one\nDeleted profile two\n')
+    expect((await cli.run('profiles list -q')).stdout).toBe('')
+  })
+
   test('is not touched by a dry run', async ({ cli }) => {
     const { stderr } = await cli.run('profiles add trial --database trial.db --dry-run')
     expect(stderr).toBe('note: Would add profile trial\n')

@@ -102,6 +102,13 @@ describe('before several are deleted', () => {
     expect(Object.keys(await statuses(local))).toEqual(['a', 'b', 'c'])
   })
 
+  test('none of them is read, and their lines name them as they were given', async ({ local }) => {
+    await local.run('keys create --name one')
+    await local.run('keys create --name two')
+    const { code, stderr } = await local.run('keys revoke one two --yes')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Revoked API key one\nRevoked API key two\n' })
+  })
+
   test('the number has to be typed out where nothing can be restored', async ({ local }) => {
     const asked = await local.run('courses delete a b --erase', { tty: 120, typed: ['2\r'] })
     expect(asked.code).toBe(0)

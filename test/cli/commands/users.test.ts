@@ -220,7 +220,9 @@ describe('a user', () => {
     expect(asked.stderr).toContain(
       `Delete user Ada (ada@school.example) in ${local.cwd}/academy.db? The user can be restored later.`,
     )
-    expect(asked.stderr).toContain('Deleted user ext:S-1; restore with: learnctl users restore ext:S-1\n')
+    expect(asked.stderr).toContain(
+      'Deleted user Ada (ada@school.example); restore with: learnctl users restore ext:S-1\n',
+    )
     const emails = async (flags: string) =>
       (await rowsOf(local, `users list --columns email ${flags}`)).flat()
     expect(await emails('')).toEqual(['admin@academy.local'])

@@ -10,11 +10,13 @@ beforeEach<{ local: TestCli }>(async ({ local }) => {
 
 describe('a user', () => {
   test('is suspended, activated, deleted and restored', async ({ local }) => {
-    const said = async (line: string) => (await local.run(line, { tty: 80 })).stderr
+    const said = async (line: string) => (await local.run(line, { tty: 100 })).stderr
     expect(await said('users suspend S-1')).toBe('Suspended user Ada (ada@school.example)\n')
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
     expect(await said('users activate ada@school.example')).toBe('Activated user Ada (ada@school.example)\n')
-    expect(await said('users delete S-1 --yes')).toContain('restore with: learnctl users restore S-1')
+    expect(await said('users delete S-1 --yes')).toBe(
+      'Deleted user Ada (ada@school.example); restore with: learnctl users restore S-1\n',
+    )
     expect(await said('users restore S-1')).toBe('Restored user Ada (ada@school.example)\n')
     expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'active' })
   })

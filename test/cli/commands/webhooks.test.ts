@@ -36,7 +36,7 @@ test('a webhook endpoint is created, shown, changed and deleted; its secret is s
   expect(await local.run(`webhooks endpoints delete ${id}`)).toMatchObject({ code: 2 })
   expect(await local.run(`webhooks endpoints delete ${id} --yes`)).toMatchObject({
     code: 0,
-    stderr: `Deleted webhook endpoint ${id}\n`,
+    stderr: 'Deleted webhook endpoint https://lms.example.org/hooks\n',
   })
   expect(await local.run(`webhooks endpoints get ${id}`)).toMatchObject({ code: 3 })
 })

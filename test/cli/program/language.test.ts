@@ -103,7 +103,7 @@ describe('one record', () => {
     expect((await local.run(`grades history ${key} --item exam --columns version`)).stdout).toBe('1\n')
     expect(await local.run(`grades delete ${key} --item exam --yes`)).toMatchObject({
       code: 0,
-      stderr: 'Deleted the grade of ada@b.example for exam in course ext:LOG\n',
+      stderr: 'Deleted the grade 80 of 100 of learner ada@b.example for exam in course Logic\n',
     })
     expect((await local.run(`grades get ${key} --item exam`)).code).toBe(3)
     expect((await local.run('grades get ada@b.example --item exam')).stderr).toContain('--course is required')

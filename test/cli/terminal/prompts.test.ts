@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf } from '../../helpers/result.ts'
 
 /** Types a text, once, when the terminal shows `sign`. */
 function typeOnce(sign: string, text: string): NonNullable<RunOptions['onStderr']> {
@@ -101,7 +102,23 @@ describe('something destructive', () => {
     })
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('Permanently deleted course ext:go\n'),
+      stderr: expect.stringContaining('Permanently deleted course Go (go)\n'),
+    })
+  })
+
+  test.for([
+    ['courses delete ext:none', 'Course ext:none not found'],
+    ['courses restore ext:none 2', 'Course ext:none not found'],
+    ['enrollments delete enr_none', 'Enrolment enr_none not found'],
+    ['grades delete grd_none', 'Grade grd_none not found'],
+    ['integrations delete moodle', 'Integration moodle not found'],
+    ['lessons delete ext:none', 'Lesson ext:none not found'],
+    ['users delete ext:none', 'User ext:none not found'],
+    ['webhooks endpoints delete whe_none', 'Webhook endpoint whe_none not found'],
+  ])('that is not there needs no --yes: %s', async ([line = '', message], { local }) => {
+    expect(await local.run(line)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`error: ${message}\n`),
     })
   })
 
@@ -159,4 +176,43 @@ test('an answer that is refused is asked for again, and the others are kept', as
   expect(stderr.match(/E-mail address:/g)?.length).toBeGreaterThan(1)
   expect(code).toBe(0)
   expect((await local.run('users list --columns email -o csv')).stdout).toContain('ada@b.example')
+})
+
+test('a conflict that names an answer asks for it again', async ({ local }) => {
+  await local.run('users create --email ada@b.example')
+  const { code, stderr } = await local.run('users create', {
+    tty: 120,
+    typed: ['ada@b.example\r', 'bob@b.example\r'],
+  })
+  expect(stderr).toMatch(/note: .*ada@b\.example/)
+  expect(code).toBe(0)
+  expect(stderr).toContain('Created user bob@b.example\n')
+})
+
+test('a conflict about a flag is not asked about', async ({ local }) => {
+  await local.run('courses create --title Go --external-id go')
+  const { code, stderr } = await local.run('courses create --external-id go', { tty: 120, typed: ['Sea\r'] })
+  expect({ code, asked: stderr.match(/✔ Title:/g)?.length }).toEqual({ code: 6, asked: 1 })
+})
+
+describe('an argument that was typed', () => {
+  test('and names nothing is asked for again, with the reason', async ({ local }) => {
+    const { id } = await resultOf(local, 'keys create --name ci')
+    const { code, stderr } = await local.run('keys revoke --yes', { tty: 120, typed: ['co\r', 'ci\r'] })
+    expect(stderr).toContain('note: API key co not found\n')
+    expect(stderr).toContain(`Revoked API key ci (${id})\n`)
+    expect(code).toBe(0)
+  })
+
+  test('names a profile in the same way', async ({ local }) => {
+    await local.run('profiles add school --url https://school.example')
+    const { code, stderr } = await local.run('profiles use', { tty: 120, typed: ['work\r', 'school\r'] })
+    expect(stderr).toContain('note: Profile "work" not found; Profiles: school\n')
+    expect({ code, used: stderr.includes('Switched to profile school') }).toEqual({ code: 0, used: true })
+  })
+
+  test('is not asked for again where a flag names nothing', async ({ local }) => {
+    const { code, stderr } = await local.run('courses diff nowhere', { tty: 120, typed: ['1\r'] })
+    expect({ code, asked: stderr.match(/✔/g)?.length }).toEqual({ code: 3, asked: 1 })
+  })
 })
