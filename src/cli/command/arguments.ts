@@ -33,7 +33,7 @@ async function missingReason(
   const asked = (command.arguments ?? []).slice(typed.length).map(({ name }) => given.arguments[name])
   const isAbout = isMissing && asked.some((text) => text !== undefined && error.message.includes(text))
   const why = error instanceof CommandError ? error.why : []
-  return isAbout ? [error.message, ...why].join('; ') : null
+  return isAbout ? [error.message.replace(/\.$/, ''), ...why].join('; ') : null
 }
 
 /**
