@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { LearnerRow, type Summary } from '../../contract/analytics.ts'
 import type { Cell, Database } from '../database/database.ts'
 import {
@@ -10,7 +10,7 @@ import {
   writeCursor,
 } from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
-import { byUser } from './analytics-tables.ts'
+import { byEmail, byUser } from './analytics-tables.ts'
 import { partsOfRows } from './row-summary.ts'
 
 /** The columns of a row about a learner in a course, in the order of the CSV. */
@@ -28,6 +28,10 @@ export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile 
   ${passed}, g.updated_at, c.external_id`
 
 const ordered = sql`order by u.email, c.title, u.id, c.id`
+/** The same order by the numbers of the columns. */
+const orderedColumns = raw(
+  ['email', 'courseTitle', 'learnerId', 'courseId'].map((name) => columns.indexOf(name) + 1).join(', '),
+)
 
 /** Which rows: of tables in an order of their own, user by user unless told otherwise, and under which conditions. */
 export interface Rows {
@@ -62,10 +66,44 @@ export async function rowsPage(
   { tables, conditions }: Rows,
   end?: string,
 ): Promise<Page<LearnerRow>> {
-  const after = cursor === undefined ? undefined : afterCursor(cursor)
+  const after = cursor === undefined ? undefined : afterCursor(cursor, sql`u.email`)
   const within = end === undefined ? undefined : sql`u.email < ${end}`
   const every = everyRow({ ...(tables && { tables }), conditions: [after, within, ...conditions] })
-  const cells = await database.cells(sql`${every} limit ${limit + 1}`)
+  return pageOf(await database.cells(sql`${every} limit ${limit + 1}`), limit, end)
+}
+
+/** The learners of some courses. */
+interface CourseRows {
+  readonly courseIds: readonly string[]
+  readonly conditions: readonly Condition[]
+}
+
+/**
+ * The same, of some courses, each of which has an index of its learners in this order: the first rows of each make the page.
+ * Throws 400 `invalid_cursor`.
+ */
+export async function coursesPage(
+  database: Database,
+  { limit, cursor }: RowsQuery,
+  { courseIds, conditions }: CourseRows,
+  end?: string,
+): Promise<Page<LearnerRow>> {
+  const after = cursor === undefined ? undefined : afterCursor(cursor, sql`e.user_email`)
+  const within = end === undefined ? undefined : sql`e.user_email < ${end}`
+  const inOrder = (id: string) => sql`
+    select ${selected} from ${byEmail}
+    ${where([sql`e.course_id = ${id} and e.role = 'learner'`, after, within, ...conditions])}
+    order by e.user_email, e.user_id limit ${limit + 1}`
+  const [first = ''] = courseIds
+  const each = courseIds.map((id) => sql`select * from (${inOrder(id)}) found`)
+  const statement =
+    courseIds.length === 1
+      ? inOrder(first)
+      : sql`${join(each, ' union all ')} order by ${orderedColumns} limit ${limit + 1}`
+  return pageOf(await database.cells(statement), limit, end)
+}
+
+function pageOf(cells: readonly Cell[][], limit: number, end: string | undefined): Page<LearnerRow> {
   const rows = cells.map(toRow)
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const next = last ? [last.email, last.courseTitle, last.learnerId, last.courseId] : [end ?? '', '', '', '']
@@ -80,9 +118,9 @@ export function beginningOf(cursor: string | undefined): string {
   return cursor === undefined ? '' : (textsIn(cursor)[0] ?? '')
 }
 
-function afterCursor(cursor: string): Sql {
+function afterCursor(cursor: string, column: Sql): Sql {
   const [email = '', title = '', userId = '', courseId = ''] = textsIn(cursor)
-  return sql`u.email >= ${email} and (u.email, c.title, u.id, c.id) > (${email}, ${title}, ${userId}, ${courseId})`
+  return sql`${column} >= ${email} and (${column}, c.title, u.id, c.id) > (${email}, ${title}, ${userId}, ${courseId})`
 }
 
 function textsIn(cursor: string): string[] {

@@ -17,6 +17,11 @@ export const byCourse = sql`courses c
   cross join enrollments e on e.course_id = c.id and ${asLearner}
   cross join users u on u.id = e.user_id ${progress} ${grades}`
 
+/** Learners' enrolments, those of a course by e-mail address. */
+export const byEmail = sql`enrollments e
+  cross join users u on u.id = e.user_id
+  cross join courses c on c.id = e.course_id ${progress} ${grades}`
+
 /** Learners' enrolments in which there is progress, by course and the time of the last access. */
 export const byTime = sql`courses c
   cross join progress p on p.course_id = c.id

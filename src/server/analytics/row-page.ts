@@ -1,10 +1,10 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { courseFigures, everybody, type Scope, steps } from '../counters/standings.ts'
+import { courseFigures, everybody, steps } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Page, where } from '../database/keyset.ts'
-import { beginningOf, type Rows, type RowsQuery, rowsPage } from './analytics-rows.ts'
+import { type Condition, type Page, where } from '../database/keyset.ts'
+import { beginningOf, coursesPage, type RowsQuery, rowsPage } from './analytics-rows.ts'
 import { byCourse, byStatus, byTime, byUser } from './analytics-tables.ts'
 import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
 
@@ -12,34 +12,48 @@ import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter
 export interface PageBounds {
   /** Rows that are sorted. */
   readonly sorted: number
-  /** Users whose courses are looked at; more where each course is found by an index. */
+  /** Courses whose learners are walked side by side, and the rows that are looked at in all of them. */
+  readonly courses: number
+  readonly learners: number
+  /** Users whose courses are looked at. */
   readonly users: number
-  readonly usersOfCourses: number
   /** Rows that are counted: a total is exact up to here. */
   readonly counted: number
 }
 
 /** Some tenths of a second, in a thread of its own. */
-const standard: PageBounds = { sorted: 50_000, users: 5_000, usersOfCourses: 50_000, counted: 10_000 }
-/** Courses that a statement names one by one. */
-const mostCourses = 100
+const standard: PageBounds = { sorted: 50_000, courses: 100, learners: 50_000, users: 5_000, counted: 10_000 }
 
-/** Rows that hold all those of a filter, and how many they are; how many of them belong to it, as far as that is known. */
-interface Candidates extends Rows {
+/** Rows that hold all those of a filter. */
+interface Candidates {
   readonly tables: Sql
-  /** The courses that all of them are in, as a condition, where these are few. */
-  readonly courses?: Sql | undefined
+  readonly conditions: readonly Condition[]
+  /** Number of rows; more than a page sorts if that is not known. */
   readonly count: number
-  readonly matches: number
 }
 
+/** What counters and indexes tell of the rows of a filter. */
+interface Outlook {
+  /** The fewest rows that an index finds. */
+  readonly candidates: Candidates
+  /** Rows that belong to the filter, at most. */
+  readonly matches: number
+  /** The courses that all of them are in, if these are few. */
+  readonly courseIds: readonly string[] | undefined
+  /** Rows of these courses, or of the academy. */
+  readonly walked: number
+}
+
+type PageQuery = RowsQuery & { readonly include_total: boolean }
+
 /**
- * One page of the rows of a filter. Its cost is bounded, whatever the academy holds: where courses or a period leave few
- * rows, these are sorted; else users are walked in order, so many at most, and the next page goes on where this one ended.
+ * One page of the rows of a filter. Its cost is bounded, whatever the academy holds: the learners of few courses are walked
+ * by the index of their addresses, those of all courses user by user; where a period or a status leaves so few rows that
+ * sorting them costs less, these are sorted. A page may end before it is full, and the next one goes on.
  */
 export async function filteredPage(
   database: Database,
-  query: RowsQuery & { readonly include_total: boolean },
+  query: PageQuery,
   filter: RowFilter,
   bounds = standard,
 ): Promise<Page<LearnerRow>> {
@@ -48,87 +62,119 @@ export async function filteredPage(
     const page = await rowsPage(database, query, rows)
     return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
   }
-  const candidates = await candidatesOf(database, filter, bounds)
-  const page = await pageOf(database, query, candidates, filter, bounds)
-  return query.include_total ? { ...page, ...(await totalOf(database, candidates, filter, bounds)) } : page
+  // Validates the cursor, so it comes first.
+  const beginning = beginningOf(query.cursor)
+  const outlook = await outlookOf(database, query, filter, bounds)
+  const page = await pageOf(database, { ...query, beginning }, outlook, filter, bounds)
+  return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
 }
 
 async function pageOf(
   database: Database,
-  query: RowsQuery,
-  { tables, conditions, courses, count, matches }: Candidates,
-  { courseIds }: RowFilter,
+  query: RowsQuery & { readonly beginning: string },
+  { candidates, matches, courseIds, walked }: Outlook,
+  filter: RowFilter,
   bounds: PageBounds,
 ): Promise<Page<LearnerRow>> {
-  // Before anything else: it refuses a cursor of another list.
-  const beginning = beginningOf(query.cursor)
   if (matches === 0) return { data: [], nextCursor: null }
-  const all = sumOf(await steps(database, everybody))
-  // As many as stand between rows of the filter, where these are spread evenly.
-  const walked = (query.limit * all) / matches
-  if (count <= Math.min(bounds.sorted, walked)) {
-    return rowsPage(database, query, { tables, conditions: [...conditions, courses] })
+  // As many rows as stand between those of a page, if these are spread evenly.
+  const passed = (query.limit * walked) / matches
+  if (candidates.count <= Math.min(bounds.sorted, passed)) return rowsPage(database, query, candidates)
+  const conditions = allConditions(filter)
+  if (courseIds) {
+    // Counters tell nothing of removed enrolments, which a status may ask for.
+    const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
+    const end = isLong ? await endInCourses(database, query, courseIds, bounds) : undefined
+    return coursesPage(database, query, { courseIds, conditions }, end)
   }
-  const users = courseIds ? bounds.usersOfCourses : bounds.users
-  const begin = sql`u.email >= ${beginning}`
+  const begin = sql`u.email >= ${query.beginning}`
   const end = await database.one<{ email: string }>(
-    sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${users}`,
+    sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${bounds.users}`,
   )
   // Bounds at both ends leave no doubt about which index is walked.
   const last = sql`u.email <= ${'\u{10ffff}'}`
   return rowsPage(database, query, { conditions: [...conditions, begin, last] }, end?.email)
 }
 
-/** The fewest rows that an index finds for a filter, as counters and that index tell. */
-async function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
-  const conditions = allConditions(filter)
-  if (filter.query.enrollment_status) return ofStatus(database, filter, bounds)
-  const ofCourses = { conditions, ...(await inCourses(database, scopeOf(filter), bounds)) }
-  const { inPeriod, courseIds, query } = filter
-  if (!inPeriod || query.include_not_started) return ofCourses
-  const dated = [inPeriod, courseIds && sql`c.id in (${join(courseIds)})`]
-  const { rows: count } = (await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from courses c cross join progress p on p.course_id = c.id ${where(dated)} limit ${bounds.sorted + 1}) found`)) ?? {
-    rows: 0,
-  }
-  const ofPeriod = {
-    tables: byTime,
-    conditions: [...conditions, ...dated],
-    count,
-    matches: Math.min(ofCourses.matches, count),
-  }
-  return count < ofCourses.count ? ofPeriod : { ...ofCourses, matches: ofPeriod.matches }
-}
-
-/** The rows of enrolments with some statuses, which no counter tells apart. */
-async function ofStatus(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
-  const wanted = withStatus(filter.query.enrollment_status ?? [])
-  const found = [wanted, filter.courseIds && sql`e.course_id in (${join(filter.courseIds)})`]
-  const counted = await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from enrollments e ${where(found)} limit ${bounds.sorted + 1}) found`)
-  const count = counted?.rows ?? 0
-  return { tables: byStatus, conditions: [wanted, ...allConditions(filter)], count, matches: count }
-}
-
-/** The rows of the courses that a filter may be about. */
-async function inCourses(
+/** The address before which a walk of these courses ends; undefined if it comes to their end. */
+async function endInCourses(
   database: Database,
-  scope: Scope,
+  { beginning }: { readonly beginning: string },
+  courseIds: readonly string[],
+  { learners }: PageBounds,
+): Promise<string | undefined> {
+  const each = Math.ceil(learners / courseIds.length)
+  const ends: string[] = []
+  for (const id of courseIds) {
+    const end = await database.one<{ email: string }>(sql`
+      select e.user_email as email from enrollments e
+      where e.course_id = ${id} and e.role = 'learner' and e.user_email >= ${beginning}
+      order by e.user_email, e.user_id limit 1 offset ${each}`)
+    if (end) ends.push(end.email)
+  }
+  return ends.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))[0]
+}
+
+async function outlookOf(
+  database: Database,
+  { limit, include_total: withTotal }: PageQuery,
+  filter: RowFilter,
   bounds: PageBounds,
-): Promise<Pick<Candidates, 'tables' | 'courses' | 'count' | 'matches'>> {
+): Promise<Outlook> {
+  const ofCourses = await outlookOfCourses(database, filter, bounds)
+  const { inPeriod, courseIds, query } = filter
+  const isDated = inPeriod !== undefined && !query.include_not_started
+  if (!query.enrollment_status && !isDated) return ofCourses
+  // Of more rows than this the walk meets a page before they would be sorted. A total may have to count them.
+  const most = withTotal ? bounds.sorted : Math.min(bounds.sorted, Math.sqrt(limit * ofCourses.walked))
+  const few = query.enrollment_status
+    ? {
+        tables: byStatus,
+        own: [withStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
+        from: sql`enrollments e`,
+      }
+    : {
+        tables: byTime,
+        own: [inPeriod, courseIds && sql`c.id in (${join(courseIds)})`],
+        from: sql`courses c cross join progress p on p.course_id = c.id`,
+      }
+  const counted = await database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from ${few.from} ${where(few.own)} limit ${Math.ceil(most) + 1}) found`)
+  const count = counted?.rows ?? 0
+  // No counter tells statuses apart.
+  const matches = query.enrollment_status ? count : Math.min(ofCourses.matches, count)
+  if (count >= ofCourses.candidates.count && !query.enrollment_status) return { ...ofCourses, matches }
+  const conditions = [...few.own, ...allConditions(filter)]
+  return { ...ofCourses, matches, candidates: { tables: few.tables, conditions, count } }
+}
+
+/** What counters tell of the courses that a filter may be about. */
+async function outlookOfCourses(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Outlook> {
+  const scope = scopeOf(filter)
+  const conditions = allConditions(filter)
   if (!scope.courses) {
     const matches = sumOf(await steps(database, scope))
-    if (matches > bounds.sorted) return { tables: byUser, courses: undefined, count: Infinity, matches }
+    if (matches > bounds.sorted) {
+      const walked = sumOf(await steps(database, everybody))
+      const candidates = { tables: byUser, conditions, count: Number.POSITIVE_INFINITY }
+      return { candidates, matches, courseIds: undefined, walked }
+    }
   }
   const figures = await courseFigures(database, scope)
   const ids = new Set(figures.map(({ courseId }) => courseId))
   const all = await courseFigures(database, { ...scope, statuses: standings })
-  return {
-    tables: byCourse,
-    courses: ids.size > 0 && ids.size <= mostCourses ? sql`c.id in (${join([...ids])})` : undefined,
-    count: sumOf(all.filter(({ courseId }) => ids.has(courseId))),
-    matches: sumOf(figures),
+  const count = sumOf(all.filter(({ courseId }) => ids.has(courseId)))
+  const matches = sumOf(figures)
+  const asked = filter.query.enrollment_status ? filter.courseIds : [...ids]
+  const courseIds = asked && asked.length > 0 && asked.length <= bounds.courses ? asked : undefined
+  if (!courseIds) {
+    const walked = sumOf(await steps(database, everybody))
+    return { candidates: { tables: byCourse, conditions, count }, matches, courseIds, walked }
   }
+  const only = sql`c.id in (${join(courseIds)})`
+  // These are never sorted: the walk meets them in order.
+  const candidates = { tables: byCourse, conditions: [...conditions, only], count: Number.POSITIVE_INFINITY }
+  return { candidates, matches, courseIds, walked: count }
 }
 
 /** A total; where it is not exact, there are at least so many. */
@@ -140,18 +186,19 @@ interface Total {
 /** How many rows a filter has: as counters say, or else counted. */
 async function totalOf(
   database: Database,
-  { tables, conditions, count, matches }: Candidates,
+  { candidates: { tables, conditions, count }, matches, courseIds, walked }: Outlook,
   { inPeriod, query }: RowFilter,
   bounds: PageBounds,
 ): Promise<Total> {
   if ((!inPeriod && !query.enrollment_status) || matches === 0) return { total: matches, totalIsExact: true }
-  if (count > bounds.sorted) return { total: bounds.counted, totalIsExact: false }
+  if (Math.min(count, courseIds ? walked : count) > bounds.sorted)
+    return { total: bounds.counted, totalIsExact: false }
   return countRows(database, { tables, conditions }, bounds)
 }
 
 async function countRows(
   database: Database,
-  { tables, conditions }: Rows & { tables: Sql },
+  { tables, conditions }: Pick<Candidates, 'tables' | 'conditions'>,
   bounds: PageBounds,
 ): Promise<Total> {
   const found = await database.one<Row & { rows: number }>(sql`

@@ -199,16 +199,20 @@ async function totalOf(
   { database, select, walk, narrow, others, bounds }: List,
   least: Least | undefined,
 ): Promise<{ total: number; totalIsExact: boolean }> {
-  const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
+  const conditions = [...others, ...(select.mostly ?? []), ...narrow.map(testOf)]
   const whole = { ...walk, after: undefined }
   const end = least
     ? undefined
     : await placeAfter(database, select.base ?? select.from, whole, bounds.counted)
-  const found = least && onlyThose(walk, least.by, bounds)
+  // By one index alone: that of the narrowest filter, or that of the sort.
   const counted = await database.one<Row & { total: number }>(sql`
     select count(*) as total from (
       select 1 from ${select.from}
-      ${where([found, end && walk.upTo(end), ...walk.within, conditions])} limit ${bounds.total + 1}) found`)
+      ${
+        least
+          ? where([onlyThose(walk, least.by, bounds), fenced([...conditions, ...walk.within])])
+          : where([end && walk.upTo(end), ...walk.within, fenced(conditions)])
+      } limit ${bounds.total + 1}) found`)
   const total = counted?.total ?? 0
   return { total: Math.min(total, bounds.total), totalIsExact: end === undefined && total <= bounds.total }
 }

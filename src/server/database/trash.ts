@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Database, Row, Store } from './database.ts'
+import { tables } from './schema/schema.ts'
 
 /** How long what was deleted can be restored. */
 export const trashDays = 30
@@ -39,7 +40,7 @@ const lessonParts: readonly Part[] = [
   { table: 'lesson_versions', key: 'lesson_id, version', by: 'lesson' },
 ]
 
-/** The tables that the trash keeps rows of, each in one called `deleted_…` with the same columns. */
+/** The tables that the trash keeps rows of, each in one called `deleted_…`. */
 export const trashedTables: readonly string[] = parts.map(({ table }) => table)
 
 /** The time before which what was deleted is gone for good, ISO 8601 in UTC. */
@@ -60,9 +61,9 @@ export async function copyToTrash(
 ): Promise<void> {
   for (const part of partsOf(kind)) {
     const { table } = part
-    await database.run(
-      sql`insert into ${raw(`deleted_${table}`)} select * from ${raw(table)} where ${goesWith(part, kind, id, '')}`,
-    )
+    await database.run(sql`
+      insert into ${raw(`deleted_${table}`)} (${columnsOf(table)})
+      select ${columnsOf(table)} from ${raw(table)} where ${goesWith(part, kind, id, '')}`)
   }
   const counted = (table: string) =>
     kind === 'course' ? sql`(select count(*) from ${raw(table)} where course_id = ${id})` : sql`0`
@@ -78,10 +79,14 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
   const own = partsOf(kind)
   for (const part of own) {
     const { table } = part
-    await database.run(
-      sql`insert into ${raw(table)} select * from ${raw(`deleted_${table}`)} where ${goesBack(part, kind, id)}`,
-    )
+    await database.run(sql`
+      insert into ${raw(table)} (${columnsOf(table)})
+      select ${columnsOf(table)} from ${raw(`deleted_${table}`)} where ${goesBack(part, kind, id)}`)
   }
+  if (kind === 'course')
+    await database.run(sql`
+    update enrollments set user_email = (select u.email from users u where u.id = enrollments.user_id)
+    where course_id = ${id}`)
   for (const part of own.toReversed()) {
     await database.run(sql`delete from ${raw(`deleted_${part.table}`)} where ${goesBack(part, kind, id)}`)
   }
@@ -128,6 +133,12 @@ async function sweepPiece(database: Database, end: string): Promise<boolean> {
   }
   await database.run(sql`delete from deletions where id = ${id}`)
   return true
+}
+
+/** The columns that are stored of a deleted row. */
+function columnsOf(table: string): Sql {
+  const { columns = {} } = tables.find(({ name }) => name === `deleted_${table}`) ?? {}
+  return raw(Object.keys(columns).join(', '))
 }
 
 function partsOf(kind: Trashed): readonly Part[] {

@@ -117,9 +117,9 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
   const completedAt = status === 'completed' ? now : null
   await database.run(sql`
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by,
-                             version, created_at, updated_at)
+                             version, created_at, updated_at, user_email)
     values (${id}, ${courseId}, ${userId}, ${role}, ${status}, ${enrolledAt}, ${completedAt}, 'api',
-            ${managedBy}, 1, ${now}, ${now})`)
+            ${managedBy}, 1, ${now}, ${now}, (select email from users where id = ${userId}))`)
   // As it was written: it need not be read again.
   const enrollment: Enrollment = {
     id,

@@ -176,8 +176,10 @@ async function requireEnrolled(
       throw new ProblemError('forbidden', `You are not enrolled in course ${course.title}.`)
     const id = call.newId('enr')
     await database.run(sql`
-      insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
-      values (${id}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
+      insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at,
+                               user_email)
+      values (${id}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now},
+              (select email from users where id = ${userId}))`)
     const [made] = await countedOf(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     const after = firstEnrollment(id, learner, course, now)

@@ -6,6 +6,7 @@ import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 import { forgetMessages } from '../outbox/in-hand.ts'
+import { writeEnrolledEmail } from './user-row.ts'
 
 /**
  * Anonymises a user for good: what tells who it was is gone from the user, the keys, the inbox, the audit log and the kept
@@ -21,6 +22,7 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       search_key = ${userSearchKey({ email: address, username: null, profile: {} })},
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
+  await writeEnrolledEmail(database, id, address)
   await forgetMessages(database, id)
   await forgetDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)

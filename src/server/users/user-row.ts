@@ -34,6 +34,11 @@ export async function findUser(database: Database, reference: string, onlyId?: s
   return row
 }
 
+/** Writes the address of a user to their enrolments, by which the learners of a course are sorted. */
+export async function writeEnrolledEmail(database: Database, id: string, email: string): Promise<void> {
+  await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
+}
+
 /** A user as shown, from the row. */
 export function toUser(row: UserRow): User {
   return {

@@ -16,7 +16,7 @@ import { endAccess, endKeys, recordPassword } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
 import { userReads } from './user-reads.ts'
 import { requireMayChange, requireMayCreate, requireMayDelete } from './user-rights.ts'
-import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
+import { findUser, toUser, type UserRow, userColumns, writeEnrolledEmail } from './user-row.ts'
 
 export const userRoutes = routesOf(users, {
   ...userReads,
@@ -103,6 +103,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
       password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
+  if (input.email !== current.email) await writeEnrolledEmail(call.database, current.id, input.email)
   const user = toUser(await findUser(call.database, current.id))
   await recordUpdate(call, 'user', current, user, movedFrom(current.status)[user.status])
   if (password !== null) await recordPassword(call, user.id)

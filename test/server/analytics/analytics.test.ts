@@ -65,6 +65,28 @@ test('the enrolled who never started have nothing but that', async ({ admin, lea
   ])
 })
 
+test('the learners of a course are in the order of their addresses, whatever becomes of these', async ({
+  admin,
+}) => {
+  const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
+  for (const name of ['ada', 'bob', 'cyd']) {
+    const userId = (await admin.post('/v1/users', { email: `${name}@b.example` })).body.id
+    await admin.post('/v1/enrollments', { courseId, userId })
+  }
+  const emails = async () => {
+    const first = (await admin.get(`${path}?course_id=${courseId}&limit=2`)).body
+    const rest = (await admin.get(`${path}?course_id=${courseId}&limit=2&cursor=${first.nextCursor}`)).body
+    return [...first.data, ...rest.data].map(({ email }) => email)
+  }
+  expect(await emails()).toEqual(['ada@b.example', 'bob@b.example', 'cyd@b.example'])
+  await admin.put('/v1/users/email:ada@b.example', { email: 'zoe@b.example' })
+  expect(await emails()).toEqual(['bob@b.example', 'cyd@b.example', 'zoe@b.example'])
+  await admin.delete(`/v1/courses/${courseId}?force=true`)
+  await admin.put('/v1/users/email:cyd@b.example', { email: 'ann@b.example' })
+  await admin.post(`/v1/deleted-courses/${courseId}/restore`)
+  expect(await emails()).toEqual(['ann@b.example', 'bob@b.example', 'zoe@b.example'])
+})
+
 test('enrolments that were removed are left out of rows, files and figures, unless their status is asked for', async ({
   academy,
   admin,

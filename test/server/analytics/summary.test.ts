@@ -106,12 +106,14 @@ school(
   },
 )
 
-const bounds = { sorted: 50, users: 50, usersOfCourses: 50, counted: 50 }
+const bounds = { sorted: 50, courses: 50, learners: 50, users: 50, counted: 50 }
 
 school.for([
   ['sorted', bounds],
+  ['sorted, of many courses', { ...bounds, courses: 0 }],
   ['walked', { ...bounds, sorted: 0 }],
-  ['walked a user at a time', { ...bounds, sorted: 0, users: 1, usersOfCourses: 2 }],
+  ['walked, of many courses', { ...bounds, sorted: 0, courses: 0 }],
+  ['walked a user at a time', { ...bounds, sorted: 0, learners: 2, users: 1 }],
 ] as const)(
   'pages hold each row once and in order, when rows are %s',
   async ([, bounds], { academy: { database }, school }) => {

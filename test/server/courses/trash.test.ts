@@ -55,11 +55,15 @@ const columnsOf = async (database: Database, table: string): Promise<string[]> =
     )
   ).map(({ name }) => name)
 
-test('the trash has the columns of what it keeps, in their order', async ({ academy: { database } }) => {
+/** What follows from other rows, which may change before it is restored. */
+const notKept = 'user_email text'
+
+test('the trash has the columns of what it keeps', async ({ academy: { database } }) => {
   for (const table of trashedTables) {
     const columns = await columnsOf(database, table)
     expect(columns.length).toBeGreaterThan(1)
-    expect(await columnsOf(database, `deleted_${table}`), table).toEqual(columns)
+    const kept = columns.filter((column) => column !== notKept)
+    expect(await columnsOf(database, `deleted_${table}`), table).toEqual(kept)
   }
 })
 

@@ -1,21 +1,24 @@
 import { deleted, integer, orNull, real, type Table, text, withDefault } from './table.ts'
 
+const enrollmentColumns = {
+  id: text,
+  course_id: text,
+  user_id: text,
+  role: text,
+  status: text,
+  enrolled_at: text,
+  completed_at: orNull(text),
+  source: text,
+  managed_by: orNull(text),
+  version: integer,
+  created_at: text,
+  updated_at: text,
+}
+
+/** `user_email` is the user's address, by which the learners of a course are sorted. */
 const enrollments: Table = {
   name: 'enrollments',
-  columns: {
-    id: text,
-    course_id: text,
-    user_id: text,
-    role: text,
-    status: text,
-    enrolled_at: text,
-    completed_at: orNull(text),
-    source: text,
-    managed_by: orNull(text),
-    version: integer,
-    created_at: text,
-    updated_at: text,
-  },
+  columns: { ...enrollmentColumns, user_email: withDefault(text, '') },
   key: 'id',
   unique: ['user_id, course_id, role'],
   references: [
@@ -28,6 +31,7 @@ const enrollments: Table = {
     'create index enrollments_by_enrolled_at on enrollments (enrolled_at, id, status, role)',
     'create index enrollments_by_role on enrollments (role, status, created_at, id, updated_at, enrolled_at)',
     'create index enrollments_by_course on enrollments (course_id, created_at, id, status, role, user_id, updated_at, enrolled_at)',
+    "create index enrollments_by_email on enrollments (course_id, user_email, user_id, status) where role = 'learner'",
   ],
 }
 
@@ -180,7 +184,8 @@ const counterChanges: Table = {
   indexes: ['create index counter_changes_by_place on counter_changes (kind, course_id, place)'],
 }
 
-const deletedEnrollments = deleted(enrollments, { key: 'course_id, id' })
+/** They have no address: it may change, or be erased, before the course is restored. */
+const deletedEnrollments = deleted({ ...enrollments, columns: enrollmentColumns }, { key: 'course_id, id' })
 
 const deletedProgress = deleted(progress, { key: 'course_id, user_id' })
 

@@ -69,6 +69,11 @@ export function tableStatements(dialect: Dialect, table: Table): Sql[] {
   return [made, ...indexes].map((statement) => raw(statement))
 }
 
+/** Returns the statement that adds a column to a table that is there. */
+export function addColumn(dialect: Dialect, table: string, name: string, column: Column): Sql {
+  return raw(`alter table ${table} add column ${name} ${columnText(dialect, column)}`)
+}
+
 function columnText(dialect: Dialect, { type, isNullable, default: value }: Column): string {
   const shown = typeof value === 'string' ? `'${value}'` : value
   return `${dialect.columnTypes[type]}${isNullable ? '' : ' not null'}${value === undefined ? '' : ` default ${shown}`}`
