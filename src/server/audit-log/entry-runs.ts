@@ -34,8 +34,8 @@ export interface EntryRun {
   readonly oldestAt: string
   /** The oldest action first. */
   readonly tallies: readonly Tally[]
-  /** The newest entries. */
-  readonly shown: readonly AuditEntry[]
+  /** The newest entries, the newest first. */
+  readonly shown: readonly [AuditEntry, ...AuditEntry[]]
   /** True if the page before ends with a part of this run. */
   readonly isContinued: boolean
   /** True if the next page begins with a part of this run. */
@@ -80,7 +80,7 @@ export async function pageOfRuns(
   database: Database,
   query: Omit<AuditQuery, 'sort' | 'limit' | 'include_total'>,
   bounds: RunBounds,
-): Promise<{ readonly runs: readonly EntryRun[]; readonly nextCursor: string | null }> {
+): Promise<{ readonly data: readonly EntryRun[]; readonly nextCursor: string | null }> {
   const { runs, nextCursor, isCut } = await readRuns(database, query, bounds)
   const rows = runs.flatMap((run) => (run.length < minEntries ? run.map((head) => [head]) : [run]))
   const listed = rows.slice(0, bounds.runs)
@@ -92,7 +92,7 @@ export async function pageOfRuns(
   const isFull = listed.length < rows.length
   const last = listed.at(-1)?.at(-1)
   return {
-    runs: listed.map((run, index) =>
+    data: listed.flatMap((run, index) =>
       toRun(run, entries, {
         isContinued: index === 0 && before !== undefined && isNext([before], run[0]),
         continues: isCut && !isFull && index === listed.length - 1,
@@ -191,23 +191,28 @@ function toRun(
   run: readonly Head[],
   entries: ReadonlyMap<string, AuditEntry>,
   ends: Pick<EntryRun, 'isContinued' | 'continues'>,
-): EntryRun {
+): readonly EntryRun[] {
+  const [newest, ...others] = run.slice(0, maxShown).flatMap(({ id }) => entries.get(id) ?? [])
+  if (!newest) return []
   const subjects = new Map<Action, string[]>()
   for (const { action, subjectId, id } of [...run].reverse()) {
     const those = subjects.get(action) ?? []
     those.push(subjectId ?? id)
     subjects.set(action, those)
   }
-  return {
-    entries: run.length,
-    newestAt: run[0]?.at ?? '',
-    oldestAt: run.at(-1)?.at ?? '',
-    tallies: [...subjects].map(([action, ids]) => ({
-      action,
-      entries: ids.length,
-      subjects: new Set(ids).size,
-    })),
-    shown: run.slice(0, maxShown).flatMap(({ id }) => entries.get(id) ?? []),
-    ...ends,
-  }
+  const tallies = [...subjects].map(([action, ids]) => ({
+    action,
+    entries: ids.length,
+    subjects: new Set(ids).size,
+  }))
+  return [
+    {
+      entries: run.length,
+      newestAt: run[0]?.at ?? '',
+      oldestAt: run.at(-1)?.at ?? '',
+      tallies,
+      shown: [newest, ...others],
+      ...ends,
+    },
+  ]
 }

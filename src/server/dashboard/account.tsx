@@ -1,9 +1,10 @@
-import { grants } from '../../contract/grants.ts'
+import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
 import { grantRoutes } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
 import { endSession } from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
+import type { BrowserSession } from '../pages/session-list.ts'
 import { invalid, type ProblemError } from '../problem/problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 import { userRoutes } from '../users/users.ts'
@@ -11,12 +12,11 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Facts } from './facts.tsx'
 import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { GrantTable } from './grant-table.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { type List, ListCard } from './list.tsx'
+import { pageAsked } from './paging.tsx'
 import { ownSessions } from './session-end.tsx'
-import { SessionTable } from './session-table.tsx'
 import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { Day } from './value-text.tsx'
+import { Day, Minute } from './value-text.tsx'
 
 const section = '/dashboard/account'
 const labels = {
@@ -31,6 +31,52 @@ export const accountPage: DashboardPage = {
   show: (signedIn) => account(signedIn),
   act: changePassword,
   again: account,
+}
+
+const grantList: List<Grant> = {
+  id: 'grants',
+  title: 'Applications with access',
+  caption: 'Applications with access, newest first',
+  columns: [
+    { name: 'Application', cell: ({ clientName }) => clientName },
+    { name: 'Scopes', cell: ({ scopes }) => scopes.join(' ') },
+    { name: 'Granted', cell: ({ createdAt }) => <Day time={createdAt} /> },
+    { name: 'Last used', cell: ({ lastUsedAt }) => <Day time={lastUsedAt} /> },
+    { name: 'Expires', cell: ({ expiresAt }) => <Day time={expiresAt} /> },
+    {
+      name: 'Revoke',
+      unseen: true,
+      cell: ({ id, clientName }, { base }) => (
+        <a class="take" href={`${base}/dashboard/grants/${encodeURIComponent(id)}/revoke`}>
+          Revoke<span class="unseen"> access of {clientName}</span>
+        </a>
+      ),
+    },
+  ],
+}
+
+const sessionList: List<BrowserSession> = {
+  id: 'sessions',
+  title: 'Browser sessions',
+  caption: 'Browsers that are signed in, newest first',
+  columns: [
+    { name: 'Browser', cell: ({ browser }) => browser },
+    { name: 'Network', cell: ({ place }) => place },
+    { name: 'Signed in', look: 'broad', cell: ({ createdAt }) => <Minute time={createdAt} /> },
+    { name: 'Expires', look: 'broad', cell: ({ expiresAt }) => <Minute time={expiresAt} /> },
+    {
+      name: 'End',
+      unseen: true,
+      cell: ({ id, browser, isThis }, { base }) =>
+        isThis ? (
+          <span class="state active">this browser</span>
+        ) : (
+          <a class="take" href={`${base}/dashboard/sessions/${encodeURIComponent(id)}/end`}>
+            End session<span class="unseen"> of {browser}</span>
+          </a>
+        ),
+    },
+  ],
 }
 
 /** Changes one's own password as the API does; every session and grant ends with the old one. */
@@ -55,9 +101,7 @@ async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise
     await findUser(signedIn.database, signedIn.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const { data, nextCursor } = await askOwn(signedIn, grantRoutes, grants.list, {
-    query: pageAsked(signedIn),
-  })
+  const granted = await askOwn(signedIn, grantRoutes, grants.list, { query: pageAsked(signedIn) })
   const sessions = await ownSessions(signedIn)
   const facts = [
     ['Name', name || '–'],
@@ -77,26 +121,26 @@ async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise
         <h2 id="who">Profile</h2>
         <Facts facts={facts} />
       </section>
-      <section class="card" aria-labelledby="grants">
-        <h2 id="grants">Applications with access</h2>
-        {data.length === 0 ? (
-          <p>No application can act as you.</p>
-        ) : (
-          <GrantTable signedIn={signedIn} grants={data} />
-        )}
-        {nextPage(signedIn, nextCursor)}
-      </section>
-      <section class="card" aria-labelledby="sessions">
-        <h2 id="sessions">Browser sessions</h2>
-        <SessionTable signedIn={signedIn} sessions={sessions} />
-        {sessions.length > 1 ? (
-          <p class="actions">
-            <a class="button" href={`${signedIn.base}/dashboard/other-sessions/end`}>
-              End all other sessions
-            </a>
-          </p>
-        ) : null}
-      </section>
+      <ListCard
+        signedIn={signedIn}
+        list={grantList}
+        listed={granted}
+        none={<p>No application can act as you.</p>}
+      />
+      <ListCard
+        signedIn={signedIn}
+        list={sessionList}
+        listed={{ data: sessions }}
+        below={
+          sessions.length > 1 ? (
+            <p class="actions">
+              <a class="button" href={`${signedIn.base}/dashboard/other-sessions/end`}>
+                End all other sessions
+              </a>
+            </p>
+          ) : null
+        }
+      />
       <section class="card short" aria-labelledby="change">
         <h2 id="change">Change password</h2>
         <PasswordForm signedIn={signedIn} fault={fault} />

@@ -1,24 +1,57 @@
-import { apps, type NewApp } from '../../contract/apps.ts'
+import { type App, apps, type NewApp } from '../../contract/apps.ts'
+import { ownClientId } from '../../contract/oauth.ts'
 import { appRoutes, findApp } from '../credentials/apps.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import type { ProblemError } from '../problem/problem-error.ts'
-import { AppForm, appInputOf } from './app-form.tsx'
-import { AppTable } from './app-table.tsx'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce } from './form.tsx'
+import { doneOnce, Faults, Field, type FilledIn, Form, isFaulty, OnceField } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { listPage } from './list.tsx'
+import { pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { Day } from './value-text.tsx'
 
 const section = '/dashboard/apps'
 
 /** OAuth 2.0 applications, for admins: which there are, and the form that registers one. */
-export const appsPage: DashboardPage = {
+export const appsPage = listPage<App>({
   path: section,
-  show: (signedIn) => appList(signedIn),
+  section,
+  title: 'Applications',
+  heading: 'OAuth applications',
+  intro: 'An application asks users for consent, then acts on their behalf within the scopes they allow.',
+  list: {
+    id: 'apps',
+    title: 'Registered applications',
+    caption: 'Applications, newest first',
+    columns: [
+      { name: 'Name', cell: ({ name }) => name },
+      { name: 'Client ID', look: 'broad', cell: ({ clientId }) => <code>{clientId}</code> },
+      { name: 'Type', cell: (app) => (app.public ? 'public' : 'confidential') },
+      {
+        name: 'Redirect URIs',
+        look: 'broad',
+        cell: ({ redirectUris }) => <RedirectUris uris={redirectUris} />,
+      },
+      { name: 'Registered', cell: ({ createdAt }) => <Day time={createdAt} /> },
+      {
+        name: 'Delete',
+        unseen: true,
+        cell: ({ clientId, name }, { base }) =>
+          clientId === ownClientId ? (
+            <span class="note word">Built in</span>
+          ) : (
+            <a class="take" href={`${base}${section}/${encodeURIComponent(clientId)}/delete`}>
+              Delete<span class="unseen"> {name}</span>
+            </a>
+          ),
+      },
+    ],
+  },
+  read: (signedIn) => ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) }),
+  form: { title: 'Register an application', Fields: AppForm },
 
   act: (signedIn, form) =>
     doneOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), async (inside) => {
@@ -26,8 +59,18 @@ export const appsPage: DashboardPage = {
       // What shows no secret may be loaded again.
       return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(inside, app)
     }),
+})
 
-  again: appList,
+function RedirectUris({ uris }: { uris: readonly string[] }) {
+  return (
+    <ul class="plain">
+      {uris.map((uri) => (
+        <li>
+          <code>{uri}</code>
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 /** Asks whether an application is to be deleted, and deletes it. */
@@ -55,31 +98,6 @@ export const appDeletion: DashboardPage = {
   },
 }
 
-async function appList(
-  signedIn: SignedInRequest,
-  fault?: ProblemError,
-  form = new URLSearchParams(),
-): Promise<Reply> {
-  const { data, nextCursor } = await ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) })
-  return framed(
-    signedIn,
-    { title: fault ? 'Error: applications' : 'Applications', section, fault },
-    <>
-      <h1>OAuth applications</h1>
-      <p>An application asks users for consent, then acts on their behalf within the scopes they allow.</p>
-      <section class="card" aria-labelledby="apps">
-        <h2 id="apps">Registered applications</h2>
-        <AppTable signedIn={signedIn} apps={data} />
-        {nextPage(signedIn, nextCursor)}
-      </section>
-      <section class="card short" aria-labelledby="new">
-        <h2 id="new">Register an application</h2>
-        <AppForm signedIn={signedIn} form={form} fault={fault} />
-      </section>
-    </>,
-  )
-}
-
 function newAppPage(
   signedIn: SignedInRequest,
   { name, clientId, clientSecret, redirectUris }: NewApp,
@@ -95,13 +113,7 @@ function newAppPage(
       <h2>Client ID</h2>
       <code class="code">{clientId}</code>
       <h2>Redirect URIs</h2>
-      <ul class="plain">
-        {redirectUris.map((uri) => (
-          <li>
-            <code>{uri}</code>
-          </li>
-        ))}
-      </ul>
+      <RedirectUris uris={redirectUris} />
       <p class="actions">
         <a class="button" href={addressOf(signedIn, section)}>
           Done
@@ -109,4 +121,74 @@ function newAppPage(
       </p>
     </div>,
   )
+}
+
+const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Type' }
+
+/** The form that registers an application. */
+function AppForm({ signedIn, form, fault }: FilledIn) {
+  const kinds = [
+    ['confidential', 'Runs on a server that can keep a secret'],
+    ['public', "Runs on users' own devices or in their browsers; gets no secret"],
+  ] as const
+  return (
+    <Form signedIn={signedIn} label="Register an application">
+      <Faults fault={fault} labels={labels} />
+      <OnceField signedIn={signedIn} />
+      <Field
+        name="name"
+        label={labels.name}
+        hint="Shown to users when they are asked for consent"
+        fault={fault}
+        value={form.get('name') ?? ''}
+        maxlength={255}
+        required
+        autocomplete="off"
+      />
+      <label for="redirectUris">{labels.redirectUris}</label>
+      <textarea
+        id="redirectUris"
+        name="redirectUris"
+        rows={3}
+        required
+        spellcheck={false}
+        aria-describedby="uris-hint"
+        aria-invalid={isFaulty(fault, 'redirectUris')}
+      >
+        {form.get('redirectUris') ?? ''}
+      </textarea>
+      <p class="hint" id="uris-hint">
+        One per line: https, or http on 127.0.0.1, [::1] or localhost
+      </p>
+      <fieldset id="public" tabindex={-1}>
+        <legend>{labels.public}</legend>
+        {kinds.map(([kind, meaning]) => (
+          <label class="choice">
+            <input type="radio" name="kind" value={kind} checked={kindIn(form) === kind} />
+            <span>
+              <strong>{kind}</strong>
+              <small>{meaning}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="actions">
+        <button type="submit">Register application</button>
+      </div>
+    </Form>
+  )
+}
+
+/** What the form asks for, as the API takes it. */
+function appInputOf(form: URLSearchParams) {
+  const lines = (form.get('redirectUris') ?? '').split(/\r?\n/).map((line) => line.trim())
+  return {
+    name: form.get('name') ?? '',
+    redirectUris: lines.filter((line) => line !== ''),
+    public: kindIn(form) === 'public',
+  }
+}
+
+function kindIn(form: URLSearchParams): 'public' | 'confidential' {
+  return form.get('kind') === 'public' ? 'public' : 'confidential'
 }

@@ -1,10 +1,9 @@
-import type { Child } from 'hono/jsx'
 import { type Action, type Noun, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { EntryRun, Tally } from '../audit-log/entry-runs.ts'
 import { Actor, SubjectName } from './audit-names.tsx'
+import type { ListColumn } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { counted, Minute, many, Period, shown } from './value-text.tsx'
 
 const section = '/dashboard/audit'
@@ -62,8 +61,8 @@ function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
   for (const name of ['cursor', 'done']) search.delete(name)
   const [newest] = run.shown
   const given = {
-    user: newest?.userId,
-    credential: newest?.credential,
+    user: newest.userId,
+    credential: newest.credential,
     action: run.tallies.length === 1 ? run.tallies[0]?.action : undefined,
     from: run.oldestAt,
     // The end of a period is not a part of it.
@@ -74,35 +73,38 @@ function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
   return `${base}${section}?${search}`
 }
 
-/** A table of runs; a run of several entries is one row that opens. */
-export function RunTable({ signedIn, runs }: { signedIn: SignedInRequest; runs: readonly EntryRun[] }) {
-  return (
-    <Table
-      caption="Entries, newest first"
-      columns={[
-        { name: 'Action' },
-        { name: 'Time' },
-        { name: 'Address' },
-        { name: 'Subject', look: 'broad' },
-        { name: 'By', look: 'broad' },
-      ]}
-      rows={runs.flatMap((run) => {
-        const [entry] = run.shown
-        if (!entry) return []
-        const isOne = run.entries === 1
-        return [
-          [
-            isOne ? <a href={entryHref(signedIn, entry)}>{entry.action}</a> : <RunName run={run} />,
-            isOne ? <Minute time={entry.at} /> : <Period start={run.oldestAt} end={run.newestAt} />,
-            entry.address === null ? <span class="none">–</span> : shown(entry.address, 64),
-            isOne ? <SubjectName entry={entry} /> : <RunEntries signedIn={signedIn} run={run} />,
-            <Actor entry={entry} />,
-          ] as readonly Child[],
-        ]
-      })}
-    />
-  )
-}
+/** Columns of runs; a run of several entries is one row that opens. */
+export const runColumns: readonly ListColumn<EntryRun>[] = [
+  {
+    name: 'Action',
+    cell: (run, signedIn) =>
+      run.entries === 1 ? (
+        <a href={entryHref(signedIn, run.shown[0])}>{run.shown[0].action}</a>
+      ) : (
+        <RunName run={run} />
+      ),
+  },
+  {
+    name: 'Time',
+    cell: (run) =>
+      run.entries === 1 ? (
+        <Minute time={run.shown[0].at} />
+      ) : (
+        <Period start={run.oldestAt} end={run.newestAt} />
+      ),
+  },
+  {
+    name: 'Address',
+    cell: ({ shown: [{ address }] }) => (address === null ? <span class="none">–</span> : shown(address, 64)),
+  },
+  {
+    name: 'Subject',
+    look: 'broad',
+    cell: (run, signedIn) =>
+      run.entries === 1 ? <SubjectName entry={run.shown[0]} /> : <RunEntries signedIn={signedIn} run={run} />,
+  },
+  { name: 'By', look: 'broad', cell: (run) => <Actor entry={run.shown[0]} /> },
+]
 
 function RunName({ run }: { run: EntryRun }) {
   return (

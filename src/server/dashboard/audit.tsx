@@ -10,12 +10,13 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
 import { otherEntries, subjectPage } from './audit-links.ts'
 import { Actor, SubjectName } from './audit-names.tsx'
-import { foldHref, RunTable } from './audit-runs.tsx'
+import { foldHref, runColumns } from './audit-runs.tsx'
 import { ChainState } from './chain-state.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Facts } from './facts.tsx'
 import { framed } from './frame.tsx'
-import { nextPage, noneText, pageAsked, pageSize } from './paging.tsx'
+import { type Listed, listPage } from './list.tsx'
+import { noneText, pageAsked, pageSize } from './paging.tsx'
 import { ask, queryOf, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Minute, shown } from './value-text.tsx'
@@ -23,44 +24,28 @@ import { Minute, shown } from './value-text.tsx'
 const section = '/dashboard/audit'
 
 /** The audit log, for admins: who did what, filtered, and how far its entries are linked. */
-export const auditPage: DashboardPage = {
+export const auditPage = listPage<EntryRun>({
   path: section,
-  async show(signedIn) {
-    const { fault, runs, nextCursor } = await listedOf(signedIn)
-    return framed(
-      signedIn,
-      { title: fault ? 'Error: audit log' : 'Audit log', section, fault },
-      <>
-        <h1>Audit log</h1>
-        <p>Who changed what, and who signed in or was refused. Entries cannot be changed or deleted.</p>
-        <section class="card" aria-labelledby="entries">
-          <h2 id="entries">Entries</h2>
-          <AuditFilter signedIn={signedIn} fault={fault} />
-          <FoldLink signedIn={signedIn} />
-          {runs.length === 0 ? (
-            <p>{noneText(nextCursor, 'No entries match.')}</p>
-          ) : (
-            <RunTable signedIn={signedIn} runs={runs} />
-          )}
-          {nextPage(signedIn, nextCursor)}
-        </section>
-        <ChainState chain={await chainOf(signedIn.database)} />
-      </>,
-    )
-  },
-}
+  section,
+  title: 'Audit log',
+  intro: 'Who changed what, and who signed in or was refused. Entries cannot be changed or deleted.',
+  list: { id: 'entries', title: 'Entries', caption: 'Entries, newest first', columns: runColumns },
+  read: listedOf,
+  filters: (signedIn, { fault }) => (
+    <>
+      <AuditFilter signedIn={signedIn} fault={fault} />
+      <FoldLink signedIn={signedIn} />
+    </>
+  ),
+  none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No entries match.')}</p>,
+  below: async ({ database }) => <ChainState chain={await chainOf(database)} />,
+})
 
 /** Limits of one page. */
 const runBounds = { runs: pageSize, entries: 2_000 }
 
-interface Listed {
-  readonly runs: readonly EntryRun[]
-  readonly nextCursor: string | null
-  readonly fault?: ProblemError
-}
-
 /** The entries that an address asks for; where what it asks for is wrong, none, and what was wrong. */
-async function listedOf(signedIn: SignedInRequest): Promise<Listed> {
+async function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
   const query = { ...pageAsked(signedIn), ...auditQueryOf(signedIn.query) }
   try {
     if (isFolded(signedIn)) {
@@ -68,10 +53,10 @@ async function listedOf(signedIn: SignedInRequest): Promise<Listed> {
       return await pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
     }
     const { data, nextCursor } = await ask(signedIn, auditRoutes, audit.list, { query })
-    return { runs: data.map(runOfOne), nextCursor }
+    return { data: data.map(runOfOne), nextCursor }
   } catch (error) {
     if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
-    return { runs: [], nextCursor: null, fault: error }
+    return { data: [], nextCursor: null, fault: error }
   }
 }
 

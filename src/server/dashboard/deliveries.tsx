@@ -3,80 +3,94 @@ import { lmsKinds } from '../../contract/integration-choices.ts'
 import { seeOther } from '../pages/page.tsx'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
 import { startOf } from './audit-filter.tsx'
-import type { DashboardPage } from './dashboard-page.ts'
 import { Course, eventName, Learner } from './delivery-names.tsx'
 import { DeliveryState } from './delivery-state.tsx'
 import { Form } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
-import { IntegrationParts } from './integration-parts.tsx'
+import { addressOf } from './frame.tsx'
 import { kindName } from './integration-words.ts'
-import { nextPage, noneText, pageAsked } from './paging.tsx'
+import { listPage } from './list.tsx'
+import { noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { StatusFilter } from './status-filter.tsx'
-import { Table } from './table.tsx'
 import { Minute } from './value-text.tsx'
 
 const path = '/dashboard/deliveries'
 
 /** What other systems have sent, for admins: what became of each, and the way to process again what found no course or learner. */
-export const deliveriesPage: DashboardPage = {
+export const deliveriesPage = listPage<Delivery>({
   path,
+  section: '/dashboard/integrations',
+  title: 'Deliveries',
+  part: 'Deliveries',
+  intro: 'What other systems have sent. A delivery whose course or learner is not known waits for a mapping.',
+  list: {
+    id: 'deliveries',
+    title: 'Deliveries',
+    caption: 'Deliveries, newest first',
+    columns: [
+      {
+        name: 'Event',
+        cell: (delivery, { base }) => (
+          <>
+            <a href={`${base}${path}/${encodeURIComponent(delivery.id)}`}>{eventName(delivery, 80)}</a>
+            <small>{kindName(delivery.lmsKind)}</small>
+          </>
+        ),
+      },
+      { name: 'Received', cell: ({ receivedAt }) => <Minute time={receivedAt} /> },
+      { name: 'State', cell: (delivery) => <DeliveryState delivery={delivery} /> },
+      {
+        name: 'Learner',
+        look: 'broad',
+        cell: (delivery, { base }) => <Learner base={base} delivery={delivery} />,
+      },
+      {
+        name: 'Course',
+        look: 'broad',
+        cell: (delivery, { base }) => <Course base={base} delivery={delivery} />,
+      },
+    ],
+  },
 
-  async show(signedIn) {
-    const { query, base } = signedIn
-    const names = ['kind', 'status', 'from'] as const
-    const asked = Object.fromEntries(names.map((name) => [name, query.get(name) || undefined]))
-    const { kind, status, from } = asked
-    const { data, nextCursor } = await ask(signedIn, deliveryRoutes, deliveries.list, {
+  read(signedIn) {
+    const { kind, status, from } = filterOf(signedIn)
+    return ask(signedIn, deliveryRoutes, deliveries.list, {
       query: { ...pageAsked(signedIn), lms_kind: kind, status, received_since: startOf(from) },
     })
-    const without = (left: (typeof names)[number]) => {
-      const others = Object.entries(asked).flatMap(([name, value]) =>
-        name === left || value === undefined ? [] : [[name, value]],
-      )
-      return base + path + (others.length === 0 ? '' : `?${new URLSearchParams(others)}`)
-    }
-    const isFiltered = Object.values(asked).some((value) => value !== undefined)
-    return framed(
-      signedIn,
-      { title: 'Deliveries', section: '/dashboard/integrations' },
+  },
+
+  filters(signedIn) {
+    const { kind, status, from } = filterOf(signedIn)
+    return (
       <>
-        <h1>Deliveries</h1>
-        <IntegrationParts signedIn={signedIn} shown="Deliveries" />
-        <p>
-          What other systems have sent. A delivery whose course or learner is not known waits for a mapping.
-        </p>
-        <section class="card" aria-labelledby="deliveries">
-          <h2 id="deliveries">Deliveries</h2>
-          <StatusFilter
-            label="Deliveries by state"
-            here={without('status')}
-            choices={deliveryStatuses}
-            chosen={status}
-            anchor="deliveries"
-          />
-          <StatusFilter
-            label="Deliveries by system"
-            here={without('kind')}
-            parameter="kind"
-            choices={lmsKinds}
-            nameOf={kindName}
-            chosen={kind}
-            anchor="deliveries"
-          />
-          <SinceFilter signedIn={signedIn} from={from} others={{ kind, status }} />
-          {data.length > 0 ? <DeliveryTable base={base} deliveries={data} /> : null}
-          {data.length > 0 ? null : isFiltered ? (
-            <p>{noneText(nextCursor, 'No deliveries match.')}</p>
-          ) : (
-            <NoneYet base={base} />
-          )}
-          {nextPage(signedIn, nextCursor)}
-        </section>
-        {(await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null}
-      </>,
+        <StatusFilter
+          label="Deliveries by state"
+          here={hereWith(signedIn, { kind, from })}
+          choices={deliveryStatuses}
+          chosen={status}
+          anchor="deliveries"
+        />
+        <StatusFilter
+          label="Deliveries by system"
+          here={hereWith(signedIn, { status, from })}
+          parameter="kind"
+          choices={lmsKinds}
+          nameOf={kindName}
+          chosen={kind}
+          anchor="deliveries"
+        />
+        <SinceFilter signedIn={signedIn} from={from} others={{ kind, status }} />
+      </>
     )
   },
+
+  none(signedIn, { nextCursor = null }) {
+    const isFiltered = Object.values(filterOf(signedIn)).some((value) => value !== undefined)
+    if (isFiltered) return <p>{noneText(nextCursor, 'No deliveries match.')}</p>
+    return <NoneYet base={signedIn.base} />
+  },
+
+  below: async (signedIn) => ((await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null),
 
   async act(signedIn, form) {
     const cursor = form.get('cursor')
@@ -86,6 +100,18 @@ export const deliveriesPage: DashboardPage = {
     const address = addressOf(signedIn, path, 'deliveries_replayed')
     return seeOther(nextCursor === null ? address : `${address}&${new URLSearchParams({ rest: nextCursor })}`)
   },
+})
+
+/** What the address narrows the list down to. */
+function filterOf({ query }: SignedInRequest) {
+  const [kind, status, from] = ['kind', 'status', 'from'].map((name) => query.get(name) || undefined)
+  return { kind, status, from }
+}
+
+/** The address of the list with these filters. */
+function hereWith({ base }: SignedInRequest, filters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(filters).filter((one): one is [string, string] => one[1] !== undefined)
+  return base + path + (given.length === 0 ? '' : `?${new URLSearchParams(given)}`)
 }
 
 /** True where a delivery waits for a mapping or an enrolment. */
@@ -146,30 +172,5 @@ function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {
         </button>
       </div>
     </Form>
-  )
-}
-
-function DeliveryTable({ base, deliveries }: { base: string; deliveries: readonly Delivery[] }) {
-  return (
-    <Table
-      caption="Deliveries, newest first"
-      columns={[
-        { name: 'Event' },
-        { name: 'Received' },
-        { name: 'State' },
-        { name: 'Learner', look: 'broad' },
-        { name: 'Course', look: 'broad' },
-      ]}
-      rows={deliveries.map((delivery) => [
-        <>
-          <a href={`${base}${path}/${encodeURIComponent(delivery.id)}`}>{eventName(delivery, 80)}</a>
-          <small>{kindName(delivery.lmsKind)}</small>
-        </>,
-        <Minute time={delivery.receivedAt} />,
-        <DeliveryState delivery={delivery} />,
-        <Learner base={base} delivery={delivery} />,
-        <Course base={base} delivery={delivery} />,
-      ])}
-    />
   )
 }

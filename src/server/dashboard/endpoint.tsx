@@ -1,5 +1,5 @@
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
-import { messages } from '../../contract/messages.ts'
+import { type Message, messages } from '../../contract/messages.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
@@ -14,8 +14,9 @@ import { EndpointState, EventNames } from './endpoint-state.tsx'
 import { Facts } from './facts.tsx'
 import { doneOnce, Faults, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { MessageTable } from './message-table.tsx'
-import { nextPage, noneText, pageAsked } from './paging.tsx'
+import { type List, ListCard } from './list.tsx'
+import { messageColumns } from './messages.tsx'
+import { noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { messageStatuses, StatusFilter } from './status-filter.tsx'
 import { Day, Minute, shown } from './value-text.tsx'
@@ -116,6 +117,13 @@ function placeOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` 
   return `${list}/${encodeURIComponent(params['endpointId'] ?? '')}`
 }
 
+const messageList: List<Message> = {
+  id: 'messages',
+  title: 'Messages',
+  caption: 'Messages, newest first',
+  columns: messageColumns,
+}
+
 async function onePage(
   signedIn: SignedInRequest,
   fault?: ProblemError,
@@ -124,7 +132,7 @@ async function onePage(
   const { params, query, base } = signedIn
   const endpoint = await ask(signedIn, endpointRoutes, endpoints.get, { params })
   const status = query.get('status') ?? undefined
-  const { data, nextCursor } = await ask(signedIn, messageRoutes, messages.list, {
+  const sent = await ask(signedIn, messageRoutes, messages.list, {
     query: { ...pageAsked(signedIn), endpoint_id: endpoint.id, status },
   })
   const isEdited = form?.get('action') === 'save'
@@ -139,22 +147,25 @@ async function onePage(
       {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
       <Details endpoint={endpoint} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
-      <section class="card" aria-labelledby="messages">
-        <h2 id="messages">Messages</h2>
-        <StatusFilter
-          label="Messages by status"
-          here={`${base}${placeOf(signedIn)}`}
-          choices={messageStatuses}
-          chosen={status}
-          anchor="messages"
-        />
-        {data.length === 0 ? (
-          <p>{status ? noneText(nextCursor, 'No messages match.') : 'No messages yet. Send a test event.'}</p>
-        ) : (
-          <MessageTable base={base} messages={data} />
-        )}
-        {nextPage(signedIn, nextCursor)}
-      </section>
+      <ListCard
+        signedIn={signedIn}
+        list={messageList}
+        listed={sent}
+        above={
+          <StatusFilter
+            label="Messages by status"
+            here={`${base}${placeOf(signedIn)}`}
+            choices={messageStatuses}
+            chosen={status}
+            anchor="messages"
+          />
+        }
+        none={
+          <p>
+            {status ? noneText(sent.nextCursor, 'No messages match.') : 'No messages yet. Send a test event.'}
+          </p>
+        }
+      />
       <section class="card short" aria-labelledby="edit">
         <h2 id="edit">Edit the endpoint</h2>
         <EndpointForm

@@ -2,10 +2,10 @@ import type { Child } from 'hono/jsx'
 import { type Grade, grades } from '../../contract/grades.ts'
 import { gradeRoutes } from '../grades/grades.ts'
 import { itemName } from './grade-items.ts'
+import { type ListColumn, ListTable } from './list.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { Score } from './score.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { type Column, Table } from './table.tsx'
 import { Day, shown } from './value-text.tsx'
 
 /** The grades of one learner, the latest first: of one course, or of all, each then with its course. */
@@ -23,49 +23,27 @@ export async function gradeList({
   /** What is said where there are none. */
   none: Child
 }) {
-  const { data, nextCursor } = await ask(signedIn, gradeRoutes, grades.list, {
+  const listed = await ask(signedIn, gradeRoutes, grades.list, {
     query: { ...pageAsked(signedIn), learner_id: learnerId, course_id: courseId, sort: '-gradedAt' },
   })
-  const course: readonly Column[] = courseId === undefined ? [{ name: 'Course', look: 'broad' }] : []
-  const pages = nextPage(signedIn, nextCursor)
-  if (data.length === 0)
-    return pages ? (
-      <>
-        {none}
-        {pages}
-      </>
-    ) : (
-      none
-    )
-  return (
-    <>
-      <Table
-        caption={caption}
-        columns={[
-          { name: 'Item' },
-          ...course,
-          { name: 'Grade', look: 'figures' },
-          { name: 'Source' },
-          { name: 'Graded' },
-        ]}
-        rows={data.map((grade) => [
-          <Item base={signedIn.base} grade={grade} />,
-          ...(courseId === undefined
-            ? [
-                <a href={`${signedIn.base}/dashboard/courses/${encodeURIComponent(grade.courseId)}`}>
-                  {grade.courseTitle}
-                </a>,
-              ]
-            : []),
-          <Score grade={grade} />,
-          shown(grade.source, 48),
-          <Day time={grade.gradedAt} />,
-        ])}
-      />
-      {pages}
-    </>
-  )
+  const columns = courseId === undefined ? gradeColumns : gradeColumns.filter(({ name }) => name !== 'Course')
+  const isNothing = listed.data.length === 0 && nextPage(signedIn, listed.nextCursor) === null
+  return isNothing ? none : <ListTable list={{ caption, columns }} {...{ signedIn, listed, none }} />
 }
+
+const gradeColumns: readonly ListColumn<Grade>[] = [
+  { name: 'Item', cell: (grade, { base }) => <Item base={base} grade={grade} /> },
+  {
+    name: 'Course',
+    look: 'broad',
+    cell: ({ courseId, courseTitle }, { base }) => (
+      <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>{courseTitle}</a>
+    ),
+  },
+  { name: 'Grade', look: 'figures', cell: (grade) => <Score grade={grade} /> },
+  { name: 'Source', cell: ({ source }) => shown(source, 48) },
+  { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
+]
 
 function Item({ base, grade }: { base: string; grade: Grade }) {
   return (

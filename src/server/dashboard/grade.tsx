@@ -7,10 +7,10 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Facts } from './facts.tsx'
 import { framed } from './frame.tsx'
 import { itemName } from './grade-items.ts'
-import { nextPage, pageAsked } from './paging.tsx'
+import { type List, ListCard } from './list.tsx'
+import { pageAsked } from './paging.tsx'
 import { Score, scoreText } from './score.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { Minute, percent, shown } from './value-text.tsx'
 
 /** One grade: whose it is, in what, where it came from, and each score before. A learner sees their own. */
@@ -19,10 +19,7 @@ export const gradePage: DashboardPage = {
   async show(signedIn) {
     const { params } = signedIn
     const grade = await ask(signedIn, gradeRoutes, grades.get, { params })
-    const { data, nextCursor } = await ask(signedIn, gradeRoutes, grades.history, {
-      params,
-      query: pageAsked(signedIn),
-    })
+    const steps = await ask(signedIn, gradeRoutes, grades.history, { params, query: pageAsked(signedIn) })
     const isStaff = isRole(signedIn, ...analytics.learners.roles)
     const { learnerId, courseId, courseTitle, userEmail } = grade
     const course = `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
@@ -54,36 +51,29 @@ export const gradePage: DashboardPage = {
             ]}
           />
         </section>
-        <section class="card" aria-labelledby="history">
-          <h2 id="history">History</h2>
-          <History signedIn={signedIn} steps={data} />
-          {nextPage(signedIn, nextCursor)}
-        </section>
+        <ListCard signedIn={signedIn} list={history} listed={steps} />
       </>,
     )
   },
 }
 
-function History({ signedIn, steps }: { signedIn: SignedInRequest; steps: readonly GradeStep[] }) {
-  return (
-    <Table
-      caption="Scores of this grade, newest first"
-      columns={[
-        { name: 'Version' },
-        { name: 'Score' },
-        { name: 'Graded' },
-        { name: 'Recorded' },
-        { name: 'Recorded by', look: 'broad' },
-      ]}
-      rows={steps.map((step) => [
-        String(step.version),
-        <StepScore step={step} />,
-        <Minute time={step.gradedAt} />,
-        <Minute time={step.recordedAt} />,
-        <Source signedIn={signedIn} from={step} source={step.recordedByEmail ?? step.recordedBy} />,
-      ])}
-    />
-  )
+const history: List<GradeStep> = {
+  id: 'history',
+  title: 'History',
+  caption: 'Scores of this grade, newest first',
+  columns: [
+    { name: 'Version', cell: ({ version }) => String(version) },
+    { name: 'Score', cell: (step) => <StepScore step={step} /> },
+    { name: 'Graded', cell: ({ gradedAt }) => <Minute time={gradedAt} /> },
+    { name: 'Recorded', cell: ({ recordedAt }) => <Minute time={recordedAt} /> },
+    {
+      name: 'Recorded by',
+      look: 'broad',
+      cell: (step, signedIn) => (
+        <Source signedIn={signedIn} from={step} source={step.recordedByEmail ?? step.recordedBy} />
+      ),
+    },
+  ],
 }
 
 function StepScore({ step: { scoreGiven, scoreMaximum, published } }: { step: GradeStep }) {

@@ -8,13 +8,16 @@ const parts = [
   ['/dashboard/messages', 'Messages'],
 ] as const
 
+/** The name of one of these pages. */
+export type IntegrationPart = (typeof parts)[number][1]
+
 /** The ways between what connects an academy with other systems: what comes in, and what goes out. */
 export function IntegrationParts({
   signedIn: { base },
   shown,
 }: {
   signedIn: SignedInRequest
-  shown: (typeof parts)[number][1]
+  shown: IntegrationPart
 }) {
   return (
     <Parts

@@ -3,59 +3,66 @@ import type { Integration } from '../../contract/integration.ts'
 import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
-import type { DashboardPage } from './dashboard-page.ts'
-import { framed } from './frame.tsx'
-import { IntegrationParts } from './integration-parts.tsx'
 import { kindWords } from './integration-words.ts'
 import { LastDelivery, lastDelivery } from './last-delivery.tsx'
+import { listPage } from './list.tsx'
 import { ask } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { Day, shown } from './value-text.tsx'
 
 const section = '/dashboard/integrations'
 
-/** The systems that grades can come from, for admins: which are connected, and the way to each. */
-export const integrationsPage: DashboardPage = {
-  path: section,
-  async show(signedIn) {
-    const { data } = await ask(signedIn, integrationRoutes, integrations.list, { query: { limit: '100' } })
-    const last = new Map<LmsKind, Delivery | undefined>()
-    for (const kind of lmsKinds) last.set(kind, await lastDelivery(signedIn, kind))
-    const placeOf = (kind: string) => `${signedIn.base}${section}/${kind}`
-    return framed(
-      signedIn,
-      { title: 'Integrations', section },
-      <>
-        <h1>Integrations</h1>
-        <IntegrationParts signedIn={signedIn} shown="Connections" />
-        <p>Other learning management systems send their grades and progress to this server.</p>
-        <section class="card" aria-labelledby="systems">
-          <h2 id="systems">Systems</h2>
-          <Table
-            caption="Systems that can be connected"
-            columns={[
-              { name: 'System' },
-              { name: 'State' },
-              { name: 'Base URL', look: 'broad' },
-              { name: 'Secret set' },
-              { name: 'Last delivery', look: 'broad' },
-            ]}
-            rows={lmsKinds.map((kind) => {
-              const integration = data.find(({ lmsKind }) => lmsKind === kind)
-              return [
-                <a href={placeOf(kind)}>{kindWords[kind]}</a>,
-                <ConnectionState integration={integration} />,
-                integration?.baseUrl ? shown(integration.baseUrl, 120) : <span class="none">–</span>,
-                <Day time={integration?.secrets.webhook[0]?.setAt ?? null} />,
-                <LastDelivery base={signedIn.base} delivery={last.get(kind)} />,
-              ]
-            })}
-          />
-        </section>
-      </>,
-    )
-  },
+/** A system that can be connected; with what is known of it where it is. */
+interface System {
+  readonly kind: LmsKind
+  readonly integration: Integration | undefined
+  readonly last: Delivery | undefined
 }
+
+/** The systems that grades can come from, for admins: which are connected, and the way to each. */
+export const integrationsPage = listPage<System>({
+  path: section,
+  section,
+  title: 'Integrations',
+  part: 'Connections',
+  intro: 'Other learning management systems send their grades and progress to this server.',
+  list: {
+    id: 'systems',
+    title: 'Systems',
+    caption: 'Systems that can be connected',
+    columns: [
+      {
+        name: 'System',
+        cell: ({ kind }, { base }) => <a href={`${base}${section}/${kind}`}>{kindWords[kind]}</a>,
+      },
+      { name: 'State', cell: ({ integration }) => <ConnectionState integration={integration} /> },
+      {
+        name: 'Base URL',
+        look: 'broad',
+        cell: ({ integration }) =>
+          integration?.baseUrl ? shown(integration.baseUrl, 120) : <span class="none">–</span>,
+      },
+      {
+        name: 'Secret set',
+        cell: ({ integration }) => <Day time={integration?.secrets.webhook[0]?.setAt ?? null} />,
+      },
+      {
+        name: 'Last delivery',
+        look: 'broad',
+        cell: ({ last }, { base }) => <LastDelivery base={base} delivery={last} />,
+      },
+    ],
+  },
+
+  async read(signedIn) {
+    const listed = await ask(signedIn, integrationRoutes, integrations.list, { query: { limit: '100' } })
+    const data: System[] = []
+    for (const kind of lmsKinds) {
+      const integration = listed.data.find(({ lmsKind }) => lmsKind === kind)
+      data.push({ kind, integration, last: await lastDelivery(signedIn, kind) })
+    }
+    return { data }
+  },
+})
 
 /** Whether deliveries of a system are taken. */
 export function ConnectionState({ integration }: { integration: Integration | undefined }) {

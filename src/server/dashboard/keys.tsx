@@ -1,30 +1,86 @@
-import { keys, type NewKey } from '../../contract/keys.ts'
-import { findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
+import { isDay } from '../../codec/time-text.ts'
+import { type Key, keys, type NewKey } from '../../contract/keys.ts'
+import { scopeInWords } from '../../contract/security-schemes.ts'
+import { aYearAfter, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import type { ProblemError } from '../problem/problem-error.ts'
+import { invalid } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce } from './form.tsx'
+import { doneOnce, Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { KeyForm, keyInputOf } from './key-form.tsx'
-import { KeyTable } from './key-table.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { listPage } from './list.tsx'
+import { pageAsked } from './paging.tsx'
 import { askOwn, type SignedInRequest, writeFor, writingOf } from './signed-in-request.ts'
+import { Day } from './value-text.tsx'
 
 const section = '/dashboard/keys'
 
 /** One's own API keys, whatever one's role: the API itself has keys for admins only. */
-export const keysPage: DashboardPage = {
+export const keysPage = listPage<Key>({
   path: section,
-  show: (signedIn) => keyList(signedIn),
+  section,
+  title: 'API keys',
+  intro: (
+    <>
+      An API key lets a program act as you, within its scopes. Keep it secret, like a password. Pass it in{' '}
+      <code>LEARNCTL_API_KEY</code>, or sign in with <code class="word">learnctl auth login --with-key</code>.
+    </>
+  ),
+  list: {
+    id: 'keys',
+    title: 'Your keys',
+    caption: 'Your keys, newest first',
+    columns: [
+      { name: 'Name', cell: ({ name }) => name },
+      {
+        name: 'Key',
+        cell: ({ prefix, last4 }) => (
+          <code>
+            {prefix}…{last4}
+          </code>
+        ),
+      },
+      { name: 'Scopes', cell: ({ scopes }) => scopes.join(' ') },
+      { name: 'Created', cell: ({ createdAt }) => <Day time={createdAt} /> },
+      { name: 'Last used', cell: ({ lastUsedAt }) => <Day time={lastUsedAt} /> },
+      { name: 'Expires', cell: ({ expiresAt }) => <Day time={expiresAt} /> },
+      {
+        name: 'State',
+        cell: (key, signedIn) => (
+          <span class={`state ${stateOf(key, signedIn)}`}>{stateOf(key, signedIn)}</span>
+        ),
+      },
+      {
+        name: 'Revoke',
+        unseen: true,
+        cell: ({ id, name, revokedAt }, { base }) =>
+          revokedAt ? (
+            ''
+          ) : (
+            <a class="take" href={`${base}${section}/${encodeURIComponent(id)}/revoke`}>
+              Revoke<span class="unseen"> {name}</span>
+            </a>
+          ),
+      },
+    ],
+  },
+  read: (signedIn) =>
+    askOwn(signedIn, keyRoutes, keys.list, {
+      query: { user_id: signedIn.user.id, ...pageAsked(signedIn) },
+    }),
+  none: () => <p>No API keys yet.</p>,
+  form: { title: 'Create a key', initial: 'scopes=read', Fields: KeyForm },
 
   act: (signedIn, form) =>
     doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
       newKeyPage(inside, await askOwn(inside, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
+})
 
-  again: keyList,
+function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): string {
+  if (revokedAt) return 'revoked'
+  return expiresAt && expiresAt <= request.now.toISOString() ? 'expired' : 'active'
 }
 
 /** Asks whether a key is to be revoked, and revokes it. */
@@ -50,36 +106,6 @@ export const keyRevocation: DashboardPage = {
   },
 }
 
-async function keyList(
-  signedIn: SignedInRequest,
-  fault?: ProblemError,
-  form = new URLSearchParams('scopes=read'),
-): Promise<Reply> {
-  const query = { user_id: signedIn.user.id, ...pageAsked(signedIn) }
-  const { data, nextCursor } = await askOwn(signedIn, keyRoutes, keys.list, { query })
-  return framed(
-    signedIn,
-    { title: fault ? 'Error: API keys' : 'API keys', section, fault },
-    <>
-      <h1>API keys</h1>
-      <p>
-        An API key lets a program act as you, within its scopes. Keep it secret, like a password. Pass it in{' '}
-        <code>LEARNCTL_API_KEY</code>, or sign in with{' '}
-        <code class="word">learnctl auth login --with-key</code>.
-      </p>
-      <section class="card" aria-labelledby="keys">
-        <h2 id="keys">Your keys</h2>
-        {data.length === 0 ? <p>No API keys yet.</p> : <KeyTable signedIn={signedIn} keys={data} />}
-        {nextPage(signedIn, nextCursor)}
-      </section>
-      <section class="card short" aria-labelledby="new">
-        <h2 id="new">Create a key</h2>
-        <KeyForm signedIn={signedIn} form={form} fault={fault} />
-      </section>
-    </>,
-  )
-}
-
 function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }: NewKey): Reply {
   return framed(
     signedIn,
@@ -103,4 +129,82 @@ function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }:
       </p>
     </div>,
   )
+}
+
+const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
+
+/** The form for a new key; it offers the scopes that the role of who is signed in can have. */
+function KeyForm({ signedIn, form, fault }: FilledIn) {
+  const chosen = form.getAll('scopes')
+  return (
+    <Form signedIn={signedIn} label="Create a key">
+      <Faults fault={fault} labels={labels} />
+      <OnceField signedIn={signedIn} />
+      <Field
+        name="name"
+        label={labels.name}
+        hint="What the key is for, such as nightly export"
+        fault={fault}
+        value={form.get('name') ?? ''}
+        maxlength={255}
+        required
+        autocomplete="off"
+      />
+      <fieldset id="scopes" tabindex={-1}>
+        <legend>{labels.scopes}</legend>
+        {signedIn.principal.scopes.map((scope) => (
+          <label class="choice">
+            <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
+            <span>
+              <strong>{scope}</strong>
+              <small>{scopeInWords[scope]}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        name="expiresAt"
+        label={labels.expiresAt}
+        hint="Last day on which the key works (UTC)"
+        fault={fault}
+        type="date"
+        value={dayIn(form) ?? usualDay(signedIn.request.now)}
+      />
+      <label class="choice">
+        <input type="checkbox" name="never" value="true" checked={form.get('never') === 'true'} />
+        <span>
+          <strong>Never expires</strong>
+          <small>Anyone who finds the key can use it until you revoke it</small>
+        </span>
+      </label>
+      <div class="actions">
+        <button type="submit">Create key</button>
+      </div>
+    </Form>
+  )
+}
+
+/** What the form asks for, as the API takes it; throws 422 for what is no day. */
+function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
+  const name = form.get('name') ?? ''
+  const scopes = form.getAll('scopes')
+  if (form.get('never') === 'true') return { name, scopes, expiresAt: null }
+  const day = dayIn(form) || usualDay(request.now)
+  if (!isDay(day)) {
+    throw invalid([
+      { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
+    ])
+  }
+  // A key that ends on a day is good until that day is over.
+  return { name, scopes, expiresAt: `${day}T23:59:59.999Z` }
+}
+
+/** The last day of a key, unless another is asked for. */
+function usualDay(now: Date): string {
+  return aYearAfter(now.toISOString()).slice(0, 10)
+}
+
+/** What stands in the field; undefined before anybody has filled in the form. */
+function dayIn(form: URLSearchParams): string | undefined {
+  return form.get('expiresAt')?.trim()
 }

@@ -1,38 +1,93 @@
 import { mappedNouns } from '../../contract/integration-choices.ts'
 import type { Mapping } from '../../contract/mapping.ts'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
-import { nextPage } from './paging.tsx'
+import { type List, ListCard, type Listed } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { Day, shown } from './value-text.tsx'
 
 const labels = { noun: 'Kind', externalKey: 'Id in the other system', reference: 'Course or user here' }
 
+const mappingList: List<Mapping> = {
+  id: 'mappings',
+  title: 'Mappings',
+  caption: 'Mappings, newest first',
+  columns: [
+    { name: 'Id in the other system', cell: ({ externalKey }) => <code>{shown(externalKey, 80)}</code> },
+    { name: 'Kind', cell: ({ noun }) => noun },
+    {
+      name: 'Course or user here',
+      look: 'broad',
+      cell: (mapping, { base }) => <Target base={base} mapping={mapping} />,
+    },
+    { name: 'Changed', cell: ({ updatedAt }) => <Day time={updatedAt} /> },
+    {
+      name: 'Delete',
+      unseen: true,
+      cell: (mapping, signedIn) => <Deletion signedIn={signedIn} mapping={mapping} />,
+    },
+  ],
+}
+
 /** What the courses and users of another system are here, and the form for another one. */
-export function Mappings({
-  signedIn,
-  form,
-  fault,
-  page: { data, nextCursor },
-}: FilledIn & { page: { readonly data: readonly Mapping[]; readonly nextCursor: string | null } }) {
+export function Mappings({ signedIn, form, fault, page }: FilledIn & { page: Listed<Mapping> }) {
   const key = signedIn.query.get('key') ?? ''
   return (
-    <section class="card" aria-labelledby="mappings">
-      <h2 id="mappings">Mappings</h2>
-      <p>
-        Courses and users are found by their external ids and e-mail addresses. A mapping names the ones that
-        are not.
-      </p>
-      {data.length > 0 || key !== '' ? <KeySearch signedIn={signedIn} wanted={key} /> : null}
-      {data.length > 0 ? (
-        <MappingTable signedIn={signedIn} mappings={data} />
-      ) : (
-        <p>{key === '' ? 'No mappings yet.' : 'No mappings match.'}</p>
-      )}
-      {nextPage(signedIn, nextCursor)}
-      <h3>Add a mapping</h3>
-      <MappingForm {...{ signedIn, form, fault }} />
-    </section>
+    <ListCard
+      signedIn={signedIn}
+      list={mappingList}
+      listed={page}
+      above={
+        <>
+          <p>
+            Courses and users are found by their external ids and e-mail addresses. A mapping names the ones
+            that are not.
+          </p>
+          {page.data.length > 0 || key !== '' ? <KeySearch signedIn={signedIn} wanted={key} /> : null}
+        </>
+      }
+      none={<p>{key === '' ? 'No mappings yet.' : 'No mappings match.'}</p>}
+      below={
+        <>
+          <h3>Add a mapping</h3>
+          <MappingForm {...{ signedIn, form, fault }} />
+        </>
+      }
+    />
+  )
+}
+
+function Target({
+  base,
+  mapping: { noun, name, reference, targetStatus },
+}: {
+  base: string
+  mapping: Mapping
+}) {
+  const place = noun === 'course' ? 'courses' : 'learners'
+  return (
+    <>
+      <a href={`${base}/dashboard/${place}/${encodeURIComponent(reference)}`}>
+        {shown(name ?? reference, 120)}
+      </a>
+      {targetStatus === 'deleted' ? <small>Deleted</small> : null}
+    </>
+  )
+}
+
+function Deletion({
+  signedIn,
+  mapping: { id, externalKey },
+}: {
+  signedIn: SignedInRequest
+  mapping: Mapping
+}) {
+  return (
+    <Form signedIn={signedIn} label={`Delete mapping of ${shown(externalKey, 80)}`}>
+      <input type="hidden" name="mappingId" value={id} />
+      <button type="submit" class="quiet small" name="action" value="unmap">
+        Delete<span class="unseen"> {shown(externalKey, 80)}</span>
+      </button>
+    </Form>
   )
 }
 
@@ -56,40 +111,6 @@ function KeySearch({
         {wanted === '' ? null : <a href={`${here}#mappings`}>Show all</a>}
       </form>
     </search>
-  )
-}
-
-function MappingTable({ signedIn, mappings }: { signedIn: SignedInRequest; mappings: readonly Mapping[] }) {
-  return (
-    <Table
-      caption="Mappings, newest first"
-      columns={[
-        { name: 'Id in the other system' },
-        { name: 'Kind' },
-        { name: 'Course or user here', look: 'broad' },
-        { name: 'Changed' },
-        { name: 'Delete', unseen: true },
-      ]}
-      rows={mappings.map(({ id, noun, externalKey, name, reference, targetStatus, updatedAt }) => [
-        <code>{shown(externalKey, 80)}</code>,
-        noun,
-        <>
-          <a
-            href={`${signedIn.base}/dashboard/${noun === 'course' ? 'courses' : 'learners'}/${encodeURIComponent(reference)}`}
-          >
-            {shown(name ?? reference, 120)}
-          </a>
-          {targetStatus === 'deleted' ? <small>Deleted</small> : null}
-        </>,
-        <Day time={updatedAt} />,
-        <Form signedIn={signedIn} label={`Delete mapping of ${shown(externalKey, 80)}`}>
-          <input type="hidden" name="mappingId" value={id} />
-          <button type="submit" class="quiet small" name="action" value="unmap">
-            Delete<span class="unseen"> {shown(externalKey, 80)}</span>
-          </button>
-        </Form>,
-      ])}
-    />
   )
 }
 

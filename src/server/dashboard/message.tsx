@@ -10,8 +10,8 @@ import { Document } from './document.tsx'
 import { Facts } from './facts.tsx'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
+import { type List, ListCard } from './list.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { counted, Minute, shown } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
@@ -77,10 +77,12 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
           </Form>
         ) : null}
       </section>
-      <section class="card" aria-labelledby="attempts">
-        <h2 id="attempts">Attempts</h2>
-        {message.attempts.length === 0 ? <p>Not sent yet.</p> : <Attempts attempts={message.attempts} />}
-      </section>
+      <ListCard
+        signedIn={signedIn}
+        list={attemptList}
+        listed={{ data: message.attempts }}
+        none={<p>Not sent yet.</p>}
+      />
       <section class="card" aria-labelledby="body">
         <h2 id="body">Body</h2>
         <Document text={message.body} />
@@ -106,26 +108,25 @@ async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
   }
 }
 
-function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
-  return (
-    <Table
-      caption="Attempts to deliver the message"
-      columns={[
-        { name: 'Attempt' },
-        { name: 'Started' },
-        { name: 'Duration', look: 'figures' },
-        { name: 'HTTP status', look: 'figures' },
-        { name: 'Result', look: 'broad' },
-        { name: 'Response', look: 'broad' },
-      ]}
-      rows={attempts.map(({ number, startedAt, durationMs, status, result, response }) => [
-        counted(number),
-        <Minute time={startedAt} />,
-        `${counted(durationMs)} ms`,
-        status === null ? '–' : String(status),
-        shown(result, 200),
+const attemptList: List<Attempt> = {
+  id: 'attempts',
+  title: 'Attempts',
+  caption: 'Attempts to deliver the message',
+  columns: [
+    { name: 'Attempt', cell: ({ number }) => counted(number) },
+    { name: 'Started', cell: ({ startedAt }) => <Minute time={startedAt} /> },
+    { name: 'Duration', look: 'figures', cell: ({ durationMs }) => `${counted(durationMs)} ms` },
+    {
+      name: 'HTTP status',
+      look: 'figures',
+      cell: ({ status }) => (status === null ? '–' : String(status)),
+    },
+    { name: 'Result', look: 'broad', cell: ({ result }) => shown(result, 200) },
+    {
+      name: 'Response',
+      look: 'broad',
+      cell: ({ response }) =>
         response === '' ? <span class="none">–</span> : <code>{shown(response, 300)}</code>,
-      ])}
-    />
-  )
+    },
+  ],
 }

@@ -1,72 +1,117 @@
 import { endpoints } from '../../contract/endpoints.ts'
 import { messageTypes } from '../../contract/events.ts'
-import { messages } from '../../contract/messages.ts'
+import { type Message, messages } from '../../contract/messages.ts'
 import { endpointRoutes, mostEndpoints } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
-import type { DashboardPage } from './dashboard-page.ts'
-import { framed } from './frame.tsx'
-import { IntegrationParts } from './integration-parts.tsx'
-import { MessageTable } from './message-table.tsx'
-import { nextPage, noneText, pageAsked } from './paging.tsx'
+import { type ListColumn, listPage } from './list.tsx'
+import { noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { messageStatuses, StatusFilter } from './status-filter.tsx'
+import { counted, Minute, shown } from './value-text.tsx'
 
 const path = '/dashboard/messages'
 
+/** Columns of messages to one endpoint. */
+export const messageColumns: readonly ListColumn<Message>[] = [
+  {
+    name: 'Event',
+    cell: ({ id, type }, { base }) => <a href={`${base}${path}/${encodeURIComponent(id)}`}>{type}</a>,
+  },
+  { name: 'Happened', cell: ({ createdAt }) => <Minute time={createdAt} /> },
+  { name: 'State', cell: (message) => <MessageState message={message} /> },
+  { name: 'Attempts', look: 'figures', cell: ({ attemptCount }) => counted(attemptCount) },
+  {
+    name: 'Last result',
+    cell: ({ lastResult }) => (lastResult === null ? <span class="none">–</span> : shown(lastResult, 120)),
+  },
+]
+
+/** A message with the URL of its endpoint; without one where that is deleted. */
+type Sent = Message & { readonly endpointUrl: string | undefined }
+
+const endpointColumn: ListColumn<Sent> = {
+  name: 'Endpoint',
+  look: 'broad',
+  cell: ({ endpointId, endpointUrl }, { base }) => (
+    <a href={`${base}/dashboard/endpoints/${encodeURIComponent(endpointId)}`}>
+      {shown(endpointUrl ?? endpointId, 120)}
+    </a>
+  ),
+}
+
 /** Messages to all endpoints, for admins: what is on its way, what arrived and what was given up. */
-export const messagesPage: DashboardPage = {
+export const messagesPage = listPage<Sent>({
   path,
-  async show(signedIn) {
-    const { query, base } = signedIn
-    const [status, type] = ['status', 'type'].map((name) => query.get(name) || undefined)
+  section: '/dashboard/integrations',
+  title: 'Messages',
+  part: 'Messages',
+  intro: 'Events on their way to webhook endpoints. Those that fail are sent again for about three days.',
+  list: {
+    id: 'messages',
+    title: 'Messages',
+    caption: 'Messages, newest first',
+    columns: [...messageColumns.slice(0, 1), endpointColumn, ...messageColumns.slice(1)],
+  },
+
+  async read(signedIn) {
     const { data, nextCursor } = await ask(signedIn, messageRoutes, messages.list, {
-      query: { ...pageAsked(signedIn), status, type },
+      query: { ...pageAsked(signedIn), ...filterOf(signedIn) },
     })
-    const isFiltered = status !== undefined || type !== undefined
-    return framed(
-      signedIn,
-      { title: 'Messages', section: '/dashboard/integrations' },
+    const urls = data.length > 0 ? await endpointUrls(signedIn) : undefined
+    return { data: data.map((each) => ({ ...each, endpointUrl: urls?.get(each.endpointId) })), nextCursor }
+  },
+
+  filters(signedIn) {
+    const { status, type } = filterOf(signedIn)
+    return (
       <>
-        <h1>Messages</h1>
-        <IntegrationParts signedIn={signedIn} shown="Messages" />
-        <p>Events on their way to webhook endpoints. Those that fail are sent again for about three days.</p>
-        <section class="card" aria-labelledby="messages">
-          <h2 id="messages">Messages</h2>
-          <StatusFilter
-            label="Messages by status"
-            here={base + path + (type === undefined ? '' : `?${new URLSearchParams({ type })}`)}
-            choices={messageStatuses}
-            chosen={status}
-            anchor="messages"
-          />
-          <TypeFilter signedIn={signedIn} status={status} chosen={type} />
-          {data.length > 0 ? (
-            <MessageTable base={base} messages={data} endpoints={await namesOf(signedIn)} />
-          ) : (
-            <p>
-              {isFiltered ? (
-                noneText(nextCursor, 'No messages match.')
-              ) : (
-                <>
-                  No messages yet. <a href={`${base}/dashboard/endpoints`}>Create an endpoint</a>, then send
-                  it a test event.
-                </>
-              )}
-            </p>
-          )}
-          {nextPage(signedIn, nextCursor)}
-        </section>
-      </>,
+        <StatusFilter
+          label="Messages by status"
+          here={signedIn.base + path + (type === undefined ? '' : `?${new URLSearchParams({ type })}`)}
+          choices={messageStatuses}
+          chosen={status}
+          anchor="messages"
+        />
+        <TypeFilter signedIn={signedIn} status={status} chosen={type} />
+      </>
     )
   },
+
+  none(signedIn, { nextCursor = null }) {
+    const { status, type } = filterOf(signedIn)
+    if (status !== undefined || type !== undefined) return <p>{noneText(nextCursor, 'No messages match.')}</p>
+    return (
+      <p>
+        No messages yet. <a href={`${signedIn.base}/dashboard/endpoints`}>Create an endpoint</a>, then send it
+        a test event.
+      </p>
+    )
+  },
+})
+
+function filterOf({ query }: SignedInRequest) {
+  return { status: query.get('status') || undefined, type: query.get('type') || undefined }
 }
 
 /** The URLs of all endpoints, by their ids. */
-async function namesOf(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
+async function endpointUrls(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
   const { data } = await ask(signedIn, endpointRoutes, endpoints.list, {
     query: { limit: String(mostEndpoints) },
   })
   return new Map(data.map(({ id, url }) => [id, url]))
+}
+
+function MessageState({ message: { status, nextAttemptAt, attemptCount } }: { message: Message }) {
+  return (
+    <>
+      <span class={`state ${status}`}>{status}</span>
+      {nextAttemptAt === null || attemptCount === 0 ? null : (
+        <small>
+          Next attempt <Minute time={nextAttemptAt} />
+        </small>
+      )}
+    </>
+  )
 }
 
 function TypeFilter({

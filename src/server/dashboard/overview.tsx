@@ -9,11 +9,11 @@ import { CompletionChart, Key, type Parts, StandingBar } from './completion-char
 import type { DashboardPage } from './dashboard-page.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
+import { type List, ListCard } from './list.tsx'
 import { Commands } from './next-steps.tsx'
 import { ownCourses } from './own-courses.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { Table } from './table.tsx'
 import { counted, percent, shown } from './value-text.tsx'
 
 /** What there is at a glance: an academy for those who work for it, their own courses for learners. */
@@ -25,6 +25,36 @@ export const overview: DashboardPage = {
 
 function seesEverybody(signedIn: SignedInRequest): boolean {
   return isRole(signedIn, ...analytics.learners.roles)
+}
+
+/** A course, and how many of its learners are where. */
+interface CourseRow {
+  readonly course: Course
+  readonly standing: Parts & { readonly averageCompletionPercentage: number | null }
+  /** False where another course of this page has the same title. */
+  readonly isAlone: boolean
+}
+
+const courseList: List<CourseRow> = {
+  id: 'courses',
+  title: 'Courses',
+  caption: 'Courses and the progress of their learners',
+  columns: [
+    { name: 'Course', cell: (row, signedIn) => <CourseName signedIn={signedIn} row={row} /> },
+    { name: 'Learners', look: 'drawn', cell: ({ standing }) => <StandingBar {...standing} /> },
+    { name: 'Completed', look: 'figures', cell: ({ standing }) => counted(standing.completed) },
+    { name: 'In progress', look: 'figures', cell: ({ standing }) => counted(standing.inProgress) },
+    { name: 'Not started', look: 'figures', cell: ({ standing }) => counted(standing.notStarted) },
+    {
+      name: 'Average',
+      look: 'figures',
+      cell: ({ standing }) => percent(standing.averageCompletionPercentage),
+    },
+  ],
+}
+
+function placeOfCourse({ base }: SignedInRequest, courseId: string): string {
+  return `${base}/dashboard/courses/${encodeURIComponent(courseId)}`
 }
 
 const nobody: Parts & { averageCompletionPercentage: null } = {
@@ -46,7 +76,12 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
     listed.data.map(({ id }) => id),
   )
   const titles = Map.groupBy(listed.data, ({ title }) => title)
-  const placeOf = (courseId: string) => `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
+  const rows = listed.data.map((course) => ({
+    course,
+    standing: standings.get(course.id) ?? nobody,
+    isAlone: titles.get(course.title)?.length === 1,
+  }))
+  const placeOf = (courseId: string) => placeOfCourse(signedIn, courseId)
   return framed(
     signedIn,
     { title: 'Overview', section: '/dashboard' },
@@ -66,44 +101,13 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
         ]}
       />
       {all.enrollments > 0 ? <CompletionChart standing={all} /> : null}
-      <section class="card" aria-labelledby="courses">
-        <h2 id="courses">Courses</h2>
-        {listed.data.length === 0 ? (
-          <NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />
-        ) : (
-          <>
-            <Key />
-            <Table
-              caption="Courses and the progress of their learners"
-              columns={[
-                { name: 'Course' },
-                { name: 'Learners', look: 'drawn' },
-                { name: 'Completed', look: 'figures' },
-                { name: 'In progress', look: 'figures' },
-                { name: 'Not started', look: 'figures' },
-                { name: 'Average', look: 'figures' },
-              ]}
-              rows={listed.data.map((course) => {
-                const standing = standings.get(course.id) ?? nobody
-                return [
-                  <CourseName
-                    place={placeOf(course.id)}
-                    course={course}
-                    enrolled={standing.enrollments}
-                    isAlone={titles.get(course.title)?.length === 1}
-                  />,
-                  <StandingBar {...standing} />,
-                  counted(standing.completed),
-                  counted(standing.inProgress),
-                  counted(standing.notStarted),
-                  percent(standing.averageCompletionPercentage),
-                ]
-              })}
-            />
-            {nextPage(signedIn, listed.nextCursor)}
-          </>
-        )}
-      </section>
+      <ListCard
+        signedIn={signedIn}
+        list={courseList}
+        listed={{ data: rows, nextCursor: listed.nextCursor }}
+        above={rows.length === 0 ? null : <Key />}
+        none={<NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />}
+      />
     </>,
   )
 }
@@ -119,25 +123,20 @@ function NoCourses({ mayCreate }: { mayCreate: boolean }) {
 }
 
 function CourseName({
-  place,
-  course,
-  enrolled,
-  isAlone,
+  signedIn,
+  row: { course, standing, isAlone },
 }: {
-  place: string
-  course: Course
-  enrolled: number
-  /** False where another course of this page has the same title. */
-  isAlone: boolean
+  signedIn: SignedInRequest
+  row: CourseRow
 }) {
   const { title, status, difficulty, externalId } = course
   const name = externalId ?? (isAlone ? null : course.id)
   return (
     <>
-      <a href={place}>{title}</a>
+      <a href={placeOfCourse(signedIn, course.id)}>{title}</a>
       <small>
         {name === null ? null : `${shown(name, 64)} · `}
-        {difficulty} · {counted(enrolled)} enrolled
+        {difficulty} · {counted(standing.enrollments)} enrolled
         {status === 'published' ? null : <span class="state">{status}</span>}
       </small>
     </>

@@ -196,7 +196,7 @@ test('a page of runs of the audit log does not grow', async () => {
   ]) {
     for (const cursor of [undefined, writeCursor('-at', newest?.id ?? '', newest?.id ?? '')]) {
       const found = await faultsOf(async () => {
-        const { runs } = await pageOfRuns(
+        const { data: runs } = await pageOfRuns(
           school.database,
           { ...filter, cursor },
           { runs: 25, entries: 2_000 },
