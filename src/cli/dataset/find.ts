@@ -63,6 +63,40 @@ export async function findShown(
   return seen.recognise(caller, record)
 }
 
+/** The record behind the keys of another one. */
+export interface Match {
+  /** As the API shows it; null for none. */
+  readonly shown: JsonObject | null
+  /** A record that has one of its keys, and another value in an earlier one: it is another record. */
+  readonly other: JsonObject | null
+}
+
+/**
+ * Looks for a record by each of its keys, the surest first: a user by the external id, then by the e-mail address among
+ * users who have no external id.
+ *
+ * @param find looks by the fields of one key
+ */
+export async function findByKeys(
+  { keys }: Pick<Dataset, 'keys'>,
+  record: JsonObject,
+  find: (key: JsonObject, fields: readonly string[]) => Promise<JsonObject | null>,
+): Promise<Match> {
+  const earlier: string[] = []
+  const has = (field: string) => record[field] !== undefined && record[field] !== null
+  for (const fields of keys) {
+    if (!fields.every(has) || fields.some((field) => earlier.includes(field))) continue
+    const others = Object.entries(record).filter(([field]) => !earlier.includes(field))
+    const found = await find(Object.fromEntries(others), fields)
+    if (found) {
+      const isIt = earlier.every((field) => (found[field] ?? null) === null || found[field] === record[field])
+      return isIt ? { shown: found, other: null } : { shown: null, other: found }
+    }
+    earlier.push(...fields)
+  }
+  return { shown: null, other: null }
+}
+
 /** Returns false for the items that a query rules out: a platform elsewhere may have ignored it. */
 async function checkOf(list: Call, query: Search['query']): Promise<(item: JsonObject) => boolean> {
   const { createFilterCheck } = await import('../../client/foreign/asked.ts')

@@ -86,7 +86,7 @@ export function byReferences(
       const found = of === null ? undefined : answers.get(of.name)?.get(plain(of.user))
       if (!found) return single.find(record)
       const search = dataset.find(record)
-      return found.find((shown) => search?.matches(shown)) ?? null
+      return { shown: found.find((shown) => search?.matches(shown)) ?? null, other: null }
     },
   }
 }

@@ -2,15 +2,15 @@ import type { Caller } from '../../client/caller.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { findShown, seenRecords } from '../dataset/find.ts'
+import { findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
 import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-records.ts'
 
 /** Looks for the records of rows among those that are there. */
 export interface Finder {
   /** Gets ready for these records, which are looked for next. */
   prepare(records: readonly JsonObject[]): Promise<void>
-  /** The record that is there under the key of this one, as the API shows it; null where there is none. */
-  find(record: JsonObject): Promise<JsonObject | null>
+  /** The record that is there under a key of this one. */
+  find(record: JsonObject): Promise<Match>
 }
 
 /** A page of a list holds so many records, the most that the API gives. */
@@ -18,7 +18,8 @@ const pageSize = 100
 
 /** Asks for each record by itself. */
 export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
-  return { prepare: async () => {}, find: (record) => findShown(caller, dataset, record, signal) }
+  const find = (key: JsonObject) => findShown(caller, dataset, key, signal)
+  return { prepare: async () => {}, find: (record) => findByKeys(dataset, record, find) }
 }
 
 /**
@@ -61,10 +62,8 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
   }
 
   const inAll = { include_total: 'true', ...(dataset.name === 'users' && { include_deleted: 'true' }) }
-  const textsOf = (record: JsonObject) => {
-    const field = fields.find((each) => record[each] !== undefined && record[each] !== null)
-    return field === undefined ? [] : [keyText(field, record[field])]
-  }
+  const textsOf = (record: JsonObject) =>
+    fields.flatMap((field) => ((record[field] ?? null) === null ? [] : [keyText(field, record[field])]))
   return {
     async prepare(records) {
       known = always
@@ -72,11 +71,13 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
         : await read(new Set(records.flatMap(textsOf)), Math.floor(records.length / 2))
     },
     async find(record) {
-      if (known === null) return single.find(record)
-      const id = idAtAddress(caller, dataset.operations.list, record['externalId'])
-      const [text] = id === null ? textsOf(record) : [keyText('id', id)]
-      const shown = text === undefined ? undefined : known.get(text)
-      return shown ?? (id === null ? seen.recognise(caller, record) : null)
+      const all = known
+      if (all === null) return single.find(record)
+      return findByKeys(dataset, record, async (key, [field = '']) => {
+        const id = idAtAddress(caller, dataset.operations.list, key['externalId'])
+        const shown = all.get(id === null ? keyText(field, key[field]) : keyText('id', id))
+        return shown ?? (id === null ? seen.recognise(caller, key) : null)
+      })
     },
   }
 }

@@ -111,8 +111,14 @@ async function planRow(
   const [name = ''] = namesOf(dataset, record)
   try {
     const asked = (abilities.find || replaces) && keyOf(dataset, record) !== null
-    const shown = (replaces ? steps.get(name) : undefined) ?? (asked ? await finder.find(record) : null)
+    const step = replaces ? steps.get(name) : undefined
+    const match = asked && !step ? await finder.find(record) : null
+    const shown = step ?? match?.shown ?? null
     if (replaces) steps.set(name, { ...shown, ...record })
+    if (match?.other) {
+      const { externalId, id } = match.other
+      return failing(`email: ${dataset.noun} ${externalId ?? id} has this address`)
+    }
     if (shown === null) {
       const courses = dataset.references['courseId'] === undefined ? undefined : inCourse
       const { field, to } = dataset.refersTo?.(record) ?? courses ?? {}

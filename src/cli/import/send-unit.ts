@@ -103,7 +103,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   if (before !== null && !keys && !findable) return unknownOutcome(line)
   if (before === null && sending.isDoubtful(row)) {
     if (!findable) return unknownOutcome(line)
-    const shown = await finder.find(record)
+    const { shown } = await finder.find(record)
     // The earlier import created it.
     if (shown !== null && onExists !== 'update') return { line, kind: 'created' }
     if (shown !== null) return changeRow(sending, row, shown, attempt)
@@ -112,7 +112,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   const first = before?.kind === 'created' || (before === null && luck.isNew && !mayBeId(record))
   const isLookedFor = findable && !(keys && (onExists === 'fail' || first))
   if (isLookedFor) {
-    const shown = await finder.find(record)
+    const { shown } = await finder.find(record)
     // Created by this import before it was interrupted.
     if (shown !== null && before?.kind === 'created') return { line, kind: 'created' }
     if (shown !== null) return changeRow(sending, row, shown, attempt)
@@ -130,7 +130,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
       await finder.prepare([record])
     }
     // What cannot be created may be changed; or something else has its name, such as the e-mail address.
-    const shown = await finder.find(record)
+    const { shown } = await finder.find(record)
     if (shown === null) throw error
     luck.isNew = false
     return changeRow(sending, row, shown, { ...attempt, before: null })
@@ -168,7 +168,7 @@ function mayBeId({ externalId }: JsonObject): boolean {
 /** Sends a record that is always set as a whole; to do so again is harmless. */
 async function setRow(sending: Sending, { line, record }: Row, { before, begin }: Attempt): Promise<Outcome> {
   const { dataset, finder, onExists, warned } = sending
-  if (onExists !== 'update' && before === null && (await finder.find(record)) !== null) {
+  if (onExists !== 'update' && before === null && (await finder.find(record)).shown !== null) {
     return existing(dataset, line, onExists)
   }
   if (before === null) await begin()
@@ -194,7 +194,7 @@ async function createRow(
     if (!findable) return unknownOutcome(line)
     // What is not there yet may still come: the import stops, and looks again when it goes on.
     await finder.prepare([record])
-    if ((await finder.find(record)) === null) throw error
+    if ((await finder.find(record)).shown === null) throw error
   }
   return { line, kind: 'created' }
 }

@@ -34,7 +34,8 @@ export function referenceSettler(
     if (by === 'id') return null
     const finder = finders.get(to) ?? open(to)
     finders.set(to, finder)
-    const shown = await (await finder)?.find({ [by === 'ext' ? 'externalId' : 'email']: value })
+    const match = await (await finder)?.find({ [by === 'ext' ? 'externalId' : 'email']: value })
+    const shown = match?.shown
     return shown ? String(shown['id']) : null
   }
 

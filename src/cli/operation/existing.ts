@@ -124,7 +124,7 @@ async function datasetSearch(
   body: JsonObject,
   { name, upserts }: { readonly name: DatasetName; readonly upserts: boolean },
 ) {
-  const [{ loadDataset }, { findShown }, { createNames }, { surePages }] = await Promise.all([
+  const [{ loadDataset }, { findByKeys, findShown }, { createNames }, { surePages }] = await Promise.all([
     import('../dataset/load-dataset.ts'),
     import('../dataset/find.ts'),
     import('../dataset/names.ts'),
@@ -145,25 +145,16 @@ async function datasetSearch(
   }
   const { list, update, params } = dataset.operations
 
-  /** The record by one of its keys; one that has another value in an earlier key is another record. */
   async function find(): Promise<JsonObject | null> {
-    const earlier: string[] = []
-    for (const fields of dataset.keys) {
-      if (
-        !fields.every((field) => body[field] !== undefined) ||
-        fields.some((each) => earlier.includes(each))
-      )
-        continue
+    const { shown } = await findByKeys(dataset, body, (_, fields) => {
       const key = Object.fromEntries(fields.map((field) => [field, body[field]]))
       const { query = {} } = dataset.find(key) ?? {}
       const filtering = { operation: list, query, flagOf: (parameter: string) => parameter }
-      const found = await findShown(caller, dataset, key, signal, (pages) =>
+      return findShown(caller, dataset, key, signal, (pages) =>
         surePages(context, caller, filtering, pages, fields),
       )
-      if (found) return earlier.every((field) => (found[field] ?? null) === null) ? found : null
-      earlier.push(...fields)
-    }
-    return null
+    })
+    return shown
   }
 
   return {

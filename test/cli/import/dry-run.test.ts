@@ -102,6 +102,26 @@ describe('a dry run of an import', () => {
     }
   })
 
+  test('finds users by their addresses as the import does', async ({ local }) => {
+    await local.run('users import -', { stdin: 'externalId,email\n1,a@b.example\n,b@b.example\n' })
+    const stdin = 'externalId,email\n7,A@b.example\n8,b@b.example\n'
+    const dry = await local.run('users import - --dry-run -o json', { stdin })
+    expect(dry.code).toBe(8)
+    expect(JSON.parse(dry.stdout)).toMatchObject([
+      { action: 'fail', message: 'email: user 1 has this address' },
+      { action: 'update', changes: ['externalId'] },
+    ])
+    for (const flags of ['--batch-size 1', '']) {
+      const { code, stdout } = await local.run(`users import - -o json --errors e.csv ${flags}`, { stdin })
+      expect(code).toBe(8)
+      const [first, again] = [
+        { updated: 1, failed: 1 },
+        { unchanged: 1, failed: 1 },
+      ]
+      expect(JSON.parse(stdout)).toMatchObject(flags === '' ? again : first)
+    }
+  })
+
   test('compares the content of lessons without the ids that the server gave it', async ({ local }) => {
     await local.run('courses create --title Sea --external-id C')
     const content = [{ type: 'markdown', title: 'One', body: 'Text' }]
