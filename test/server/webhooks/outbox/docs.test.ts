@@ -22,7 +22,7 @@ plain('docs/webhooks.md has every event with its fields', () => {
 
 plain('docs/webhooks.md has the schedule of attempts', () => {
   const units = { s: 1000, min: 60_000, h: 3_600_000 }
-  const [, list = ''] = /sent again after ([^;]*?), each up to/s.exec(page) ?? []
+  const [, list = ''] = /retried after ([^;]*?), each with/s.exec(page) ?? []
   const told = [...list.matchAll(/(\d+) (s|min|h)\b/g)].map(
     ([, count, unit]) => Number(count) * units[unit as keyof typeof units],
   )
