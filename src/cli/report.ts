@@ -8,8 +8,8 @@ import { maskText } from './output/mask.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/exit-codes.ts'
-import { fitted, type Io, say } from './terminal/io.ts'
-import { maskKnown } from './terminal/mask-known.ts'
+import { type Io, say, wrapLine } from './terminal/io.ts'
+import { maskSecretsInText } from './terminal/mask-secrets.ts'
 
 /** A run that has failed; its context is null where the fault came before there was one. */
 export interface FailedRun {
@@ -47,7 +47,7 @@ async function reportText(run: FailedRun, failure: Failure): Promise<void> {
   const [first = '', ...others] = [
     `error: ${visible(message)}`,
     ...lines.map((line) => `  ${visible(line)}`),
-  ].map((line) => fitted(io, maskKnown(line, secrets)))
+  ].map((line) => wrapLine(io, maskSecretsInText(line, secrets)))
   await say(io, `${[first.replace('error:', label), ...others].join('\n')}\n`)
 }
 
@@ -63,7 +63,7 @@ async function reportJson(run: FailedRun, failure: Failure): Promise<void> {
     retryable,
     details: details.length > 0 ? details : why.map((line) => ({ message: line })),
   }
-  await say(run.io, `${maskKnown(jsonText({ error }), secretsOf(run))}\n`)
+  await say(run.io, `${maskSecretsInText(jsonText({ error }), secretsOf(run))}\n`)
 }
 
 function targetOf({ context }: FailedRun): Target | null {
@@ -120,7 +120,7 @@ async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<vo
   const [{ stackOf }, { answerBehind }, { httpHead }] = await Promise.all([
     import('./error-report.ts'),
     import('../client/errors.ts'),
-    import('./output/http-head.ts'),
+    import('./output/mask.ts'),
   ])
   const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
   const answer = answerBehind(error)

@@ -12,7 +12,7 @@ import {
   type Transports,
 } from '../session/session.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { maskKnown } from '../terminal/mask-known.ts'
+import { maskSecretsInText } from '../terminal/mask-secrets.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 
 /** What a command works with. */
@@ -50,7 +50,7 @@ export function createContext(
       : `Run: chmod 600 ${path}`
     void note(io, `${path} was readable by others (0${mode.toString(8)}). ${now}`)
   })
-  const mask = (text: string) => maskKnown(text, session.secrets())
+  const mask = (text: string) => maskSecretsInText(text, session.secrets())
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   const others: Session[] = []
   const mayCreate = createsAcademy && !settings.dryRun.value

@@ -11,7 +11,7 @@ import type { RowForm } from '../export/row-encoder.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { queryOf } from '../operation/query.ts'
-import { columnsAsked } from '../output/asked.ts'
+import { hasChosenColumns } from '../output/chosen-output.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 type Query = QueryInput<typeof analytics.learners>
@@ -190,7 +190,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
   ])
-  const rowsWanted = settings.quiet.value || columnsAsked(settings)
+  const rowsWanted = settings.quiet.value || hasChosenColumns(settings)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {
     const chalk = await painterFor(io.stdout, io, settings)
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))

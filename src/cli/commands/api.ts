@@ -187,7 +187,7 @@ async function printRefused({ output }: Context, error: unknown): Promise<void> 
 }
 
 async function headText(head: Pick<StreamedResponse, 'status' | 'headers'>): Promise<string> {
-  const { httpHead } = await import('../output/http-head.ts')
+  const { httpHead } = await import('../output/mask.ts')
   return `${httpHead(head).join('\n')}\n\n`
 }
 

@@ -3,7 +3,7 @@ import { overridingVariable } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns } from '../command/refusals.ts'
-import { forgetSeen } from '../session/seen-things.ts'
+import { clearCompletionCache } from '../session/completion-cache.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
 /** `learnctl auth logout` */
@@ -41,7 +41,7 @@ async function run(context: Context): Promise<void> {
     },
     io.signal,
   )
-  forgetSeen(directories.state)
+  clearCompletionCache(directories.state)
   await output.done(
     removed
       ? `Signed out of ${removed.origin} (profile ${name})`

@@ -13,7 +13,7 @@ import { databaseMissing } from '../session/database-fault.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { twoColumns } from '../terminal/two-columns.ts'
+import { twoColumns } from '../terminal/wrap-text.ts'
 
 /** One thing that was looked at. */
 interface Finding {

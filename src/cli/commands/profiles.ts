@@ -14,10 +14,10 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns, noTarget, notAList } from '../command/refusals.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
-import { forgetSeen } from '../session/seen-things.ts'
+import { clearCompletionCache } from '../session/completion-cache.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -175,7 +175,7 @@ async function removeOne(context: Context, name: string, profile: Profile): Prom
     if (reason !== null)
       await context.output.note(`The session could not be ended on the platform: ${reason}`)
   })
-  forgetSeen(context.directories.state)
+  clearCompletionCache(context.directories.state)
   await context.output.done(`Deleted profile ${name}`)
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }
@@ -195,7 +195,7 @@ async function change(
 
 /** Says what was done, or prints the profile where a format was asked for. */
 async function tell({ settings, profiles, output }: Context, name: string, text: string): Promise<void> {
-  if (!recordAsked(settings)) return output.done(text)
+  if (!hasChosenForm(settings)) return output.done(text)
   const row = rowOf(profiles.read(), name)
   await output.one(row, { ...shapeOfValue(row, columns), identifier: 'name' })
 }

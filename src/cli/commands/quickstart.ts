@@ -7,7 +7,7 @@ import type { Context } from '../command/context.ts'
 import type { RunLine } from '../command/noun.ts'
 import { plainText } from '../command/refusals.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { wrap } from '../terminal/two-columns.ts'
+import { wrap } from '../terminal/wrap-text.ts'
 
 const exportFile = 'learners.csv'
 
@@ -83,10 +83,10 @@ type Say = (line: string) => Promise<void>
 function storyteller({ io, settings, output }: Context): Say {
   const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
   // What is indented is to be copied, and stays in one piece.
-  const fitted = (line: string) => (line.startsWith('  ') ? [line] : wrap(line, width))
+  const wrapLine = (line: string) => (line.startsWith('  ') ? [line] : wrap(line, width))
   return async (text) => {
     if (settings.output.value !== 'table') return
-    await output.text(`${text.split('\n').flatMap(fitted).join('\n')}\n`)
+    await output.text(`${text.split('\n').flatMap(wrapLine).join('\n')}\n`)
   }
 }
 

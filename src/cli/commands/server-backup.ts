@@ -8,7 +8,7 @@ import { notAList } from '../command/refusals.ts'
 import { encryptionKeyOf } from '../local-server/encryption-key.ts'
 import { nameOfNow, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -80,7 +80,7 @@ async function backup(context: Context, given: Given): Promise<void> {
   const part = await partPath(file)
   const bytes = await copied(io, database, { path: part, shown: named })
   await placePart(part, file, named, given.flags['force'] === true)
-  if (recordAsked(settings)) return output.one({ file, database, bytes }, shape)
+  if (hasChosenForm(settings)) return output.one({ file, database, bytes }, shape)
   await output.done(`Backed up ${database} to ${named} (${sizeText(bytes)}, checked)`)
   const key = encryptionKeyOf(database)
   if (key !== null) {

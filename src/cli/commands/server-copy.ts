@@ -12,7 +12,7 @@ import { encryptionKeyOf } from '../local-server/encryption-key.ts'
 import { postgresEnv } from '../local-server/postgres-options.ts'
 import { servedUrl } from '../local-server/served-database.ts'
 import { requireNoServer } from '../local-server/unused-database.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -71,7 +71,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   if (settings.dryRun.value) return output.note(`Would copy ${from.name} to ${to.name}`)
   if (!to.postgres) makeDatabaseDirectory(io, to.name)
   const summary = await copied(io, from, to)
-  if (recordAsked(settings)) return output.one({ from: from.name, to: to.name, ...summary }, shape)
+  if (hasChosenForm(settings)) return output.one({ from: from.name, to: to.name, ...summary }, shape)
   const rows = formatCount(summary.rows)
   await output.done(
     `Copied ${from.name} to ${to.name} (${rows} rows in ${summary.tables.length} tables, compared)`,

@@ -12,7 +12,7 @@ import {
   snapshotsOf,
 } from '../local-server/snapshots.ts'
 import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { partPath, removeDeadParts } from '../terminal/part-file.ts'
 
@@ -86,7 +86,7 @@ async function save(context: Context, given: Given): Promise<void> {
     utimesSync(part, io.now() / 1000, io.now() / 1000)
     renameSync(part, path)
   }).finally(() => rmSync(part, { force: true }))
-  if (recordAsked(settings)) return output.one(snapshotNamed(database, name), shape)
+  if (hasChosenForm(settings)) return output.one(snapshotNamed(database, name), shape)
   await output.done(`Saved snapshot ${name} of ${database}`)
 }
 

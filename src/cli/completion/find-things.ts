@@ -5,13 +5,13 @@ import { type Setting, settings as table } from '../../config/setting.ts'
 import type { RemoteTarget, Target } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import {
-  keepSeen,
-  maximumThings,
-  readSeen,
-  type Seen,
-  type SeenThing,
+  type CachedThing,
+  type CompletionCache,
+  maxThings,
+  readCompletionCache,
   thingOf,
-} from '../session/seen-things.ts'
+  writeCompletionCache,
+} from '../session/completion-cache.ts'
 import type { Transports } from '../session/session.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Place } from './place.ts'
@@ -84,17 +84,21 @@ async function find(
     target: target.kind === 'local' ? target.database : target.url,
   }
   const now = io.now()
-  const seen = readSeen(where, now)
+  const seen = readCompletionCache(where, now)
   const known = suggestionsOf(seen.things, typed)
   if (isFresh(seen, target, now) && (known.length > 0 || isRecent(seen, target, now))) return known
   const things = await ask(io, transports, settings, target, noun, { course, deleted })
   const asked = { askedAt: io.now(), failed: things === null }
-  keepSeen(where, things ? { ...asked, things, seenAt: asked.askedAt } : { ...seen, ...asked }, io.now())
+  writeCompletionCache(
+    where,
+    things ? { ...asked, things, seenAt: asked.askedAt } : { ...seen, ...asked },
+    io.now(),
+  )
   return things ? suggestionsOf(things, typed) : known
 }
 
 /** A file says itself when it was written to; what a platform has is known for a while. */
-function isFresh({ askedAt, failed }: Seen, target: Target, now: number): boolean {
+function isFresh({ askedAt, failed }: CompletionCache, target: Target, now: number): boolean {
   if (target.kind === 'remote') return now - askedAt < (failed ? againMs : freshMs)
   const changed = [target.database, `${target.database}-wal`].map(
     (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
@@ -103,7 +107,7 @@ function isFresh({ askedAt, failed }: Seen, target: Target, now: number): boolea
 }
 
 /** True where what is not known was not there a moment ago, either. */
-function isRecent({ askedAt }: Seen, target: Target, now: number): boolean {
+function isRecent({ askedAt }: CompletionCache, target: Target, now: number): boolean {
   return target.kind === 'local' || now - askedAt < againMs
 }
 
@@ -123,7 +127,7 @@ async function ask(
   target: Target,
   noun: Exclude<ThingNoun, 'profiles' | 'snapshots'>,
   { course, deleted }: { readonly course: string | undefined; readonly deleted: boolean },
-): Promise<SeenThing[] | null> {
+): Promise<CachedThing[] | null> {
   const [{ calls }, { idOf }, { nounOf }] = await Promise.all([
     import('../../contract/calls.ts'),
     import('../../client/foreign/record.ts'),
@@ -134,7 +138,7 @@ async function ask(
   const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
   const controller = new AbortController()
   const { signal } = controller
-  const found: SeenThing[] = []
+  const found: CachedThing[] = []
   let close = async () => {}
 
   async function collect(): Promise<void> {
@@ -149,7 +153,7 @@ async function ask(
         const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
         if (thing) found.push(thing)
       }
-      if (found.length >= maximumThings || signal.aborted) return
+      if (found.length >= maxThings || signal.aborted) return
     }
   }
 
@@ -208,7 +212,7 @@ function bearerOf({ credential }: RemoteTarget, now: number): string | null {
 }
 
 /** The form of each thing that goes on from what was typed: `ext:` and `email:` first, then what is bare. */
-function suggestionsOf(things: readonly SeenThing[], typed: string): Suggestion[] {
+function suggestionsOf(things: readonly CachedThing[], typed: string): Suggestion[] {
   const found = new Map<string, string>()
   for (const { id, externalId, email, label } of things) {
     const named = [

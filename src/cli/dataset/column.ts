@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { bare } from '../../contract/patch.ts'
-import { labelled } from '../output/columns.ts'
+import { labelColumns } from '../output/columns.ts'
 
 /** What a cell holds: `texts` is a list of texts, `json` whatever else JSON can say. */
 export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'texts' | 'json'
@@ -26,7 +26,7 @@ export interface Column {
 export function columnsOf(schema: z.ZodObject): Column[] {
   const leaves = leavesOf(schema, '', true)
   const paths = leaves.map(({ path }) => path)
-  const names = new Map(labelled(paths, paths).map(({ path, label }) => [path, label]))
+  const names = new Map(labelColumns(paths, paths).map(({ path, label }) => [path, label]))
   return leaves.map((leaf) => ({ ...leaf, name: names.get(leaf.path) ?? leaf.path }))
 }
 

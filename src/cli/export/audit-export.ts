@@ -9,7 +9,7 @@ import type { BoundFlag } from '../command/flag.ts'
 import { cellOf } from '../dataset/cell.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
-import { type Column, labelled, pathMeant, valueAt } from '../output/columns.ts'
+import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { hiddenNote } from '../output/formats/format.ts'
 import { csvCounter } from './csv-counter.ts'
 import { exportAsked } from './export-flags.ts'
@@ -50,9 +50,9 @@ async function sourceOf(
   pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
   { format, columns: names, raw, bom }: RowForm,
 ): Promise<Source> {
-  const chosen = names?.map((label) => ({ label, path: pathMeant(label, everyColumn) })) ?? null
-  const all = chosen ?? labelled(everyColumn, everyColumn)
-  const few = chosen ?? labelled(tableColumns, everyColumn)
+  const chosen = names?.map((label) => ({ label, path: resolvePath(label, everyColumn) })) ?? null
+  const all = chosen ?? labelColumns(everyColumn, everyColumn)
+  const few = chosen ?? labelColumns(tableColumns, everyColumn)
   const encoder = await listEncoder(context, { format, raw, bom }, { csv: all, table: few, chosen })
   const counter = csvCounter()
   let rows = 0

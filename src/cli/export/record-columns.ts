@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { labelled, leavesOf, pathMeant } from '../output/columns.ts'
+import { labelColumns, leavesOf, resolvePath } from '../output/columns.ts'
 
 /** The columns of an export of records. */
 export interface RecordColumns {
@@ -28,7 +28,7 @@ export function recordColumns(
     columns.some((column) => column.path === path || path.startsWith(`${column.path}.`))
   const made = leavesOf(list.holds.answer).filter((path) => !isOwn(path))
   const paths = [...own.map(({ path }) => path), ...made]
-  const others = labelled(made, paths).map(
+  const others = labelColumns(made, paths).map(
     ({ path, label }): Column => ({
       name: label,
       path,
@@ -42,7 +42,7 @@ export function recordColumns(
   if (names === null)
     return all ? { shown: every, chosen: false, made } : { shown: own, chosen: false, made: [] }
   const shown = names.map((name) => {
-    const path = pathMeant(name, paths)
+    const path = resolvePath(name, paths)
     const column = every.find((each) => each.path === path)
     if (!column) throw new TypeError(`no column ${path}`)
     return { ...column, name }

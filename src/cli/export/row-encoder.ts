@@ -3,8 +3,8 @@ import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
-import { type Column, labelled, pathMeant, pathsIn } from '../output/columns.ts'
-import { type ListEncoder, narrowed } from '../output/formats/format.ts'
+import { type Column, labelColumns, pathsIn, resolvePath } from '../output/columns.ts'
+import { type ListEncoder, reduceColumns } from '../output/formats/format.ts'
 import { jsonLines } from '../output/formats/json.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -35,7 +35,7 @@ export interface RowForm {
 /** The columns that are meant by their names. Throws a UsageError on one that is neither known nor in the sample. */
 export function meantColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
   const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
-  return names.map((label) => ({ label, path: pathMeant(label, known) }))
+  return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
 /** The same columns where the rows of a platform have them, which may be under another name. */
@@ -71,7 +71,7 @@ export async function rowEncoder(
   const meant = names && meantColumns(names, sample)
   if (meant) assertFound(meant, sample)
   const chosen = meant && placed(meant, sample)
-  const usual = (paths: readonly string[]) => chosen ?? placed(labelled(paths, paths), sample)
+  const usual = (paths: readonly string[]) => chosen ?? placed(labelColumns(paths, paths), sample)
   const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
   return listEncoder({ io, settings }, { format, raw, bom }, columns)
 }
@@ -92,21 +92,21 @@ export async function listEncoder(
 ): Promise<ListEncoder> {
   switch (format) {
     case 'csv': {
-      const { csv } = await import('../output/formats/csv.ts')
+      const { csv } = await import('../output/formats/delimited.ts')
       const encoder = csv(all, raw).list()
       return bom ? marked(encoder) : encoder
     }
     case 'table': {
-      if (!io.stdout.isTTY) return (await import('../output/formats/tsv.ts')).tsv(few).list()
+      if (!io.stdout.isTTY) return (await import('../output/formats/delimited.ts')).tsv(few).list()
       const chalk = await painterFor(io.stdout, io, settings)
       const { loadTable } = await import('../output/formats/table.ts')
       const width = io.stdout.columns ?? 80
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'yaml':
-      return narrowed((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)
+      return reduceColumns((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)
     default:
-      return narrowed(format === 'json' ? jsonRows() : jsonLines.list(), chosen)
+      return reduceColumns(format === 'json' ? jsonRows() : jsonLines.list(), chosen)
   }
 }
 

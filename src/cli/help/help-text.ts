@@ -3,7 +3,7 @@ import type { Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { placeholders } from '../command/flag-value.ts'
 import type { Noun } from '../command/noun.ts'
-import { twoColumns, wrap, wrapWords } from '../terminal/two-columns.ts'
+import { twoColumns, wrap, wrapWords } from '../terminal/wrap-text.ts'
 
 type Row = readonly [term: string, meaning: string]
 

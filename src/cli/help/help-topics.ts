@@ -1,7 +1,7 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbAliases } from '../command/aliases.ts'
 import { exitCodes } from '../terminal/exit-codes.ts'
-import { twoColumns } from '../terminal/two-columns.ts'
+import { twoColumns } from '../terminal/wrap-text.ts'
 import { globalFlagRows } from './help-text.ts'
 
 /** A text of `learnctl help <topic>`. */
@@ -128,7 +128,7 @@ terminal, it gets the id, so that id=$(learnctl courses create …) works; with 
 or --columns it gets the record. A secret is always printed with its record.
 
 Formats (-o)
-  table   on a terminal, aligned and fitted to its width: columns that do not
+  table   on a terminal, aligned and wrapLine to its width: columns that do not
           fit are left out and named on standard error, and a single item shows
           only what is set. In a pipe, tab-separated with full values and no
           header; tabs, line breaks and backslashes are escaped

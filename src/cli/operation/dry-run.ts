@@ -3,7 +3,7 @@ import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { visible } from '../../codec/visible.ts'
 import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
-import { masked } from '../terminal/mask-known.ts'
+import { masked } from '../terminal/mask-secrets.ts'
 
 /**
  * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under

@@ -5,7 +5,7 @@ import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { columnsAsked } from '../output/asked.ts'
+import { hasChosenColumns } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
@@ -44,7 +44,7 @@ export async function printList(
       ? platformFilter(context, caller, { operation, params, query, flagOf })
       : null
   const missing =
-    remote && columnsAsked(settings) && !settings.quiet.value
+    remote && hasChosenColumns(settings) && !settings.quiet.value
       ? (await import('./missing-columns.ts')).missingColumns(operation, settings.columns.value, shape.paths)
       : null
   const order = sorting

@@ -1,7 +1,7 @@
 import { nounOf } from '../../client/foreign/names.ts'
 import { memberOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { pathsMeant } from '../output/columns.ts'
+import { matchingPaths } from '../output/columns.ts'
 
 /** Watches for chosen columns that a platform does not send: they are empty, as if nothing had a value. */
 export interface MissingColumns {
@@ -22,7 +22,7 @@ export function missingColumns(
   declared: readonly string[],
 ): MissingColumns {
   const noun = nounOf(operation)
-  const paths = new Map((names ?? []).map((name) => [name, pathsMeant(name, declared)[0] ?? name]))
+  const paths = new Map((names ?? []).map((name) => [name, matchingPaths(name, declared)[0] ?? name]))
   let rows = 0
   return {
     async *watch(pages) {

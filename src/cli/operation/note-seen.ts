@@ -2,7 +2,7 @@ import { nounOf } from '../../client/foreign/names.ts'
 import { idOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { addSeen, maximumThings, type SeenThing, thingOf } from '../session/seen-things.ts'
+import { addToCompletionCache, type CachedThing, maxThings, thingOf } from '../session/completion-cache.ts'
 
 /** Sees what a list of a platform prints, for completion to offer it. */
 export interface SeenList {
@@ -18,17 +18,18 @@ export function noteSeen({ session, directories, io }: Context, operation: Opera
   const [noun = '', verb] = operation.id.split('.')
   const target = session.target()
   if (verb !== 'list' || !nouns.includes(noun) || target.kind === 'local') return null
-  const things: SeenThing[] = []
+  const things: CachedThing[] = []
   return {
     async *watch(pages) {
       for await (const page of pages) {
-        for (const item of page.slice(0, maximumThings - things.length)) {
+        for (const item of page.slice(0, maxThings - things.length)) {
           const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
           if (thing) things.push(thing)
         }
         yield page
       }
     },
-    keep: () => addSeen({ state: directories.state, target: target.url, noun }, things, io.now()),
+    keep: () =>
+      addToCompletionCache({ state: directories.state, target: target.url, noun }, things, io.now()),
   }
 }

@@ -5,7 +5,7 @@ import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { pathsMeant } from '../output/columns.ts'
+import { matchingPaths } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { makeBody } from './body.ts'
@@ -116,7 +116,7 @@ export function assertSecretShown(
   { paths }: Shape,
 ): void {
   // Columns of a project's file that this answer does not have do not count.
-  const chosen = columns.value?.flatMap((column) => pathsMeant(column, paths)) ?? []
+  const chosen = columns.value?.flatMap((column) => matchingPaths(column, paths)) ?? []
   const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
   if (!lost) return
   const { name } = quiet.value ? quiet.origin : columns.origin

@@ -4,7 +4,7 @@ import { visible } from '../../codec/visible.ts'
 import { platformName } from '../../config/target.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
 import { answeredId, answeredThing } from './answered-id.ts'
@@ -52,7 +52,7 @@ export async function printAnswer(
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
   const id = written ? answeredId(operation, input, result) : null
   // A secret is shown this once, with the record that it is part of.
-  const told = secret === undefined && (operation.response === null || !recordAsked(settings))
+  const told = secret === undefined && (operation.response === null || !hasChosenForm(settings))
   const done = told ? spec.done : undefined
   if (done) {
     const isSet = result.written === null || result.written.other.length === 0

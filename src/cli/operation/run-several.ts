@@ -7,7 +7,7 @@ import type { Given } from '../command/command.ts'
 import { confirm, type Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Failure, failureOf } from '../failures.ts'
-import { recordAsked } from '../output/asked.ts'
+import { hasChosenForm } from '../output/chosen-output.ts'
 import { createPacing } from '../session/pacing.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -85,7 +85,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   const refused: Refused[] = []
   let fault: Refused | null = null
   let done = 0
-  const asRecords = recordAsked(settings) && !settings.quiet.value && operation.response !== null
+  const asRecords = hasChosenForm(settings) && !settings.quiet.value && operation.response !== null
 
   /** Prints what was done, or gives the records, in the order of the things. */
   async function* records(): AsyncGenerator<readonly unknown[]> {

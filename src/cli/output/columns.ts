@@ -3,7 +3,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** What stands at a dotted path, `assessmentCriteria.passingScore`; undefined where there is nothing. */
+/** Returns the value at a dotted path, `assessmentCriteria.passingScore`. */
 export function valueAt(value: unknown, path: string): unknown {
   if (!isJsonObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
@@ -11,19 +11,19 @@ export function valueAt(value: unknown, path: string): unknown {
   return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
 }
 
-/** What stands in a column, also where a platform has it under another name; undefined where there is nothing. */
+/** Returns the value of a column, also if a platform names the field differently. */
 export function cellAt(value: unknown, { path, noun }: Column): unknown {
   return memberOf(value, path, noun)
 }
 
-/** The value reduced to some columns, in their order, nested as the API has them. */
+/** Reduces a value to some columns, in their order, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const column of columns) setAt(picked, column.path.split('.'), cellAt(value, column) ?? null)
   return picked
 }
 
-/** Puts a value at a path, making the objects on the way. */
+/** Sets the value at a path and creates the objects on the way. */
 export function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let inner = target
   for (const [index, name] of path.entries()) {
@@ -39,12 +39,12 @@ export function setAt(target: Record<string, unknown>, path: readonly string[], 
 }
 
 function put(target: Record<string, unknown>, name: string, value: unknown): void {
-  // A field called __proto__ is a field like any other.
+  // Assigning __proto__ would set the prototype.
   if (name !== '__proto__') target[name] = value
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Every path in a value that a column can show: fields, and the fields of objects in them. */
+/** Returns all paths in a value that a column can show: fields, and the fields of nested objects. */
 export function pathsIn(value: unknown): string[] {
   if (!isJsonObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) => [
@@ -53,48 +53,53 @@ export function pathsIn(value: unknown): string[] {
   ])
 }
 
-/** A value as one cell of a table: lists of plain values with commas, other nested ones as JSON, nothing as nothing. */
+/** Formats a value as a cell: plain lists with commas, other nested values as JSON, null as empty. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ')
   return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
-/** One column of a result: where its values stand, and what its head says. */
+/** A column of a result. */
 export interface Column {
   readonly path: string
   readonly label: string
-  /** What the things are: their id may be called after it. */
+  /** Noun of the records, after which a platform may name their id. */
   readonly noun?: string | undefined
 }
 
-/** The paths of which no other one is inside: `profile.firstName`, not `profile`. */
+/** Returns the paths without those that contain another one: `profile.firstName`, not `profile`. */
 export function leavesOf(paths: readonly string[]): string[] {
   const above = new Set(paths.flatMap(ancestorsOf))
   return [...new Set(paths)].filter((path) => !above.has(path))
 }
 
-/** The paths that one is inside of: for `a.b.c`, `a` and `a.b`. */
+/** Returns the paths that contain a path: for `a.b.c`, `a` and `a.b`. */
 export function ancestorsOf(path: string): string[] {
   const steps = path.split('.')
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
 }
 
-/** Columns whose heads say no more than is needed: the last step of a path where no other one of `valid` ends so. */
-export function labelled(paths: readonly string[], valid: readonly string[]): Column[] {
+/** Makes columns with short labels: the last step of a path, unless another valid path has the same. */
+export function labelColumns(paths: readonly string[], valid: readonly string[]): Column[] {
   const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
   const alike = Map.groupBy(valid, leaf)
   return paths.map((path) => ({ path, label: alike.get(leaf(path))?.length === 1 ? leaf(path) : path }))
 }
 
-/** The paths that a name may mean: itself, else all that end with it, such as `profile.firstName` for `firstName`. */
-export function pathsMeant(name: string, valid: readonly string[]): readonly string[] {
+/**
+ * Returns the paths that a name matches: itself, else all that end with it, such as `profile.firstName` for
+ * `firstName`.
+ */
+export function matchingPaths(name: string, valid: readonly string[]): readonly string[] {
   return valid.includes(name) ? [name] : valid.filter((path) => path.endsWith(`.${name}`))
 }
 
-/** The one path that a name means. Throws a UsageError that lists the valid or the possible ones. */
-export function pathMeant(name: string, valid: readonly string[]): string {
-  const meant = pathsMeant(name, valid)
+/**
+ * Returns the one path that a name matches. Throws a UsageError that lists the valid or the matching ones.
+ */
+export function resolvePath(name: string, valid: readonly string[]): string {
+  const meant = matchingPaths(name, valid)
   const [path] = meant
   if (path !== undefined && meant.length === 1) return path
   const shown = JSON.stringify(name)
@@ -105,7 +110,7 @@ export function pathMeant(name: string, valid: readonly string[]): string {
       hint: `Use the full name: --columns ${path}`,
     })
   }
-  const known = labelled(valid, valid)
+  const known = labelColumns(valid, valid)
   throw new UsageError(`Unknown column ${shown}`, {
     code: 'unknown_column',
     why: [`Columns: ${known.map(({ label }) => label).join(', ')}`],

@@ -1,10 +1,11 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { masked, maskKnown } from '../terminal/mask-known.ts'
+import { visible } from '../../codec/visible.ts'
+import { masked, maskSecretsInText } from '../terminal/mask-secrets.ts'
 
-// By name, not by schema: `learnctl api` sends bodies that no schema describes.
+// Fields are recognised by name: `learnctl api` sends bodies without a schema.
 const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i
 
-/** The value with every secret in it masked: passwords, keys, tokens, by the names of their fields. */
+/** Masks the passwords, keys and tokens in a value, by the names of its fields. */
 export function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets)
   if (!isJsonObject(value)) return value
@@ -16,7 +17,10 @@ export function maskSecrets(value: unknown): unknown {
   )
 }
 
-/** The beginning and end of a credential, enough to tell two apart: `lpk_***aB3x`; short ones whole masked. */
+/**
+ * Masks all but the beginning and end of a credential, to tell two apart: `lpk_***aB3x`. Masks a short one
+ * completely.
+ */
 export function maskCredential(value: string): string {
   const prefix = /^lp[a-z]_/.exec(value)?.[0] ?? ''
   return value.length >= 24 ? `${prefix}${masked}${value.slice(-4)}` : masked
@@ -32,7 +36,7 @@ const credentialsInText: readonly RegExp[] = [
 
 const secretHeader = /^((proxy-)?authorization|(set-)?cookie|x-.*(key|token|secret).*)$/i
 
-/** The headers with the value of each that carries a secret masked, but for the scheme of a credential. */
+/** Masks the values of headers that carry secrets, except the scheme of a credential. */
 export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -42,8 +46,17 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   )
 }
 
-/** A text with what looks like a credential in it masked, and each of `secrets` wherever it stands. */
+/** Masks each of `secrets` in a text, and whatever looks like a credential. */
 export function maskText(text: string, secrets: readonly string[]): string {
-  const without = maskKnown(text, secrets)
+  const without = maskSecretsInText(text, secrets)
   return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, masked), without)
+}
+
+/** Formats the head of a response as lines: the status and all headers, with secrets masked. */
+export function httpHead(head: {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+}): string[] {
+  const headers = Object.entries(maskHeaders(head.headers))
+  return [`HTTP ${head.status}`, ...headers.map(([name, value]) => visible(`${name}: ${value}`))]
 }

@@ -3,90 +3,91 @@ import { visible, visibleDocument } from '../../codec/visible.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { exactText } from '../terminal/exact-text.ts'
-import { fitted, type Io, note, say, write } from '../terminal/io.ts'
+import { exactText, type Io, note, say, wrapLine, write } from '../terminal/io.ts'
 import {
   ancestorsOf,
   type Column,
-  labelled,
+  labelColumns,
   leavesOf,
-  pathMeant,
+  matchingPaths,
   pathsIn,
-  pathsMeant,
   pick,
+  resolvePath,
 } from './columns.ts'
-import { type Format, hiddenNote, type ListEncoder, narrowed } from './formats/format.ts'
+import { type Format, hiddenNote, type ListEncoder, reduceColumns } from './formats/format.ts'
 
-/** What is known about a result before it is there: it orders columns, and tells which names are valid. */
+/** The fields of a result, known before it: they order columns and decide which names are valid. */
 export interface Shape {
-  /** The columns of a table unless others are chosen. */
+  /** Default columns of a table. */
   readonly table: readonly string[]
-  /** Every path that `--columns` may name, objects before what is in them. Those that end there are a CSV's columns. */
+  /** All paths that `--columns` accepts, objects before their fields. The leaves are the columns of a CSV. */
   readonly paths: readonly string[]
-  /** The field that `--quiet` prints; `id` unless told otherwise. */
+  /** The field that `--quiet` prints; default `id`. */
   readonly identifier?: string | undefined
-  /** What the things are, such as `course`: their id may be called after it. */
+  /** Noun of the records, such as `course`, after which a platform may name their id. */
   readonly noun?: string | undefined
 }
 
-/** The rows of a list, a page after the other. */
+/** The rows of a list, by page. */
 export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
-/** The place where results are printed, in the format that was asked for. */
+/** Prints results in the chosen format. */
 export interface Output {
-  /** One resource. */
+  /** Prints one record. */
   one(value: unknown, shape: Shape): Promise<void>
-  /** A list as one document, page by page, in constant memory. Rows that are all there are one page: `[rows]`. */
+  /**
+   * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.
+   */
   list(pages: Pages, shape: Shape): Promise<void>
-  /** A value as a whole, in JSON or YAML, whatever columns are chosen. */
+  /** Prints a whole value as JSON or YAML; ignores columns. */
   document(value: unknown): Promise<void>
-  /** A list of values of which nothing is known beforehand: in JSON unless another format is asked for. */
+  /** Prints a list of values of unknown shape: as JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
-  /** Text that this program wrote, as it stands. */
+  /** Prints text of this program unchanged. */
   text(text: string): Promise<void>
-  /** What others wrote, as it stands; a terminal shows its control characters escaped. */
+  /** Prints foreign text unchanged; escapes its control characters on a terminal. */
   exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
-  /** A line on standard error that says what a command has done; nothing under --quiet. */
+  /** Prints a line about a change on standard error, unless --quiet. */
   done(text: string): Promise<void>
-  /** A line on standard error, `note: …`, about what happened beside the result. */
+  /** Prints a line `note: …` on standard error. */
   note(text: string): Promise<void>
   /**
-   * Throws a UsageError, before anything is sent, when a result of this shape cannot be shown as asked. A platform
-   * elsewhere may have more fields than are declared: with `open`, columns are left to be judged by what it sends.
+   * Throws a UsageError, before anything is sent, if a result of this shape cannot be shown as chosen. With
+   * `open`, columns are checked later, because another platform may have more fields.
    */
   check(shape: Shape, open?: 'open'): void
 }
 
 /**
- * The output of a run: format, columns and quietness by its settings. `mask` takes the run's credentials out of what a
- * terminal shows and out of notes: a platform may send back what it was sent. Pipes and files get every byte.
+ * Creates the output of a run by its settings. `mask` removes the run's credentials from notes and from what
+ * a terminal shows, because a platform may return what it received. Pipes and files get every byte.
  */
 export function createOutput(io: Io, settings: Settings, mask: (text: string) => string): Output {
   const format = settings.output.value
   const quiet = settings.quiet.value
 
   /**
-   * The columns that were asked for; null for the usual ones. Names mean declared paths before those that a sample has
-   * besides. Throws a UsageError on names that mean none, or several.
+   * Returns the chosen columns; null for the default ones. Names match declared paths before those of a
+   * sample. Throws a UsageError on names that match none or several.
    */
   function choose(declared: readonly string[], valid = declared): readonly Column[] | null {
     const { value, origin } = settings.columns
     if (value === null || quiet) return null
-    const scope = (name: string) => (pathsMeant(name, declared).length === 1 ? declared : valid)
+    const scope = (name: string) => (matchingPaths(name, declared).length === 1 ? declared : valid)
     if (origin.source !== 'project') {
-      return value.map((label) => ({ label, path: pathMeant(label, scope(label)) }))
+      return value.map((label) => ({ label, path: resolvePath(label, scope(label)) }))
     }
-    // A project's file speaks for all commands at once: of its columns each takes those that it has.
+    // The project file applies to all commands: each uses the columns that it has.
     const fitting = value.flatMap((label) => {
-      const [path, ...others] = pathsMeant(label, scope(label))
+      const [path, ...others] = matchingPaths(label, scope(label))
       return path === undefined || others.length > 0 ? [] : [{ label, path }]
     })
     return fitting.length > 0 ? fitting : null
   }
 
-  /** The format for values of which a sample is there, so that fields nobody declared are shown, too. */
+  /** Returns the format for values, with the undeclared fields of a sample. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
-    if (quiet) return idsIn(shape)
+    if (quiet) return idFormat(shape)
     const named = (columns: readonly Column[]) => columns.map((column) => ({ ...column, noun: shape.noun }))
     const asked = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
     const chosen = asked && named(asked)
@@ -94,14 +95,14 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       case 'json':
       case 'jsonl':
       case 'yaml':
-        return reduced(await documentFormat(format), chosen)
+        return reduceFormat(await documentFormat(format), chosen)
       case 'csv': {
         const fields = fieldsOf(sample, shape)
-        return (await import('./formats/csv.ts')).csv(chosen ?? named(labelled(fields, fields)))
+        return (await import('./formats/delimited.ts')).csv(chosen ?? named(labelColumns(fields, fields)))
       }
       case 'table': {
-        const columns = chosen ?? named(labelled(shape.table, shape.paths))
-        if (!io.stdout.isTTY) return (await import('./formats/tsv.ts')).tsv(columns)
+        const columns = chosen ?? named(labelColumns(shape.table, shape.paths))
+        if (!io.stdout.isTTY) return (await import('./formats/delimited.ts')).tsv(columns)
         const chalk = await painterFor(io.stdout, io, settings)
         const width = io.stdout.columns ?? 80
         return (await import('./formats/table.ts')).loadTable({
@@ -147,7 +148,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     },
     list: async (pages, shape) => {
       const late = new Set<string>()
-      const watched = format === 'csv' ? watch(pages, shape, late) : pages
+      const watched = format === 'csv' ? collectLateFields(pages, shape, late) : pages
       await printPages(watched, (rows) => formatFor(rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
       await note(
@@ -172,7 +173,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       await out.end()
     },
     done: async (text) => {
-      if (!quiet) await say(io, `${fitted(io, mask(visible(text)))}\n`)
+      if (!quiet) await say(io, `${wrapLine(io, mask(visible(text)))}\n`)
     },
     note: (text) => note(io, mask(text)),
     check: (shape, open) => {
@@ -190,7 +191,7 @@ async function documentFormat(format: string): Promise<Format> {
   return format === 'jsonl' ? jsonLines : json
 }
 
-function idsIn({ noun = '', identifier }: Shape): Format {
+function idFormat({ noun = '', identifier }: Shape): Format {
   const line = (value: unknown) => {
     const id = idOf(value, noun, identifier)
     if (id === null) throw noId()
@@ -203,36 +204,45 @@ function noId(): UsageError {
   return new UsageError('--quiet is not supported here: the result has no id', { code: 'no_id' })
 }
 
-function reduced(format: Format, columns: readonly Column[] | null): Format {
+function reduceFormat(format: Format, columns: readonly Column[] | null): Format {
   if (columns === null) return format
-  return { one: (value) => format.one(pick(value, columns)), list: () => narrowed(format.list(), columns) }
+  return {
+    one: (value) => format.one(pick(value, columns)),
+    list: () => reduceColumns(format.list(), columns),
+  }
 }
 
-/** The columns of a CSV: what is declared, then what a sample has beside it. What is declared as one is one cell. */
+/**
+ * Returns the columns of a CSV: the declared fields, then others of a sample. A declared object is one cell.
+ */
 function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths' | 'noun'>): string[] {
   const declared = leavesOf(shape.paths)
   const cells = new Set([...declared, ...placesOf(sample, shape)])
   const others = new Set(sample.flatMap(pathsIn))
-  return leavesOf([...declared, ...[...others].filter((path) => !inside(path, cells))])
+  return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
 }
 
-/** Where the values of declared fields stand in a sample, by the names that the platform gives them. */
+/** Returns the paths of declared fields in a sample, by the platform's own names. */
 function placesOf(sample: readonly unknown[], { paths, noun }: Pick<Shape, 'paths' | 'noun'>): string[] {
   const declared = leavesOf(paths)
   return sample.flatMap((value) => declared.map((path) => placeOf(value, path, noun)?.join('.') ?? path))
 }
 
-/** True for a path that one of `cells` holds. */
-function inside(path: string, cells: ReadonlySet<string>): boolean {
+/** True if a path is one of `cells` or within one. */
+function isInside(path: string, cells: ReadonlySet<string>): boolean {
   return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }
 
-/** The same pages; fields that the first one does not have, and that no column is there for, are put into `late`. */
-async function* watch(pages: Pages, shape: Shape, late: Set<string>): AsyncGenerator<readonly unknown[]> {
+/** Passes pages through and adds fields to `late` that the first page does not have and no column shows. */
+async function* collectLateFields(
+  pages: Pages,
+  shape: Shape,
+  late: Set<string>,
+): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
     known ??= new Set([...fieldsOf(rows, shape), ...placesOf(rows, shape)])
-    for (const field of fieldsOf(rows, { paths: [] })) if (!inside(field, known)) late.add(field)
+    for (const field of fieldsOf(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }
 }

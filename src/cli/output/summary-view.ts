@@ -2,9 +2,8 @@ import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { visible } from '../../codec/visible.ts'
 import type { Summary } from '../../contract/analytics.ts'
-import { bar } from './chart.ts'
 
-/** One figure of a summary as a row: where it belongs, what it is of, what it measures. */
+/** One figure of a summary as a row. */
 export interface Figure {
   readonly section: 'all' | 'distribution' | 'course'
   readonly name: string
@@ -17,13 +16,16 @@ const ranges = Array.from({ length: 10 }, (_, tenth) =>
 )
 const unstarted = 'Not started'
 
-/** How many enrolments are how far. Who has not started is at 0%, too, and is no part of the lowest tenth here. */
+/**
+ * Counts enrolments by percentage. Those that have not started are at 0% too, but are counted apart from the
+ * lowest tenth.
+ */
 function distributionOf({ distribution, notStarted }: Summary): (readonly [range: string, count: number])[] {
   const started = distribution.map((count, tenth) => (tenth === 0 ? Math.max(0, count - notStarted) : count))
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
 }
 
-/** A summary as plain rows: for pipes, CSV and the like. */
+/** Returns a summary as plain rows, for pipes and CSV. */
 export function figuresOf(summary: Summary): Figure[] {
   const { distribution: _, byCourse, ...all } = summary
   const rows = (section: Figure['section'], name: string, figures: object) =>
@@ -44,7 +46,7 @@ export function figuresOf(summary: Summary): Figure[] {
   ]
 }
 
-/** A summary drawn for a terminal: the distribution of completion, and the courses side by side. */
+/** Draws a summary for a terminal: the distribution of completion, and the courses side by side. */
 export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
   return [
     headline(summary, width, chalk),
@@ -72,7 +74,7 @@ function headline(summary: Summary, width: number, chalk: ChalkInstance): string
   return [counts, averages].map((figures) => flow(figures, width, chalk)).join('\n')
 }
 
-/** Figures side by side, as many in a line as fit. */
+/** Lays figures out side by side, as many per line as fit. */
 function flow(
   figures: readonly (readonly [name: string, value: string | number])[],
   width: number,
@@ -125,15 +127,30 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   return [chalk.bold(head), ...lines].join('\n')
 }
 
-/** To one decimal; 99.97 is not all. */
+/** Formats a percentage to one decimal; 99.97 must not become 100. */
 function percent(value: number | null): string {
   if (value === null) return '–'
   return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)}%`
 }
 
-/** Cut with an ellipsis, or filled up, to `width` columns. */
+/** Truncates a text with an ellipsis, or pads it, to `width` columns. */
 function padded(text: string, width: number): string {
   let cut = text
   while (stringWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`
   return cut + ' '.repeat(Math.max(0, width - stringWidth(cut)))
+}
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/**
+ * Draws a horizontal bar of block characters, in eighths of a column.
+ *
+ * @param part fraction of the full length, 0 to 1
+ * @param width full length in columns
+ */
+function bar(part: number, width: number): string {
+  const steps = Math.round(Math.min(1, Math.max(0, part)) * width * 8)
+  const text = '█'.repeat(Math.floor(steps / 8)) + (eighths[steps % 8] ?? '')
+  // Any value above 0 must be visible.
+  return text === '' && part > 0 ? '▏' : text
 }

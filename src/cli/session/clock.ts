@@ -1,17 +1,17 @@
-const toleratedMs = 60_000
+const maxSkewMs = 60_000
 
 /**
- * How far this machine's clock is off, by the `Date` of an answer that has just come: whole seconds, above 0 where it
- * is ahead of the server's; null where the server does not say.
+ * Returns by how many whole seconds this machine's clock is ahead of the server's, by the `Date` of a
+ * response just received; null without a date.
  */
 export function secondsAhead(date: string | null, nowMs: number): number | null {
   const serverMs = Date.parse(date ?? '')
   return Number.isNaN(serverMs) ? null : Math.round((nowMs - serverMs) / 1000)
 }
 
-/** What to say about a clock that is off by more than a minute; null where it is not. */
+/** Returns a warning about a clock that is off by more than a minute, else null. */
 export function clockWarning(seconds: number): string | null {
-  if (Math.abs(seconds) * 1000 <= toleratedMs) return null
+  if (Math.abs(seconds) * 1000 <= maxSkewMs) return null
   const way = seconds > 0 ? 'ahead of' : 'behind'
   const minutes = Math.round(Math.abs(seconds) / 60)
   const span = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`

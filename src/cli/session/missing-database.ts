@@ -8,13 +8,16 @@ import type { Origin } from '../../config/resolve-settings.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { databaseMissing } from './database-fault.ts'
 
-/** Maximum number of files of a folder whose first bytes are read. */
+/** Maximum files of a directory to open. */
 const maxFiles = 100
 const maxNamed = 3
-/** How every SQLite database begins (SQLite, Database File Format §1.3). */
+/** Header of every SQLite database (SQLite, Database File Format §1.3). */
 const magic = 'SQLite format 3\0'
 
-/** A missing database as a fault that names the nearest ones there are: those of its folder, and the local profile's. */
+/**
+ * Returns the error for a missing database; it suggests the nearest ones in its directory, and the local
+ * profile's.
+ */
 export function missingDatabase(
   { profiles }: { readonly profiles: ProfileStore },
   database: string,
@@ -41,7 +44,7 @@ export function missingDatabase(
   })
 }
 
-/** The names of the databases in a folder, sorted; none where it cannot be read. */
+/** Returns the sorted names of the databases in a directory; none if it is unreadable. */
 function databasesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

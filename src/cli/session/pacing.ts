@@ -1,25 +1,25 @@
-/** Does work side by side, as much at once as the other side takes. */
+/** Runs work concurrently, as much at once as the other side accepts. */
 export interface Pacing {
   /**
-   * Waits until there is room, then begins the work; it waits for all earlier work that shares one of its lanes, which
-   * is about the same thing. Throws what an earlier work has thrown.
+   * Waits for room, then starts the work, after all earlier work in one of its lanes, which is about the same
+   * records. Throws the error of earlier work.
    */
   run(work: () => Promise<void>, lanes?: readonly string[]): Promise<void>
-  /** Waits for all that has begun. Throws what one of it has thrown. */
+  /** Waits for all work. Throws the error of any. */
   settled(): Promise<void>
-  /** The other side asked to wait: nothing begins for so many milliseconds, and half as much at once from then on. */
+  /** Pauses for some milliseconds and halves the concurrency, because the other side asked for it. */
   slowDown(waitMs: number): void
-  /** How much is done at once now. */
+  /** Current concurrency. */
   readonly room: number
 }
 
 /**
- * A pace that begins slowly, does one more at once for each round that went well, and halves when told (additive
- * increase, multiplicative decrease, as TCP does: RFC 5681 §3.1). What is told while it already waits is about the same
- * congestion, and halves once.
+ * Creates a pacing that starts slowly, adds one for each successful round, and halves on request (additive
+ * increase, multiplicative decrease, as TCP does: RFC 5681 §3.1). Requests during a pause are about the same
+ * congestion and do not halve again.
  *
- * @param maximum at once; 1 keeps the order
- * @param sleep waits so many milliseconds
+ * @param maximum maximum concurrency; 1 keeps the order
+ * @param sleep waits for some milliseconds
  */
 export function createPacing(maximum: number, sleep: (ms: number) => Promise<void>): Pacing {
   let room = Math.min(2, maximum)
@@ -36,7 +36,7 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
   async function begin(work: () => Promise<void>, earlier: readonly Promise<void>[]): Promise<void> {
     if (earlier.length > 0) await Promise.all(earlier)
     while (pause) await pause
-    // What an earlier one has ended with ends the later ones, too: they may build on it.
+    // An earlier error stops later work, which may depend on it.
     if (fault) return
     try {
       await work()
@@ -73,7 +73,7 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
       if (pause) return
       room = Math.max(1, room / 2)
       const waiting: Promise<void> = sleep(waitMs)
-        // An interruption ends the wait; the work itself says so.
+        // Interrupted: the work itself throws.
         .catch(() => {})
         .finally(() => {
           if (pause === waiting) pause = null

@@ -11,10 +11,12 @@ import type { Transport } from '../../contract/http.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { signInCommand } from './sign-in-command.ts'
 
-/** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
+/**
+ * Timeout of a refresh, independent of `--timeout`: other processes wait for it, and a late response is lost.
+ */
 const timeoutMs = 10_000
 
-/** Whose tokens they are, and what of this run a refresh takes. */
+/** The tokens, and the parts of the run that refresh them. */
 export interface SessionTokensOptions {
   readonly io: Io
   readonly settings: Settings
@@ -26,7 +28,7 @@ export interface SessionTokensOptions {
   readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** The access token of a profile, refreshed over the transport of this run. */
+/** Creates the token source of a profile, which refreshes over the transport of this run. */
 export function sessionTokens(options: SessionTokensOptions): TokenSource {
   const { io, store, profile, tokens, target, onRefreshed } = options
   return profileTokenSource({
@@ -43,18 +45,19 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
 }
 
 /**
- * A network that fails is a server that cannot answer now, whatever it did: the request that the token is for was not
- * sent yet, and nothing may be guessed of its effect.
+ * Returns a fetch that reports every network error as an unavailable server: the request that needs the token
+ * was not sent, so nothing is unknown about its effect.
  */
 function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
   return async (url, request) => {
     if (!settings.insecureHttp.value) assertConfidential(url)
-    const { watched, webFetch } = await import('./web-fetch.ts')
-    const plain = webFetch(transport, timeoutMs)
-    const fetch = settings.debug.value ? watched(plain, io) : plain
+    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
+    const plain = createWebFetch(transport, timeoutMs)
+    const fetch = settings.debug.value ? logExchanges(plain, io) : plain
     try {
       return await fetch(url, request).catch((error: unknown) => {
-        // Where the answer was lost, the old refresh token may be used up: an academy takes it once more, at once.
+        // The response was lost, so the refresh token may be used up; an academy accepts it once more for a
+        // moment.
         if (error instanceof ConnectionError && ['reset', 'cut_short'].includes(error.code)) {
           return fetch(url, request)
         }

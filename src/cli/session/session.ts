@@ -14,28 +14,28 @@ import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { databaseFault, databaseMissing } from './database-fault.ts'
-import type { CallerParts } from './request-options.ts'
+import type { CallerParts } from './open-caller.ts'
 
-/** How a local academy is opened. */
+/** Options for opening a local academy. */
 export interface LocalOptions {
   readonly path: string
   readonly now: () => Date
   readonly watch: UpgradeWatch
   readonly env: Io['env']
-  /** Creates no academy. */
+  /** Throw if the academy does not exist. */
   readonly mustExist: boolean
 }
 
-/** The ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
+/** Opens local academies, the network and servers; each loads its code when it is used. */
 export interface Transports {
   local(options: LocalOptions): Promise<OpenAcademy>
-  /** The academy in a file as it is; null where it is missing or of an earlier version. */
+  /** Opens the academy in a file without changing it; null if it is missing or of an earlier version. */
   current(database: string, now: () => Date): Promise<OpenAcademy | null>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
 
-/** The academy in this process, the network, and a socket of this machine. */
+/** The real transports: an academy in this process, the network, and a socket on this machine. */
 export const transports: Transports = {
   local: async (options) => (await import('../../server/local.ts')).openAcademy(options),
   current: async (path, now) => (await import('../../server/local.ts')).openCurrentAcademy({ path, now }),
@@ -43,47 +43,51 @@ export const transports: Transports = {
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
 
-/** The academy of one run. Nothing is opened, and no credential looked for, before it is needed. */
+/** The platform or academy of a run. Opens it and looks for a credential only when needed. */
 export interface Session {
   /**
-   * The academy that settings and profiles name, with the credential as it is now. Throws AuthRequiredError where they
-   * name none.
+   * Returns the target that settings and profiles choose, with its current credential. Throws
+   * AuthRequiredError without one.
    */
   target(): Target
-  /** How to call it. `anonymous` calls need no credential, and send none; `onWait` is told before each repeat. */
+  /**
+   * Returns a caller. `anonymous` calls send no credential and need none; `onWait` is called before each
+   * retry.
+   */
   caller(options?: {
     readonly anonymous?: boolean
     readonly onWait?: CallerOptions['onWait']
   }): Promise<Caller>
   /**
-   * What is sent as the bearer: an access token that is refreshed when that is due, an API key as it is. Throws
-   * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
+   * Returns the bearer token: an access token, refreshed if necessary, or an API key. Throws
+   * AuthRequiredError without one, and a CommandError for a local academy, which has none.
    */
   bearer(): Promise<string>
-  /** Every credential that this run has or may have sent: none of them is to be shown. */
+  /** All credentials that this run has or may have sent; none of them may be shown. */
   secrets(): readonly string[]
-  /** Makes another academy the one of this session, such as the one to sign in to. */
+  /** Sets another target, such as the platform to sign in to. */
   use(target: Target): void
   /**
-   * The database of a local academy, open; one that is new is announced unless `silent`. Throws a CommandError for a
-   * remote one, for a file that is no academy, and for a missing file unless the session may create academies.
+   * Opens the database of a local academy; notes that it was created unless `silent`. Throws a CommandError
+   * for a remote target, for a file that is not an academy, and for a missing file unless the session may
+   * create academies.
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
-  /** What was behind the internal error of a request in this process; undefined for any other. */
+  /** Returns the cause of an internal error of a request in this process. */
   causeOf(requestId: string): Promise<unknown>
-  /** Writes that were sent when the run was interrupted, and whose responses did not come. */
+  /** Returns the writes that were sent before an interruption and got no response. */
   unanswered(): readonly HttpRequest[]
-  /** Carries a request to an authorization server, over the network. */
+  /** Sends a request to an authorization server over the network. */
   readonly fetch: Fetch
-  /** Carries a request over the network as it is: without a credential, once. */
+  /** Sends a request over the network once, without a credential. */
   readonly network: Transport
   close(): Promise<void>
 }
 
 /**
- * A session; `choose` finds the academy when it is first asked for.
+ * Creates a session; `choose` finds its target when it is first needed.
  *
- * @param mayCreate true to create the local academy where its file is missing
+ * @param mayCreate true to create a missing local academy
  */
 export function createSession(
   io: Io,
@@ -137,7 +141,7 @@ export function createSession(
     }
   }
 
-  // Opened by the first request: a dry run leaves no trace.
+  // Opened by the first request, so that a dry run leaves no trace.
   const viaProcess: Transport = async (request) => (await open()).transport(request)
   const viaNetwork: Transport = async (request) => {
     network ??= transports.remote(io)
@@ -161,12 +165,12 @@ export function createSession(
   }
 
   const fetch: Fetch = async (url, request) => {
-    const { watched, webFetch } = await import('./web-fetch.ts')
-    const plain = webFetch(viaNetwork, settings.timeout.value)
-    return (settings.debug.value ? watched(plain, io) : plain)(url, request)
+    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
+    const plain = createWebFetch(viaNetwork, settings.timeout.value)
+    return (settings.debug.value ? logExchanges(plain, io) : plain)(url, request)
   }
 
-  /** Where the access token of a profile comes from; null for a credential that is sent as it is. */
+  /** Returns the source of a profile's access token; null for a credential that is sent as it is. */
   function sourceOf({ kept }: Credential): Promise<TokenSource> | null {
     if (!kept?.tokens) return null
     source ??= openSource(kept.profile, kept.tokens)
@@ -192,7 +196,7 @@ export function createSession(
     })
   }
 
-  /** How requests with this credential are authorized; what is refused once is refreshed once. */
+  /** Returns how to authorize requests with this credential; a refused token is refreshed once. */
   function authorizing(
     credential: Credential,
   ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {
@@ -209,7 +213,7 @@ export function createSession(
   }
 
   async function missing(remote: RemoteTarget): Promise<never> {
-    throw (await import('./missing-credential.ts')).missingCredential(remote, profiles.read())
+    throw (await import('./sign-in-command.ts')).missingCredential(remote, profiles.read())
   }
 
   function secrets(): string[] {
@@ -221,7 +225,7 @@ export function createSession(
   }
 
   async function create(options: CallerParts): Promise<Caller> {
-    return (await import('./request-options.ts')).openCaller(io, settings, secrets, options)
+    return (await import('./open-caller.ts')).openCaller(io, settings, secrets, options)
   }
 
   return {
@@ -254,7 +258,7 @@ export function createSession(
     caller: async ({ anonymous = false, onWait } = {}) => {
       const current = target()
       if (current.kind === 'local') {
-        // The process is its own server: what fails here once fails again.
+        // No retries: this process is the server.
         return create({
           baseUrl: 'http://localhost',
           transport: watching(viaProcess),
@@ -271,7 +275,7 @@ export function createSession(
       })
     },
     close: async () => {
-      // Tokens that are on their way have to arrive, and to be stored.
+      // A refresh in progress must end, so that its tokens are stored.
       await (await source)?.settled()
       const [local, remote] = await Promise.allSettled([opened, network])
       if (local.status === 'fulfilled') await local.value?.close()
@@ -280,7 +284,7 @@ export function createSession(
   }
 }
 
-/** The credentials that an environment holds. */
+/** Returns the credentials in the environment. */
 export function secretsIn(env: Io['env']): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (/^LEARNCTL_(API_KEY|ACCESS_TOKEN|CLIENT_SECRET|WEBHOOK_SECRET)$/.test(name)) return [value]

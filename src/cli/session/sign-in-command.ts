@@ -1,21 +1,24 @@
 import { shellWord } from '../../codec/shell-word.ts'
-import type { Target } from '../../config/target.ts'
+import { isLocal, type Profiles } from '../../config/profiles.ts'
+import type { RemoteTarget, Target } from '../../config/target.ts'
+import { AuthRequiredError } from '../terminal/errors.ts'
 
-/** Which command to sign in by. */
+/** Options of the suggested command. */
 export interface SignInWay {
-  /** Scopes to ask for. */
+  /** Scopes to request. */
   readonly scopes?: readonly string[]
-  /** By an API key. */
+  /** Sign in with an API key. */
   readonly withKey?: boolean
-  /** Also what the active profile would say. */
+  /** Name the profile and the URL even if they are active. */
   readonly whole?: boolean
 }
 
-/** The command that signs in to this academy, and what of profile and address it has to name. */
+/** Returns the command that signs in to this target, with the profile and URL that it needs. */
 export function signInCommand(target: Target | null, { scopes, withKey, whole }: SignInWay = {}): string {
   const words = ['learnctl auth login']
   if (withKey) words.push('--with-key')
-  // Some of them a platform named. Whatever a shell would obey stays out of a command that somebody copies.
+  // A platform may have named the scopes, and the user may copy the command: leave out characters that a
+  // shell interprets.
   const plain = scopes?.filter((scope) => /^[\w.:/-]+$/.test(scope))
   if (plain) words.push(`--scopes "${plain.join(' ')}"`)
   if (target?.kind !== 'remote') return words.join(' ')
@@ -24,4 +27,28 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
   if (profile !== null && (whole || !active)) words.push(`--profile ${shellWord(profile)}`)
   if (whole || profile === null) words.push(`--url ${shellWord(target.url)}`)
   return words.join(' ')
+}
+
+/** Returns the error for a platform without a credential; it suggests another profile that has one. */
+export function missingCredential(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
+  const { url, withheld } = target
+  const { origin } = new URL(url)
+  const other = Object.entries(profiles).find(
+    ([, profile]) => !isLocal(profile) && profile.credential?.origin === origin,
+  )?.[0]
+  const why = withheld
+    ? [
+        `The credential of profile ${withheld.profile} was stored for ${withheld.origin} and is sent only there`,
+      ]
+    : []
+  if (other !== undefined) {
+    return new AuthRequiredError(`No credential for ${origin}`, {
+      why: [...why, `Profile ${other} has one`],
+      hint: `Use that profile: --profile ${shellWord(other)}`,
+    })
+  }
+  return new AuthRequiredError(`No credential for ${origin}`, {
+    why,
+    hint: `Set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
+  })
 }

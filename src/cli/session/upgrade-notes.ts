@@ -5,8 +5,9 @@ import { type Io, note } from '../terminal/io.ts'
 const mebibyte = 1024 * 1024
 
 /**
- * Says that the large academy in a file is being upgraded, how long that takes, and every ten seconds how far it is; Ctrl-C
- * ends it. Measured: 43 s of processor time a gigabyte, from 1 million learners and 5 million enrolments.
+ * Notes that a large academy is being upgraded, how long that takes, and its progress every ten seconds;
+ * Ctrl-C aborts it. Measured: 43 s of processor time per gigabyte, with 1 million learners and 5 million
+ * enrolments.
  */
 export function upgradeNotes(
   io: Pick<Io, 'stderr' | 'signal'>,

@@ -7,20 +7,20 @@ import { userAgent } from '../../client/user-agent.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { debugLine, type Io } from '../terminal/io.ts'
 
-/** The most that is read of an authorization server's answer: 1 MiB. */
-const maximumAnswerBytes = 1024 * 1024
-/** A person is waiting, or a lock is held, while such a request is on its way. */
-const longestMs = 30_000
+/** Maximum size of a response of an authorization server: 1 MiB. */
+const maxResponseBytes = 1024 * 1024
+/** Maximum timeout: the user waits, or a lock is held, during such a request. */
+const maxTimeoutMs = 30_000
 
-/** A `fetch` for OAuth over the program's own transport; the whole answer has to be there within the timeout. */
-export function webFetch(transport: Transport, timeoutMs: number): Fetch {
+/** Creates a `fetch` for OAuth over the program's own transport, with a timeout for the complete response. */
+export function createWebFetch(transport: Transport, timeoutMs: number): Fetch {
   return async (url, { method, headers, body, signal }) => {
-    const limitMs = Math.min(timeoutMs, longestMs)
+    const limitMs = Math.min(timeoutMs, maxTimeoutMs)
     const controller = new AbortController()
     const request: HttpRequest = {
       method,
       url,
-      // The library of OAuth would speak for itself.
+      // Replace the user agent of the OAuth library.
       headers: { ...headers, 'user-agent': userAgent },
       ...(body !== undefined && { body: body.toString() }),
       signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
@@ -44,7 +44,7 @@ async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Re
   if (reply.status < 200 || reply.status > 599) {
     throw new SignInError('answer_unusable', `${hostOf(request)} returned the invalid status ${reply.status}`)
   }
-  const bytes = await readBytes(reply, maximumAnswerBytes)
+  const bytes = await readBytes(reply, maxResponseBytes)
   if (bytes === null) {
     const message = `The response from ${hostOf(request)} is larger than 1 MiB`
     throw new SignInError('answer_unusable', message)
@@ -54,13 +54,13 @@ async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Re
     const value = reply.headers[name]
     return value === undefined ? [] : [[name, value]]
   })
-  // These may have no body (Fetch §2.2.3), nor does anybody look for one in them.
+  // Responses with these statuses must have no body (Fetch §2.2.3).
   const empty = [204, 205, 304].includes(reply.status)
   return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
 }
 
-/** A fetch that tells of each exchange on standard error, as `--debug` does of all others. */
-export function watched(fetch: Fetch, io: Io): Fetch {
+/** Returns a fetch that logs each exchange to standard error, as `--debug` does for all others. */
+export function logExchanges(fetch: Fetch, io: Io): Fetch {
   return async (url, request) => {
     const startMs = io.now()
     const tell = (outcome: string) =>

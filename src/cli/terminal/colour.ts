@@ -3,12 +3,12 @@ import type { Environment } from '../../config/directories.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { ColourMode } from '../../config/setting.ts'
 
-/** 0 none, 1 the sixteen colours, 2 256 of them, 3 all. */
+/** Colours of a terminal: 0 none, 1 sixteen, 2 256, 3 all. */
 export type ColourLevel = 0 | 1 | 2 | 3
 
 /**
- * How colourful one stream may be: `--color`, then NO_COLOR (no-color.org), then FORCE_COLOR or CLICOLOR_FORCE, then
- * TERM=dumb, then whether the stream is a terminal.
+ * Returns the colours for a stream: by `--color`, then NO_COLOR (no-color.org), then FORCE_COLOR or
+ * CLICOLOR_FORCE, then TERM=dumb, then whether it is a terminal.
  */
 export function colourLevel(stream: { isTTY?: boolean }, env: Environment, mode: ColourMode): ColourLevel {
   if (mode !== 'auto') return mode === 'never' ? 0 : terminalLevel(env)
@@ -24,13 +24,13 @@ function terminalLevel(env: Environment): ColourLevel {
   return /256/.test(env['TERM'] ?? '') ? 2 : 1
 }
 
-/** A painter of that level; loads chalk. */
+/** Creates a painter; loads chalk. */
 export async function painter(level: ColourLevel): Promise<ChalkInstance> {
   const { Chalk } = await import('chalk')
   return new Chalk({ level })
 }
 
-/** A painter for one stream of a run, as colourful as its settings and variables allow. */
+/** Creates a painter for a stream, by the settings and variables of the run. */
 export function painterFor(
   stream: { isTTY?: boolean },
   { env }: { readonly env: Environment },

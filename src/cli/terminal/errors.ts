@@ -1,25 +1,22 @@
 import type { ExitName } from './exit-codes.ts'
 
-/** What a fault of this program tells beside its message. */
+/** Details of an error beside its message. */
 export interface FaultOptions extends ErrorOptions {
-  /** Lines that say why, with the value or the place. */
+  /** Lines that explain why, with the value or the place. */
   readonly why?: readonly string[]
-  /** What to do, with the exact command where there is one. */
+  /** What to do, with the exact command if there is one. */
   readonly hint?: string
-  /**
-   * The value that was given and the ones that would be taken: a near one is suggested, or what a near one of other
-   * words `means`.
-   */
+  /** The given value and the valid ones; the nearest is suggested, or what the nearest word `means`. */
   readonly choice?: {
     readonly given: string
     readonly valid: readonly string[]
     readonly means?: Readonly<Record<string, string>>
   }
-  /** What programs are told in place of `why`, one value for each of several faults. */
+  /** Machine-readable form of `why`: one value for each of several problems. */
   readonly details?: readonly unknown[]
 }
 
-/** A fault that a command found by itself: what it means for the exit code, and what helps. */
+/** An error that a command detected, with its exit code and hint. */
 export class CommandError extends Error {
   override readonly name: string = 'CommandError'
   readonly code: string
@@ -40,7 +37,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The command line or an input file cannot be taken as it is. */
+/** An invalid command line or input file. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 
@@ -49,7 +46,7 @@ export class UsageError extends CommandError {
   }
 }
 
-/** A credential is needed, or an academy has to be chosen first. */
+/** A missing credential, or no chosen platform or academy. */
 export class AuthRequiredError extends CommandError {
   override readonly name = 'AuthRequiredError'
 
@@ -58,7 +55,7 @@ export class AuthRequiredError extends CommandError {
   }
 }
 
-/** The person at the terminal broke off a question. */
+/** The user cancelled a prompt. */
 export class CancelledError extends CommandError {
   override readonly name = 'CancelledError'
 
@@ -67,7 +64,7 @@ export class CancelledError extends CommandError {
   }
 }
 
-/** The work is done and printed; the exit code alone tells what was found. */
+/** Ends a run whose result is printed with an exit code. */
 export class ExitWith extends Error {
   override readonly name = 'ExitWith'
   readonly exit: ExitName
@@ -78,7 +75,7 @@ export class ExitWith extends Error {
   }
 }
 
-/** Another program ran to its end; its exit code is that of the run. */
+/** Another program has ended; its exit code becomes that of the run. */
 export class ChildEnded extends Error {
   override readonly name = 'ChildEnded'
   readonly exitCode: number
@@ -89,18 +86,18 @@ export class ChildEnded extends Error {
   }
 }
 
-/** The command line asked for help: `message` is the text, and the result. */
+/** The command line asked for help; `message` is the text. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown'
 }
 
-/** The reader of standard output has gone: no fault, the work just ends. */
+/** The reader of standard output has gone. Not an error: the run ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
   readonly code = 'reader_gone'
 }
 
-/** The process was told to end; this is the reason that every abort signal carries. */
+/** The process received a signal. Every abort signal has this as its reason. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
   readonly code = 'interrupted'

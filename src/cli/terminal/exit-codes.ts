@@ -1,4 +1,4 @@
-/** What every exit code means, for every command alike; `help exit-codes` prints this table. */
+/** The meaning of each exit code, the same for every command; `help exit-codes` prints this table. */
 export const exitCodes = {
   ok: { code: 0, when: 'Success; an empty list; help; version; output pipe closed by its reader' },
   failure: {
@@ -30,7 +30,7 @@ export const exitCodes = {
 
 export type ExitName = keyof typeof exitCodes
 
-/** The number of an exit code by its name. */
+/** Returns the number of an exit code. */
 export function exitCode(name: ExitName): number {
   return exitCodes[name].code
 }

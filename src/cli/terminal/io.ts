@@ -1,17 +1,17 @@
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { visible } from '../../codec/visible.ts'
+import { visible, visibleDocument } from '../../codec/visible.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
-import { wrap } from './two-columns.ts'
+import { wrap } from './wrap-text.ts'
 
-/** What is read from; a terminal says so. */
+/** An input stream that may be a terminal. */
 export type Input = Readable & { readonly isTTY?: boolean }
-/** What is written to; a terminal says so, and how wide it is. */
+/** An output stream that may be a terminal of some width. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
-/** Everything that a run takes from the world and gives to it. */
+/** Everything that a run reads from its environment or writes to it. */
 export interface Io extends Place {
   readonly stdin: Input
   readonly stdout: Output
@@ -20,18 +20,18 @@ export interface Io extends Place {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly random: () => number
-  /** Shows a page, http or https, in the user's browser, where there is one: nothing tells whether it did. */
+  /** Opens an http or https page in the user's browser. Reports no failure. */
   readonly openBrowser: (url: string) => Promise<void>
   /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
-  /** Tells a process of its own that what it makes from now on is much, and of no use a moment later. */
+  /** Tunes garbage collection for much short-lived data, in a process of its own. */
   readonly expectGarbage?: () => Promise<void>
 }
 
-/** The process's own streams, environment, clock and signals. */
+/** Returns the process's own streams, environment, clock and signals. */
 export function processIo(): Io {
   return {
-    // Opening standard input keeps a process alive: only who reads it may touch it.
+    // Opening standard input keeps a process alive, so only its readers may do so.
     get stdin() {
       return process.stdin
     },
@@ -52,15 +52,15 @@ export function processIo(): Io {
     },
     random: Math.random,
     openBrowser,
-    signal: interruption(),
+    signal: signalOnInterrupt(),
     expectGarbage,
   }
 }
 
 /**
- * Keeps V8's room for new objects as small as it is at first: it would grow to 128 MiB, and rows and requests that die at
- * once take as long to clear away there as in 2 MiB. What gets old is cleared away once it is half as much again as what is
- * in use: by itself V8 waits for several times as much.
+ * Keeps V8's young generation at its initial size: it would grow to 128 MiB, where short-lived rows and
+ * requests take as long to collect as in 2 MiB. Collects the old generation once it has grown by half; by
+ * default V8 waits until it is several times as large.
  */
 async function expectGarbage(): Promise<void> {
   const { setFlagsFromString } = await import('node:v8')
@@ -68,42 +68,51 @@ async function expectGarbage(): Promise<void> {
   setFlagsFromString('--heap-growing-percent=50')
 }
 
-/** Ctrl-C comes from the terminal and again from a launcher such as npm: within this time that is one signal. */
+/**
+ * Ctrl-C can arrive twice, from the terminal and from a launcher such as npm; within this time it counts
+ * once.
+ */
 const oneSignalMs = 100
 
-/** Aborted by the first signal, so that there is time to clean up. A second one ends the process at once. */
-function interruption(): AbortSignal {
+/**
+ * Returns a signal that the first signalOnInterrupt aborts, which leaves time to clean up. The second one ends the
+ * process.
+ */
+function signalOnInterrupt(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    const hear = () => {
+    const onSignal = () => {
       controller.abort(new InterruptedError(name))
-      setTimeout(() => process.off(name, hear), oneSignalMs).unref()
+      setTimeout(() => process.off(name, onSignal), oneSignalMs).unref()
     }
-    process.on(name, hear)
+    process.on(name, onSignal)
   }
   return controller.signal
 }
 
 async function openBrowser(url: string): Promise<void> {
-  // Anything else might be a program to run.
+  // Any other scheme might start a program.
   if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`${url} is not a web page`)
   const { default: open } = await import('open')
   const child = await open(url)
   child.on('error', () => {})
 }
 
-/** A terminal that closes must not end the process before its clean-up, as an `error` without a listener would. */
-export function outliveFaults(stream: Output): void {
+/**
+ * Ignores later errors of a stream: without a listener, a terminal that closes would end the process before
+ * its clean-up.
+ */
+export function ignoreStreamErrors(stream: Output): void {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
 }
 
 /**
- * Writes to a stream and waits until it took everything, so that a slow reader slows the writer down. Throws
- * ReaderGoneError when nobody reads any more, and a CommandError on a full disk and the like.
+ * Writes to a stream and waits until it has taken everything (backpressure). Throws ReaderGoneError if the
+ * reader has gone, and a CommandError on other errors such as a full disk.
  */
 export function write(stream: Output, text: string | Uint8Array): Promise<void> {
-  // The callback below reports the fault.
-  outliveFaults(stream)
+  // The callback below reports errors.
+  ignoreStreamErrors(stream)
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error) reject(writeFault(error))
@@ -121,7 +130,7 @@ function writeFault(cause: Error): Error {
   return new CommandError('output_failed', 'failure', `Cannot write the output: ${why}`, { cause })
 }
 
-/** Writes to standard error; a reader that has gone changes nothing about the work. */
+/** Writes to standard error; ignores that its reader has gone. */
 export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   try {
     await write(io.stderr, text)
@@ -130,23 +139,48 @@ export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   }
 }
 
-/** A line on standard error, `note: …`, about what happened beside the result. */
+/** Writes a line `note: …` to standard error. */
 export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
-  return say(io, `${fitted(io, `note: ${visible(text)}`)}\n`)
+  return say(io, `${wrapLine(io, `note: ${visible(text)}`)}\n`)
 }
 
-/** Indentation of what continues a line: further than the lines that say why. */
-const continued = '    '
+/** Indentation of continuation lines, deeper than that of the lines of a reason. */
+const continuationIndent = '    '
 
-/** A line for standard error, broken between words where a terminal is narrower; what follows is indented further. */
-export function fitted({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
+/** Wraps a line of standard error to the terminal's width. */
+export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
   if (!isTTY || columns === undefined) return line
   const indent = /^ */.exec(line)?.[0] ?? ''
-  const lines = wrap(line.slice(indent.length), Math.max(columns - continued.length, 20))
-  return `${indent}${lines.join(`\n${continued}`)}`
+  const lines = wrap(line.slice(indent.length), Math.max(columns - continuationIndent.length, 20))
+  return `${indent}${lines.join(`\n${continuationIndent}`)}`
 }
 
-/** A line on standard error, `debug: …`, about one exchange. */
+/** Writes a line `debug: …` to standard error. */
 export function debugLine(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   return say(io, `debug: ${visible(text)}\n`)
+}
+
+/** Writes foreign text: unchanged to a pipe, with control characters escaped on a terminal. */
+interface ExactText {
+  write(piece: string | Uint8Array): Promise<void>
+  /** Writes the rest of an incomplete character or line end. */
+  end(): Promise<void>
+}
+
+/** Creates a writer of foreign text to a stream. */
+export function exactText(stream: Output, mask: (text: string) => string = (text) => text): ExactText {
+  if (!stream.isTTY) return { write: (piece) => write(stream, piece), end: async () => {} }
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let held = ''
+  const show = (text: string, last: boolean) => {
+    const whole = held + text
+    // The line feed of a CRLF may be in the next piece.
+    held = !last && whole.endsWith('\r') ? '\r' : ''
+    return write(stream, mask(visibleDocument(held === '' ? whole : whole.slice(0, -1))))
+  }
+  return {
+    write: (piece) =>
+      show(typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true }), false),
+    end: () => show(decoder.decode(), true),
+  }
 }

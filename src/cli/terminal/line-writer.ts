@@ -1,37 +1,37 @@
 import { type Output, write } from './io.ts'
 
-/** Writes lines in the order they come. */
+/** Writes lines in order. */
 export interface LineWriter {
   write(line: string): void
-  /** Writes what waits, and ends once it is out; a reader that does not read is not waited for. */
+  /** Writes the waiting lines; gives up on a reader that does not read. */
   close(): Promise<void>
 }
 
 interface Pace {
-  /** How long a line may wait for others. */
+  /** Maximum time that a line waits for others. */
   readonly everyMs?: number
-  /** Characters that may wait for a slow reader. */
-  readonly mostWaiting?: number
-  /** How long `close` waits for a slow reader. */
-  readonly patienceMs?: number
+  /** Maximum characters that wait for a slow reader. */
+  readonly maxWaiting?: number
+  /** Maximum time that `close` waits for a slow reader. */
+  readonly closeTimeoutMs?: number
 }
 
-/** As much as a pipe takes at once. */
-const enough = 64 * 1024
+/** Capacity of a pipe. */
+const pipeCapacity = 64 * 1024
 
 /**
- * Lines that come within a tenth of a second are written together: one system call for all, where a busy server has
- * many. What waits is written before the process ends, also when it crashes.
+ * Creates a writer that batches the lines of a tenth of a second: one system call for all, on a busy server.
+ * Waiting lines are written before the process ends, also in a crash.
  *
- * A reader that is slow holds up nobody: beyond a megabyte lines are dropped, and a line says how many. One that has
- * gone changes nothing about the work.
+ * A slow reader blocks nothing: beyond a megabyte lines are dropped, and one line gives their number. The
+ * writer ignores that a reader has gone.
  *
- * @param dropped the line that stands for so many others, LF included
+ * @param dropped returns the line, with its LF, that replaces a number of dropped lines
  */
 export function lineWriter(
   stream: Output,
   dropped: (count: number) => string,
-  { everyMs = 100, mostWaiting = 1024 * 1024, patienceMs = 1000 }: Pace = {},
+  { everyMs = 100, maxWaiting = 1024 * 1024, closeTimeoutMs = 1000 }: Pace = {},
 ): LineWriter {
   let waiting = ''
   let lost = 0
@@ -49,7 +49,7 @@ export function lineWriter(
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    // One piece after the other: what the stream has not taken would wait there without a bound.
+    // One write at a time: the stream's own buffer has no bound.
     if (written || waiting === '') return
     written = write(stream, taken())
       .catch(() => {})
@@ -59,7 +59,7 @@ export function lineWriter(
       })
   }
 
-  // Heard only while something waits: a writer that nobody closes leaves nothing behind.
+  // Registered only while lines wait, so that a writer that is not closed leaves no listener.
   function last(): void {
     stream.write(taken())
   }
@@ -67,20 +67,20 @@ export function lineWriter(
   return {
     write(line) {
       if (line === '') return
-      if (lost > 0 || waiting.length + line.length > mostWaiting) {
+      if (lost > 0 || waiting.length + line.length > maxWaiting) {
         lost += 1
         return
       }
       if (waiting === '') process.on('exit', last)
       waiting += line
-      if (waiting.length >= enough) flush()
+      if (waiting.length >= pipeCapacity) flush()
       else timer ??= setTimeout(flush, everyMs).unref()
     },
     async close() {
       process.off('exit', last)
       flush()
       const { promise: late, resolve } = Promise.withResolvers<void>()
-      const giveUp = setTimeout(resolve, patienceMs)
+      const giveUp = setTimeout(resolve, closeTimeoutMs)
       while (written && (await Promise.race([written.then(() => true), late]))) {}
       clearTimeout(giveUp)
     },

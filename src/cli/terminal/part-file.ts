@@ -6,15 +6,15 @@ import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import { UsageError } from './errors.ts'
 
-/** So many names of a directory are looked at; what lies in a fuller one is left. */
-const maximumNames = 10_000
+/** Maximum names of a directory to look at. */
+const maxNames = 10_000
 
-/** A path beside `path` for what is not whole yet: its name says which process of which machine writes it. */
+/** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
   return `${path}.${await machine()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
 
-/** What file systems without hard links say. */
+/** Error codes of file systems without hard links. */
 const noLinks: ReadonlySet<string | undefined> = new Set([
   'EPERM',
   'ENOTSUP',
@@ -24,8 +24,8 @@ const noLinks: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Gives a part its name. Unless it may replace a file, one that has appeared there meanwhile is kept: the part is removed, and a
- * UsageError thrown.
+ * Renames a temporary file to its path. Unless `mayReplace`, keeps a file that has been created there since:
+ * removes the temporary file and throws a UsageError.
  */
 export async function placePart(
   part: string,
@@ -35,7 +35,7 @@ export async function placePart(
 ): Promise<void> {
   if (mayReplace) return rename(part, path)
   try {
-    // Fails where the name is taken, in one step.
+    // link fails atomically if the path exists.
     await link(part, path)
   } catch (error) {
     const code = systemCode(error)
@@ -52,13 +52,13 @@ export async function placePart(
 }
 
 /**
- * Removes the parts that killed processes left in the directory of `path`: regular files of this user, whose names say that a
- * process of this machine made them, and that is gone. Whatever hinders this is left as it is.
+ * Removes the temporary files that killed processes left in the directory of `path`: regular files of this
+ * user whose names identify an ended process of this machine. Ignores all errors.
  */
 export async function removeDeadParts(path: string): Promise<void> {
   const [directory, here] = [dirname(path), await machine()]
   try {
-    let left = maximumNames
+    let left = maxNames
     for await (const { name } of await opendir(directory, { bufferSize: 1024 })) {
       left -= 1
       if (left < 0) return
@@ -69,11 +69,11 @@ export async function removeDeadParts(path: string): Promise<void> {
       if (found.isFile() && [-1, found.uid].includes(userInfo().uid)) await rm(join(directory, name))
     }
   } catch {
-    // The command itself says what is wrong with the directory.
+    // The command itself reports problems with the directory.
   }
 }
 
-/** This machine, or this container of it: process ids mean nothing anywhere else. */
+/** Identifies this machine, or this container, within which process ids are unique. */
 export async function machine(): Promise<string> {
   const processes = await readlink('/proc/self/ns/pid').catch(() => '')
   return createHash('sha256').update(`${hostname()} ${processes}`).digest('hex').slice(0, 12)

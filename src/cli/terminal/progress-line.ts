@@ -1,16 +1,16 @@
-import { type Io, note, outliveFaults } from './io.ts'
+import { type Io, ignoreStreamErrors, note } from './io.ts'
 
-/** Tells how far long work is: a bar on a terminal, a line every 10 s elsewhere; always on standard error. */
+/** Shows progress on standard error: a bar on a terminal, else a line every 10 s. */
 export interface ProgressLine {
   update(done: number): Promise<void>
-  /** Takes the bar away. */
+  /** Removes the bar. */
   stop(): void
 }
 
 const everyMs = 10_000
 const firstAfterMs = 500
 
-/** The progress of some `what`, such as `rows`; `total` is null where it is not known. */
+/** Creates the progress of some `what`, such as `rows`; `total` is null if it is unknown. */
 export async function createProgressLine(
   io: Pick<Io, 'stderr' | 'now'>,
   what: string,
@@ -31,7 +31,7 @@ export async function createProgressLine(
       stop: () => {},
     }
   }
-  outliveFaults(io.stderr)
+  ignoreStreamErrors(io.stderr)
   const { SingleBar } = await import('cli-progress')
   const known = `{bar} {percentage}% · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
   const bar = new SingleBar({
@@ -47,7 +47,7 @@ export async function createProgressLine(
   let started = false
   return {
     async update(done) {
-      // What is over in a moment needs no bar.
+      // Work that ends soon needs no bar.
       if (!started && io.now() - startedMs < firstAfterMs) return
       if (!started) bar.start(total ?? 0, 0, { speed: 0 })
       started = true

@@ -2,33 +2,30 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import { CancelledError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
-/** One of a list to pick from. */
+/** An item of a list to pick from. */
 export interface Choice {
   readonly value: string
   readonly name: string
 }
 
-/** Questions to the person at the terminal, on standard error. Each throws a UsageError where none may be asked. */
+/** Prompts on standard error. Each throws a UsageError if prompts are disabled. */
 export interface Prompts {
-  /** Why nothing may be asked; null where it may. */
+  /** Reason why prompts are disabled; null if they are enabled. */
   readonly refusal: string | null
-  /** Text that is not empty, or `standard` instead; one that `check` has something against has to be typed otherwise. */
+  /** Asks for a text, with `standard` as the default, until it is not empty and `check` accepts it. */
   text(message: string, check?: (text: string) => string | true, standard?: string): Promise<string>
-  /** Text that is not shown while it is typed; one that `check` has something against has to be typed otherwise. */
+  /** Asks for a text without showing it, until `check` accepts it. */
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
-  /** One of the choices that `find` gives for what was typed so far. */
+  /** Asks for one of the choices that `find` returns for the typed text. */
   pick(
     message: string,
     find: (term: string | undefined, signal: AbortSignal) => Promise<readonly Choice[]>,
   ): Promise<string>
   confirm(message: string): Promise<boolean>
-  /** Asks until `expected` is typed out. */
+  /** Asks until the user types `expected`. */
   typed(message: string, expected: string): Promise<void>
-  /**
-   * Asks until `check` has nothing against the answer, and takes the question off the screen again: also when `signal`
-   * takes it back, which gives null.
-   */
+  /** Asks until `check` accepts the answer, then clears the prompt. Returns null if `signal` cancels it. */
   meanwhile(
     message: string,
     check: (text: string) => string | true,
@@ -36,10 +33,13 @@ export interface Prompts {
   ): Promise<string | null>
 }
 
-/** What was refused is taken away, to be typed anew. */
-const retyped = { validationFailureMode: 'clear' } as const
+/** Clears an invalid answer. */
+const clearInvalid = { validationFailureMode: 'clear' } as const
 
-/** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
+/**
+ * Creates prompts, which are enabled if standard input and standard error are terminals and `--no-input` is
+ * not set.
+ */
 export function createPrompts(io: Io, settings: Settings): Prompts {
   const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
 
@@ -60,7 +60,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
   }
 
   return {
-    // Looked up when it is asked for: most runs have no need to open standard input.
+    // A getter, because looking at standard input opens it.
     get refusal() {
       return promptsDisabledReason(io, settings)
     },
@@ -80,14 +80,21 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
       const validate = (text: string) =>
         text.trim() === expected || `Type ${expected}, or press Ctrl+C to cancel`
       await ask(({ input }) =>
-        input({ message: `${message}\n  Type ${expected} to confirm:`, validate, theme: retyped }, context()),
+        input(
+          { message: `${message}\n  Type ${expected} to confirm:`, validate, theme: clearInvalid },
+          context(),
+        ),
       )
     },
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
     meanwhile: async (message, validate, signal) => {
-      const fleeting = { ...context(), signal: AbortSignal.any([io.signal, signal]), clearPromptOnDone: true }
+      const cancellable = {
+        ...context(),
+        signal: AbortSignal.any([io.signal, signal]),
+        clearPromptOnDone: true,
+      }
       try {
-        return await ask(({ input }) => input({ message, validate, theme: retyped }, fleeting))
+        return await ask(({ input }) => input({ message, validate, theme: clearInvalid }, cancellable))
       } catch (error) {
         if (error instanceof CancelledError && signal.aborted && !io.signal.aborted) return null
         throw error

@@ -8,26 +8,26 @@ import { partPath, placePart, removeDeadParts } from './part-file.ts'
 
 const bufferBytes = 1024 * 1024
 
-/** A file that is there whole or not at all. */
+/** A file that is created completely or not at all. */
 export interface TargetFile {
   write(bytes: Uint8Array): Promise<void>
-  /** Puts the file in its place. */
+  /** Moves the file to its path. */
   finish(): Promise<void>
-  /** Leaves nothing behind. */
+  /** Removes what has been written. */
   discard(): Promise<void>
 }
 
-/** How a file is made. */
+/** Options for creating a file. */
 export interface TargetOptions {
-  /** Replace the file that is there. */
+  /** Replace an existing file. */
   readonly force?: boolean
-  /** Its permissions; by default those of the file it replaces, else the owner's alone. */
+  /** Permissions; default those of the replaced file, else 0600. */
   readonly mode?: number
 }
 
 /**
- * Opens a file to be written beside its place and moved there at the end. Throws a UsageError when it exists and
- * `force` is not given, or cannot be made; writing throws a CommandError when the disk is full.
+ * Opens a temporary file that `finish` moves to its path. Throws a UsageError if the file exists without
+ * `force`, or cannot be created; writing throws a CommandError if the disk is full.
  */
 export async function openTarget(
   cwd: string,
@@ -36,19 +36,19 @@ export async function openTarget(
 ): Promise<TargetFile> {
   const named = resolve(cwd, name)
   const found = await stat(named).catch(() => null)
-  // A device or a pipe cannot be replaced by a file; it is written as it is.
+  // A device or a pipe is written to directly.
   const direct = found !== null && !found.isFile()
   if (found?.isDirectory()) throw new UsageError(`${name} is a directory`)
   if (found && !direct && !options.force) {
     throw new UsageError(`${name} already exists`, { hint: 'Use --force to overwrite it' })
   }
-  // What /dev/stdout leads to has no path where it is a pipe.
+  // realpath fails if /dev/stdout is a pipe.
   const path = found && !direct ? await realpath(named) : named
   const mode = options.mode ?? (found ? found.mode & 0o777 : 0o600)
   if (!direct) await removeDeadParts(path)
   const temporary = direct ? path : await partPath(path)
   const file = await attempt(name, () => open(temporary, direct ? 'w' : 'wx', mode))
-  // What comes next is received while this is being written.
+  // Buffered, so that data is received while this is written.
   const stream = file.createWriteStream({ highWaterMark: bufferBytes, flush: !direct })
   let fault: Error | null = null
   stream.on('error', (error) => {

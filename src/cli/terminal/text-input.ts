@@ -5,16 +5,18 @@ import { systemCode } from '../../config/errors.ts'
 import { UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
-const maximumBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 
-/** All of standard input as text (UTF-8, without a byte order mark). Throws a UsageError above 64 MiB. */
+/**
+ * Reads standard input as text (UTF-8, with or without a byte order mark). Throws a UsageError above 64 MiB.
+ */
 export function readInput(io: Io): Promise<string> {
   return readText(io, io.stdin, 'Standard input')
 }
 
 /**
- * The text of a file that its user named: a pipe such as `<(…)` of a shell is one, too. Throws a UsageError where it
- * cannot be read, is larger than 64 MiB or is not UTF-8.
+ * Reads a file that the user named, or a pipe such as `<(…)`. Throws a UsageError if it is unreadable, larger
+ * than 64 MiB or not UTF-8.
  */
 export async function readFileText(io: Io, path: string): Promise<string> {
   const { open } = await import('node:fs/promises')
@@ -23,7 +25,7 @@ export async function readFileText(io: Io, path: string): Promise<string> {
     try {
       const found = await file.stat()
       if (found.isDirectory()) throw new UsageError(`Cannot read ${path}: it is a directory`)
-      if (found.isFile() && found.size > maximumBytes) throw tooLarge(path)
+      if (found.isFile() && found.size > maxBytes) throw tooLarge(path)
       return await readText(io, file.createReadStream({ autoClose: false }), path)
     } finally {
       await file.close()
@@ -43,7 +45,7 @@ async function readText({ signal }: Io, stream: Readable, name: string): Promise
   for await (const chunk of addAbortSignal(signal, stream)) {
     const bytes = Buffer.from(chunk)
     size += bytes.byteLength
-    if (size > maximumBytes) throw tooLarge(name)
+    if (size > maxBytes) throw tooLarge(name)
     chunks.push(bytes)
   }
   try {

@@ -3,7 +3,7 @@ import { lastLink } from '../audit/append.ts'
 import type { Database, Row } from '../database/database.ts'
 
 /** So many entries that wait are counted. */
-export const mostWaiting = 1_000
+export const maxWaiting = 1_000
 
 /** How far the audit log is linked. */
 export interface Chain {
@@ -11,7 +11,7 @@ export interface Chain {
   readonly linked: number
   /** The hash of the last of them. */
   readonly hash: string
-  /** How many wait to be linked; more than `mostWaiting` are not counted. */
+  /** How many wait to be linked; more than `maxWaiting` are not counted. */
   readonly waiting: number
 }
 
@@ -19,6 +19,6 @@ export interface Chain {
 export async function chainOf(database: Database): Promise<Chain> {
   const { place, hash } = await lastLink(database)
   const row = await database.one<Row & { waiting: number }>(sql`
-    select count(*) as waiting from (select 1 from audit_entries where place < 0 limit ${mostWaiting + 1}) waiting`)
+    select count(*) as waiting from (select 1 from audit_entries where place < 0 limit ${maxWaiting + 1}) waiting`)
   return { linked: place, hash, waiting: row?.waiting ?? 0 }
 }

@@ -1,4 +1,4 @@
-import { type Chain, mostWaiting } from '../audit-log/chain.ts'
+import { type Chain, maxWaiting } from '../audit-log/chain.ts'
 import { counted } from './value-text.tsx'
 
 /** How many entries are linked to each other, the last link, and how many wait to be. */
@@ -17,7 +17,7 @@ export function ChainState({ chain: { linked, hash, waiting } }: { chain: Chain 
         {waiting === 0 ? null : (
           <>
             <dt>Waiting to be linked</dt>
-            <dd>{counted(Math.min(waiting, mostWaiting)) + (waiting > mostWaiting ? '+' : '')}</dd>
+            <dd>{counted(Math.min(waiting, maxWaiting)) + (waiting > maxWaiting ? '+' : '')}</dd>
           </>
         )}
         <dt>Last hash</dt>

@@ -22,7 +22,7 @@ const longestDelayMs = 50
 /** Long enough for dozens of writes, and no longer than anybody notices. */
 const longestTurnMs = 20
 /** As many as a server has connections: what waits is held in memory. */
-const mostWaiting = 500
+const maxWaiting = 500
 
 /**
  * Writes that come in the same turn of the event loop share one transaction, each on a savepoint of its own: one
@@ -105,7 +105,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
 
   return <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
-      if (waiting.length >= mostWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
+      if (waiting.length >= maxWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
       // What comes out is what this very work gave; the jobs of a turn have results of many kinds.
       waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
       commitSoon()

@@ -20,14 +20,14 @@ type Asked = Pick<Store, 'one' | 'requireFiles'>
  * Ends when the database answers. Throws 503 where it fails, has lost a file, or does not answer in time. It is asked once a
  * second at most, and not again while it has not answered.
  */
-export async function requireAnswering(database: Asked, patienceMs = usualPatienceMs): Promise<void> {
+export async function requireAnswering(database: Asked, closeTimeoutMs = usualPatienceMs): Promise<void> {
   try {
     database.requireFiles?.()
   } catch (cause) {
     throw unavailable('Files of the database are missing; stop the server and restore a backup.', 30, cause)
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const giveUp = setTimeout(reject, patienceMs)
+  const giveUp = setTimeout(reject, closeTimeoutMs)
   try {
     await Promise.race([lookAt(database), late])
   } catch (cause) {

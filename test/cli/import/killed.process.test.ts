@@ -19,7 +19,7 @@ import { bin, type Ended, run } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random-runs.ts'
 
 const numRuns = randomRuns(1, 1)
-const patienceMs = 60_000 + numRuns * 20_000
+const closeTimeoutMs = 60_000 + numRuns * 20_000
 const rowCount = 400
 
 /** A directory with an academy that has a few of the records, and a file to import. */
@@ -130,7 +130,7 @@ describe('an import whose process is killed', () => {
       )
       if (numRuns > 1) process.stdout.write(`${kills} kills in ${numRuns} imports\n`)
     },
-    patienceMs,
+    closeTimeoutMs,
   )
 
   test('is continued under another name, and not begun twice at once', async () => {

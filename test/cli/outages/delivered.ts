@@ -9,7 +9,7 @@ import type { Fleet } from './server-process.ts'
 const learners = 10
 const items = ['essay', 'exam', 'quiz']
 const begin = Date.parse('2026-01-01T00:00:00.000Z')
-const patienceMs = 60_000
+const closeTimeoutMs = 60_000
 
 /** One event: a grade, with null for one that was cleared, or how far a learner is. The later one counts. */
 export interface Event {
@@ -73,7 +73,7 @@ export async function connectAll({ urls, key }: Fleet): Promise<void> {
 
 /** Delivers one until it is taken, as a sender does that tries again; gives what is wrong with an answer. */
 export async function deliver(fleet: Pick<Fleet, 'urls'>, event: Event): Promise<string | undefined> {
-  const endMs = performance.now() + patienceMs
+  const endMs = performance.now() + closeTimeoutMs
   for (let tries = 0; performance.now() < endMs; tries += 1) {
     const { urls } = fleet
     const material = { secret: webhookSecret, now: Date.now(), id: `event-${event.number}` }
@@ -81,7 +81,7 @@ export async function deliver(fleet: Pick<Fleet, 'urls'>, event: Event): Promise
     const url = `${urls[(event.number + tries) % urls.length]}/webhooks/${event.kind}/grades`
     try {
       const init = { method: 'POST', headers: headers as Record<string, string>, body }
-      const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(patienceMs) })
+      const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(closeTimeoutMs) })
       const text = await answer.text()
       if (answer.status === 200) return undefined
       if (answer.status !== 503) return `${event.number}: ${answer.status} ${text}`
@@ -90,7 +90,7 @@ export async function deliver(fleet: Pick<Fleet, 'urls'>, event: Event): Promise
     }
     await setTimeout(10 + tries * 5)
   }
-  return `${event.number}: not taken for ${patienceMs / 1000} s`
+  return `${event.number}: not taken for ${closeTimeoutMs / 1000} s`
 }
 
 function payloadOf({ number, kind, learner, item, value, published }: Event): JsonObject {

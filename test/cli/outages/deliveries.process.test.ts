@@ -14,7 +14,7 @@ import { type Fleet, startFleet } from './server-process.ts'
 const count = Number(process.env['LEARNCTL_TEST_DELIVERIES'] ?? 120)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const connections = 16
-const patienceMs = 60_000 + count * 100
+const closeTimeoutMs = 60_000 + count * 100
 
 /** Delivers all events from so many connections while servers are killed; gives what is wrong with an answer. */
 async function deliverAll(fleet: Fleet): Promise<string[]> {
@@ -86,7 +86,7 @@ test(
     await expectWhole(database, faults)
     await database.close()
   },
-  patienceMs,
+  closeTimeoutMs,
 )
 
 describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
@@ -103,6 +103,6 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
       await expectWhole(database, faults)
       await database.close()
     },
-    patienceMs,
+    closeTimeoutMs,
   )
 })

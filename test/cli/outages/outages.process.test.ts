@@ -14,7 +14,7 @@ import { faultsIn } from './written.ts'
 const asked = Number(process.env['LEARNCTL_TEST_WRITES'] ?? 0)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const atATime = 12
-const patienceMs = 60_000 + asked * 200
+const closeTimeoutMs = 60_000 + asked * 200
 
 /** What happens, and how often, while so many writes are under way. */
 interface Trouble {
@@ -94,7 +94,7 @@ test(
     report({ writes: writes.length, kills, unanswered: told.unanswered, unavailable: told.unavailable })
     await database.close()
   },
-  patienceMs,
+  closeTimeoutMs,
 )
 
 describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
@@ -135,6 +135,6 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
       report({ writes: writes.length, ...counts, unanswered: told.unanswered, unavailable: told.unavailable })
       await database.close()
     },
-    patienceMs,
+    closeTimeoutMs,
   )
 })

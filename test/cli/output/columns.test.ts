@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { cellAt, cellText, labelled, pathsIn, pick, setAt, valueAt } from '../../../src/cli/output/columns.ts'
+import {
+  cellAt,
+  cellText,
+  labelColumns,
+  pathsIn,
+  pick,
+  setAt,
+  valueAt,
+} from '../../../src/cli/output/columns.ts'
 
 const course = { id: 'c', 'a.b': 1, criteria: { score: 70, parts: { x: null } }, tags: ['a', 'b'] }
 
@@ -16,7 +24,7 @@ test.each([
 })
 
 test('a value is reduced to some paths, nested as it was', () => {
-  expect(pick(course, labelled(['criteria.score', 'id', 'criteria.none'], []))).toEqual({
+  expect(pick(course, labelColumns(['criteria.score', 'id', 'criteria.none'], []))).toEqual({
     criteria: { score: 70, none: null },
     id: 'c',
   })
@@ -24,7 +32,7 @@ test('a value is reduced to some paths, nested as it was', () => {
 
 test('a column shows what a platform has under another name', () => {
   const foreign = { _id: '5', created_at: '2026-03-01', profile: { first_name: 'Ada' } }
-  const columns = labelled(['id', 'createdAt', 'profile.firstName'], [])
+  const columns = labelColumns(['id', 'createdAt', 'profile.firstName'], [])
   expect(columns.map((column) => cellAt(foreign, column))).toEqual(['5', '2026-03-01', 'Ada'])
   expect(cellAt({ course_id: 5 }, { path: 'id', label: 'id', noun: 'course' })).toBe(5)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { webFetch } from '../../../src/cli/session/web-fetch.ts'
+import { createWebFetch } from '../../../src/cli/session/web-fetch.ts'
 import { ProtocolError } from '../../../src/client/errors.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 
@@ -37,7 +37,7 @@ describe('a fetch over the transport of the program', () => {
     const headers = { 'content-type': 'application/json', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }
     const { sent, transport } = answering({ status: 400, headers, body: pieces('{"error":', '"x"}') })
     const body = new URLSearchParams({ code: 'a b' })
-    const response = await webFetch(transport, 1000)(url, { ...request, body })
+    const response = await createWebFetch(transport, 1000)(url, { ...request, body })
     expect(sent).toMatchObject([{ method: 'POST', url, headers: request.headers, body: 'code=a+b' }])
     expect(response.status).toBe(400)
     expect(response.headers.get('date')).toBe('Sun, 01 Mar 2026 12:00:00 GMT')
@@ -45,25 +45,25 @@ describe('a fetch over the transport of the program', () => {
   })
 
   test('takes an answer without a body', async () => {
-    const response = await webFetch(answering({ status: 204 }).transport, 1000)(url, request)
+    const response = await createWebFetch(answering({ status: 204 }).transport, 1000)(url, request)
     expect(await response.text()).toBe('')
   })
 
   test('takes no status that HTTP does not know', async () => {
-    const fetched = webFetch(answering({ status: 999 }).transport, 1000)(url, request)
+    const fetched = createWebFetch(answering({ status: 999 }).transport, 1000)(url, request)
     await expect(fetched).rejects.toMatchObject({ name: 'SignInError', code: 'answer_unusable' })
   })
 
   test('reads no more than 1 MiB of an answer', async () => {
     const { body, taken } = endless()
-    const fetched = webFetch(answering({ body }).transport, 1000)(url, request)
+    const fetched = createWebFetch(answering({ body }).transport, 1000)(url, request)
     await expect(fetched).rejects.toMatchObject({ name: 'SignInError', code: 'answer_unusable' })
     expect(taken()).toBeLessThan(2 * 1024 * 1024)
   })
 
   test('waits no longer than it is told for the head, nor for the whole', async () => {
     const never: Transport = () => new Promise(() => {})
-    await expect(webFetch(never, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(createWebFetch(never, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
     const dripping: Transport = async ({ signal }) => ({
       status: 200,
       headers: {},
@@ -74,13 +74,13 @@ describe('a fetch over the transport of the program', () => {
         })
       })(),
     })
-    await expect(webFetch(dripping, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
+    await expect(createWebFetch(dripping, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
   test('calls what is no HTTP an answer that cannot be used', async () => {
     const fault = new ProtocolError({ method: 'POST', url }, 'not_http', 'school.example speaks no HTTP')
     const transport: Transport = () => Promise.reject(fault)
-    await expect(webFetch(transport, 1000)(url, request)).rejects.toMatchObject({
+    await expect(createWebFetch(transport, 1000)(url, request)).rejects.toMatchObject({
       name: 'SignInError',
       code: 'answer_unusable',
       message: fault.message,
@@ -91,7 +91,7 @@ describe('a fetch over the transport of the program', () => {
     const reason = new Error('enough')
     const signal = AbortSignal.abort(reason)
     const { sent, transport } = answering({})
-    await expect(webFetch(transport, 1000)(url, { ...request, signal })).rejects.toBe(reason)
+    await expect(createWebFetch(transport, 1000)(url, { ...request, signal })).rejects.toBe(reason)
     expect(sent).toEqual([])
   })
 })

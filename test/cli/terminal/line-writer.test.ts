@@ -55,7 +55,7 @@ test('a writer that nobody closes leaves nothing behind at the process once all 
 
 test('while a reader is slow, what waits is bounded: lines beyond it are dropped, and counted in their place', async () => {
   const { stream, pieces, read } = reader({ isSlow: true })
-  const log = lineWriter(stream, dropped, { everyMs: 0, mostWaiting: 70_000 })
+  const log = lineWriter(stream, dropped, { everyMs: 0, maxWaiting: 70_000 })
   const long = `${'x'.repeat(65_536)}\n`
   log.write(long)
   for (let index = 0; index < 10_000; index += 1) log.write(`line ${index}\n`)
@@ -79,7 +79,7 @@ test('while a reader is slow, what waits is bounded: lines beyond it are dropped
 
 test('a reader that never reads does not hold up the end', async () => {
   const { stream } = reader({ isSlow: true })
-  const log = lineWriter(stream, dropped, { patienceMs: 1 })
+  const log = lineWriter(stream, dropped, { closeTimeoutMs: 1 })
   log.write('one\n')
   await log.close()
   expect(stream.writableLength).toBe('one\n'.length)

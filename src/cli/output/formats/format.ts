@@ -1,29 +1,29 @@
 import { type Column, pick } from '../columns.ts'
 
-/** A list on its way out: pieces that together make one valid document. */
+/** Writes a list in pieces that form one valid document. */
 export interface ListEncoder {
   rows(values: readonly unknown[]): string
-  /** What closes the document; alone, the document of an empty list. */
+  /** Closes the document; alone, the document of an empty list. */
   end(): string
-  /** The heads of the columns that there was no room for. */
+  /** Labels of the columns that had no room. */
   hidden?(): readonly string[]
 }
 
-/** One way to write results as text. */
+/** A way to write results as text. */
 export interface Format {
-  /** It may be coloured, and what a terminal would obey of a value is shown already. */
+  /** Set if the text may be coloured and has its control characters escaped. */
   readonly drawn?: true
   one(value: unknown): string
   list(): ListEncoder
 }
 
-/** The same list with each value reduced to some columns; null for all of it. */
-export function narrowed(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
+/** Reduces each value of a list to some columns; null keeps all. */
+export function reduceColumns(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
   if (columns === null) return encoder
   return { rows: (values) => encoder.rows(values.map((value) => pick(value, columns))), end: encoder.end }
 }
 
-/** What is said about columns that a list had no room for; null where all are shown. */
+/** Returns the note about columns that had no room; null if all are shown. */
 export function hiddenNote({ hidden }: ListEncoder): string | null {
   const labels = hidden?.() ?? []
   if (labels.length === 0) return null

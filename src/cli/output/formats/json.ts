@@ -1,7 +1,7 @@
 import { jsonText } from '../../../codec/json-text.ts'
 import type { Format } from './format.ts'
 
-/** One JSON document, indented: a value, or an array that grows page by page. */
+/** Writes one indented JSON document: a value, or an array that grows page by page. */
 export const json: Format = {
   one: (value) => `${text(value, 2)}\n`,
   list: () => {
@@ -12,7 +12,7 @@ export const json: Format = {
           .map((value) => {
             const before = empty ? '[\n' : ',\n'
             empty = false
-            // Every line feed is one of the layout: those of texts are escaped.
+            // All line feeds are layout: JSON escapes those in strings.
             return `${before}  ${text(value, 2).replaceAll('\n', '\n  ')}`
           })
           .join(''),
@@ -21,13 +21,15 @@ export const json: Format = {
   },
 }
 
-/** One JSON value a line. */
+/** Writes one JSON value per line. */
 export const jsonLines: Format = {
   one: (value) => `${text(value)}\n`,
   list: () => ({ rows: (values) => values.map((value) => `${text(value)}\n`).join(''), end: () => '' }),
 }
 
-/** JSON leaves DEL and the C1 controls as they are, and some terminals obey them; escaped they are the same value. */
+/**
+ * Formats JSON and escapes DEL and the C1 controls, which JSON leaves as they are and some terminals act on.
+ */
 function text(value: unknown, indent?: number): string {
   return jsonText(value, indent).replace(
     /[\u007f-\u009f]/g,

@@ -2,10 +2,10 @@ import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { isJsonObject } from '../../../codec/json-object.ts'
 import { visible } from '../../../codec/visible.ts'
-import { wrap } from '../../terminal/two-columns.ts'
+import { wrap } from '../../terminal/wrap-text.ts'
 import { type Column, cellAt, cellText } from '../columns.ts'
 
-/** How one thing looks: its chosen fields, or null for all that are set; the terminal's width, and its colours. */
+/** Layout of a record: the columns, or null for all fields that are set; the terminal's width and colours. */
 export interface RecordOptions {
   readonly columns: readonly Column[] | null
   readonly width: number
@@ -14,19 +14,20 @@ export interface RecordOptions {
 
 const gap = 2
 const step = 2
-/** A value is given this much room, however long the names are: as much as an id takes. */
-const roomOfValue = 36
-/** Below this a text says nothing any more. */
+/** Minimum room for values beside long names: the length of an id. */
+const minValueWidth = 36
+/** Minimum width of wrapped text. */
 const narrowest = 8
 
-/** Longer items of a list are sentences or addresses: between commas they would run together. */
-const longestWord = 24
+/** Lists with longer items, such as sentences or URLs, are not joined with commas. */
+const maxJoinedLength = 24
 
 type Entry = readonly [name: string, value: unknown]
 
 /**
- * One thing for people to read: a line a field, values beside their names. Objects and lists of them stand indented
- * under theirs; long texts are wrapped, none is cut. What is not set is left out, unless it was chosen.
+ * Formats a record for people: a line per field, values beside their names. Objects and lists of objects are
+ * indented below their names; long texts are wrapped, not truncated. Fields that are not set are left out
+ * unless they were chosen.
  */
 export function recordText(value: unknown, { columns, width, chalk }: RecordOptions): string {
   const lines = columns
@@ -41,7 +42,7 @@ export function recordText(value: unknown, { columns, width, chalk }: RecordOpti
 
 function block(entries: readonly Entry[], width: number, chalk: ChalkInstance): string[] {
   const beside = entries.filter(([, value]) => !isNested(value)).map(([name]) => stringWidth(visible(name)))
-  const indent = Math.min(Math.max(0, ...beside), Math.max(width - roomOfValue, narrowest)) + gap
+  const indent = Math.min(Math.max(0, ...beside), Math.max(width - minValueWidth, narrowest)) + gap
   return entries.flatMap(([name, value]) => {
     const head = chalk.bold(visible(name))
     if (isNested(value)) return [head, ...indented(nestedLines(value, width - step, chalk), step)]
@@ -52,7 +53,7 @@ function block(entries: readonly Entry[], width: number, chalk: ChalkInstance): 
   })
 }
 
-/** An object's fields, or the items of a list with a dash each. */
+/** Formats an object's fields, or the items of a list with dashes. */
 function nestedLines(value: unknown, width: number, chalk: ChalkInstance): string[] {
   if (isJsonObject(value)) return block(setEntries(value), width, chalk)
   if (!Array.isArray(value)) return textLines(value, width)
@@ -66,14 +67,14 @@ function textLines(value: unknown, width: number): string[] {
   const room = Math.max(width, narrowest)
   if (Array.isArray(value)) {
     const inline = visible(cellText(value))
-    const short = value.every((item) => stringWidth(cellText(item)) <= longestWord)
+    const short = value.every((item) => stringWidth(cellText(item)) <= maxJoinedLength)
     if (short && stringWidth(inline) <= room) return [inline]
     return value.flatMap((item) => {
       const [first = '', ...more] = textLines(item, room - step)
       return [`- ${first}`, ...indented(more, step)]
     })
   }
-  // The lines of a text are its own; all other controls are shown.
+  // Keep the text's own line breaks; escape all other controls.
   return cellText(value)
     .split(/\r?\n/)
     .flatMap((line) => wrap(visible(line), room, stringWidth))
@@ -87,13 +88,13 @@ function setEntries(value: Readonly<Record<string, unknown>>): Entry[] {
   return Object.entries(value).filter(([, member]) => !isEmpty(member))
 }
 
-/** True for what stands under its name: an object, or a list that holds one. */
+/** True for a value that goes below its name: an object, or a list that contains one. */
 function isNested(value: unknown): boolean {
   if (isEmpty(value)) return false
   return isJsonObject(value) || (Array.isArray(value) && value.some((item) => typeof item === 'object'))
 }
 
-/** True for what is not set: nothing, an empty text or list, an object of which nothing is set. */
+/** True for a value that is not set: null, an empty text or list, an object without set fields. */
 function isEmpty(value: unknown): boolean {
   if (isJsonObject(value)) return Object.values(value).every(isEmpty)
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)

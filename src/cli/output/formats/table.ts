@@ -2,29 +2,28 @@ import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { visible } from '../../../codec/visible.ts'
 import { type Column, cellAt, cellText } from '../columns.ts'
-import { type ColumnFacts, fitColumns, gap } from './column-widths.ts'
 import type { Format } from './format.ts'
 import { recordText } from './record.ts'
 
-/** How a table looks: the terminal's width, its colours, and its columns. */
+/** Layout of a table: the terminal's width and colours, and the columns. */
 export interface TableOptions {
-  /** The columns of a list, the most important first. */
+  /** Columns of a list, the most important first. */
   readonly columns: readonly Column[]
-  /** True where the user chose them: then none is left out of a list, and a single thing shows no others. */
+  /** True if the user chose them: then a list shows all of them, and a record no others. */
   readonly chosen: boolean
   readonly width: number
   readonly chalk: ChalkInstance
 }
 
 /**
- * Aligned columns fitted to a terminal. A list has a head, and keeps the columns and widths of its first page; a single
- * thing has a line a field. Loads cli-table3.
+ * Creates a format of aligned columns that fit the terminal. A list has a header and keeps the columns and
+ * widths of its first page; a record has a line per field. Loads cli-table3.
  */
 export async function loadTable(options: TableOptions): Promise<Format> {
   const { columns, chosen, width, chalk } = options
   const { default: Table } = await import('cli-table3')
   const draw = (rows: readonly string[][], colWidths: readonly number[]) => {
-    // A border of nothing; cli-table3 colours heads and borders by itself unless told not to.
+    // Without these, cli-table3 colours heads and borders.
     const style = { head: [], border: [], 'padding-left': 0, 'padding-right': gap }
     const table = new Table({ colWidths: colWidths.map((each) => each + gap), chars: borderless, style })
     table.push(...rows)
@@ -56,7 +55,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
   }
 }
 
-/** A later page has the widths of the first one; only what must not be cut gets more. */
+/** Returns the widths for a later page: those of the first, but wider where values must not be truncated. */
 function widened(widths: readonly (number | null)[], facts: readonly ColumnFacts[]): (number | null)[] {
   return widths.map((width, index) => {
     const { whole = false, natural = 0 } = facts[index] ?? {}
@@ -73,7 +72,7 @@ const borderless = Object.fromEntries(
 
 const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
-/** An instant to the minute, which tells rows apart; everything else as it is. */
+/** Formats a cell; an instant only to the minute, which is enough to tell rows apart. */
 function cellOf(value: unknown, column: Column): string {
   return visible(cellText(cellAt(value, column))).replace(instant, '$1Z')
 }
@@ -81,7 +80,7 @@ function cellOf(value: unknown, column: Column): string {
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
 
 function factsOf(columns: readonly Column[], values: readonly unknown[], width: number): ColumnFacts[] {
-  // What texts need to be readable: the first column says what a row is, and a path says little without its end.
+  // Minimum widths: the first column identifies the row, and a path needs its end.
   const readable = { first: Math.min(32, Math.floor(width * 0.4)), path: 56, other: 16 }
   return columns.map((column, index) => {
     const cells = values.map((value) => cellOf(value, column)).filter((cell) => cell !== '')
@@ -98,4 +97,71 @@ function factsOf(columns: readonly Column[], values: readonly unknown[], width: 
       empty: cells.length === 0,
     }
   })
+}
+
+/** Facts about a column that decide its width. */
+interface ColumnFacts {
+  /** Width of the widest value or the label. */
+  readonly natural: number
+  /** Minimum width to be readable. */
+  readonly least: number
+  /** True if values must not be truncated: ids, instants. */
+  readonly whole: boolean
+  /** True for ids, which commands take. */
+  readonly id: boolean
+  /** True if every row has a value. */
+  readonly full: boolean
+  /** True if no row has a value. */
+  readonly empty: boolean
+}
+
+/** Spaces between two columns. */
+const gap = 2
+/** Minimum width of a truncated text. */
+const minTextWidth = 8
+
+/**
+ * Returns the width of each column in a terminal of `width`, without gaps; null for a column without room.
+ * The first two columns with values come first, then ids, those that every row has before others, then the
+ * other columns in order, then empty ones. Texts share the rest. With `keepAll` all columns stay, and lines
+ * exceed the terminal rather than truncate an id.
+ */
+function fitColumns(columns: readonly ColumnFacts[], width: number, keepAll: boolean): (number | null)[] {
+  const indexes = columns.map((_, index) => index)
+  const leading = indexes.filter((index) => columns[index]?.empty === false).slice(0, 2)
+  const rank = (index: number) => {
+    const column = columns[index]
+    if (leading.includes(index)) return 0
+    if (column?.empty) return 4
+    if (column?.id) return column.full ? 1 : 2
+    return 3
+  }
+  let room = width + gap
+  let cut = false
+  const shown = indexes
+    .toSorted((one, other) => rank(one) - rank(other))
+    .filter((index, place) => {
+      const needed = (columns[index]?.least ?? 0) + gap
+      // An empty column must not take the room of one with values.
+      const hides = place > 0 && (needed > room || (cut && columns[index]?.empty))
+      if (!keepAll && hides) {
+        cut = true
+        return false
+      }
+      room -= needed
+      return true
+    })
+  const widths = columns.map(({ natural }, index) => (shown.includes(index) ? natural : null))
+  const texts = shown.filter((index) => !columns[index]?.whole)
+  const total = () => widths.reduce<number>((sum, each) => sum + (each === null ? 0 : each + gap), -gap)
+  for (let excess = total() - width; excess > 0; excess -= 1) {
+    const widest = texts.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      -1,
+    )
+    const current = widths[widest]
+    if (current === null || current === undefined || current <= minTextWidth) break
+    widths[widest] = current - 1
+  }
+  return widths
 }

@@ -1,11 +1,11 @@
 import type { Format } from './format.ts'
 
-// What YAML 1.2 does not print (§5.1), and what readers of YAML 1.1 take for the end of a line.
+// Characters that YAML 1.2 cannot print (§5.1), and those that YAML 1.1 reads as a line end.
 const unprintable = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
 /**
- * One YAML 1.2 document: a value, or a sequence that grows page by page; loads the yaml library. What YAML 1.1 reads
- * differently, such as `yes`, is quoted: many readers are of that version.
+ * Creates a format of one YAML 1.2 document: a value, or a sequence that grows page by page. Quotes what YAML
+ * 1.1 reads differently, such as `yes`, because many readers use that version. Loads the yaml library.
  */
 export async function loadYaml(): Promise<Format> {
   const { Document, visit } = await import('yaml')
@@ -13,7 +13,7 @@ export async function loadYaml(): Promise<Format> {
     const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
     visit(document, {
       Scalar(_, node) {
-        // Escapes exist between double quotes alone; nothing else keeps the ends of lines either.
+        // Only double-quoted scalars have escapes and keep all line ends.
         if (typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE'
       },
     })
@@ -39,9 +39,9 @@ function needsQuotes(text: string): boolean {
   return (
     text.search(unprintable) >= 0 ||
     /[\u0000-\u0008\u000b-\u001f]|^(=|<<)$/.test(text) ||
-    // As a block, lines of nothing but spaces are read as empty ones.
+    // In a block scalar, lines of spaces are read as empty ones.
     /^ *\n[ \n]*$/.test(text) ||
-    // Where lines are kept as they are, a tab is, too.
+    // A block scalar would contain the tab unescaped.
     (text.includes('\t') && !/^\S.*\n/.test(text)) ||
     !text.isWellFormed()
   )

@@ -19,7 +19,7 @@ export interface PoolOptions {
 }
 
 /** As many as a server has connections: what waits is held in memory. */
-const mostWaiting = 500
+const maxWaiting = 500
 const idleMs = 60_000
 /** A process that hangs in the middle of a transaction must not hold locks for ever. */
 const idleInTransactionMs = 180_000
@@ -57,7 +57,7 @@ export function openPool({
 
   return {
     async lease() {
-      if (pool.waitingCount >= mostWaiting) throw new NoneFree('Too many wait for a connection')
+      if (pool.waitingCount >= maxWaiting) throw new NoneFree('Too many wait for a connection')
       try {
         return leaseOf(await pool.connect(), leased)
       } catch (error) {

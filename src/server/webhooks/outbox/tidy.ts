@@ -7,14 +7,14 @@ import { release } from './settle.ts'
 const pieceRows = 500
 const mostPieces = 100
 /** So many messages wait for an endpoint at most; those that have waited longest are given up. */
-const mostWaiting = 100_000
+const maxWaiting = 100_000
 const mostEndpoints = 1000
 
 /**
  * Ends endpoints that have expired, deletes the messages of those that are no longer there, and gives up what is too much
  * for one queue: in small transactions between which others write.
  */
-export async function tidyOutbox(database: Store, now: Date, most = mostWaiting): Promise<void> {
+export async function tidyOutbox(database: Store, now: Date, most = maxWaiting): Promise<void> {
   const time = now.toISOString()
   const endpoints = await database.all<
     Row & { id: string; expires_at: string | null; deleted_at: string | null }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { tsv } from '../../../../src/cli/output/formats/delimited.ts'
 import type { Format } from '../../../../src/cli/output/formats/format.ts'
 import { json, jsonLines } from '../../../../src/cli/output/formats/json.ts'
-import { tsv } from '../../../../src/cli/output/formats/tsv.ts'
 import { loadYaml } from '../../../../src/cli/output/formats/yaml.ts'
 
 const yaml = await loadYaml()

@@ -2,15 +2,15 @@ import { type Caller, type CallerOptions, createCaller } from '../../client/call
 import { ApiError, hostOf } from '../../client/errors.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { debugLine, type Io, note } from '../terminal/io.ts'
-import { maskKnown } from '../terminal/mask-known.ts'
+import { maskSecretsInText } from '../terminal/mask-secrets.ts'
 
-/** What of a caller's options a session decides. */
+/** The options of a caller that a session sets. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
 
-/** Interval between notes about a rate limit: requests at the same time, and one after another, share it. */
+/** Minimum interval between notes about a rate limit; concurrent and subsequent requests share it. */
 const rateLimitNoteMs = 10_000
 
-/** A caller by the settings of this run: it says when it waits for long, and with `--debug` what it asks for. */
+/** Creates a caller by the settings of this run. It notes long waits, and with `--debug` logs requests. */
 export function openCaller(
   io: Io,
   settings: Settings,
@@ -19,8 +19,8 @@ export function openCaller(
 ): Caller {
   const debugging = settings.debug.value
   let rateLimitToldUntilMs = 0
-  // A platform may send back what it was sent.
-  const shown = (text: string) => maskKnown(text, secrets())
+  // A platform may return what it received.
+  const shown = (text: string) => maskSecretsInText(text, secrets())
   return createCaller({
     attempts: settings.retries.value + 1,
     timeoutMs: settings.timeout.value,

@@ -1,12 +1,13 @@
 import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
 import { jsonText } from '../../../codec/json-text.ts'
-import { type Column, cellAt } from '../columns.ts'
+import { visible } from '../../../codec/visible.ts'
+import { type Column, cellAt, cellText } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
- * RFC 4180 CSV with CRLF line ends and a header, also for an empty list. Nothing is the empty cell; objects and
- * arrays are JSON in theirs. Text that a spreadsheet would take for a formula gets one `'` in front, which a reader
- * takes off again; `raw` leaves that out.
+ * Writes CSV (RFC 4180) with CRLF line ends and a header, even for an empty list. null is an empty cell;
+ * objects and arrays are JSON. Unless `raw`, a text that a spreadsheet would take for a formula gets one `'`
+ * in front, which a reader removes.
  */
 export function csv(columns: readonly Column[], raw = false): Format {
   const header = csvRecord(
@@ -38,6 +39,16 @@ export function csv(columns: readonly Column[], raw = false): Format {
 function cellOf(value: unknown): CsvValue {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
-  // It would be text to the guard, which numbers are none.
+  // As text, a negative bigint would get the guard against formulas.
   return typeof value === 'bigint' ? value : jsonText(value)
+}
+
+/**
+ * Writes tab-separated lines without a header, with complete values: the table format in a pipe. Escapes
+ * tabs, line ends, backslashes and other control characters, so that each line is a record.
+ */
+export function tsv(columns: readonly Column[]): Format {
+  const line = (value: unknown) =>
+    `${columns.map((column) => visible(cellText(cellAt(value, column)).replaceAll('\\', '\\\\'))).join('\t')}\n`
+  return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }

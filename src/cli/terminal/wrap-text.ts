@@ -1,4 +1,4 @@
-/** Lines of a term and its meaning, the meaning wrapped; long terms stand on a line of their own. */
+/** Formats terms with their wrapped meanings beside them; a long term has a line of its own. */
 export function twoColumns(rows: readonly (readonly [string, string])[], width = 80): string {
   const longest = Math.max(0, ...rows.map(([term]) => term.length))
   const indent = Math.min(longest, 30) + 4
@@ -12,12 +12,12 @@ export function twoColumns(rows: readonly (readonly [string, string])[], width =
     .join('')
 }
 
-/** The text in lines of at most that width, broken between words; `measure` says how wide a text is. */
+/** Wraps a text between words to a width; `measure` returns the width of a part. */
 export function wrap(text: string, width: number, measure?: (part: string) => number): string[] {
   return wrapWords(text.split(' '), width, measure)
 }
 
-/** The words in lines of at most that width. */
+/** Wraps words to a width. */
 export function wrapWords(
   words: readonly string[],
   width: number,

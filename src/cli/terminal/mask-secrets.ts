@@ -1,9 +1,9 @@
-/** What is shown in place of a secret. */
+/** Replaces a secret in shown text. */
 export const masked = '***'
 
-/** A text without these secrets, wherever they stand in it: as they are, as JSON has them, or in a URL. */
-export function maskKnown(text: string, secrets: readonly string[]): string {
-  // Shorter ones are parts of other words.
+/** Masks secrets in a text: as they are, as JSON writes them, and as URLs encode them. */
+export function maskSecretsInText(text: string, secrets: readonly string[]): string {
+  // A shorter secret may be part of other words.
   const known = secrets.filter((secret) => secret.length >= 4)
   const written = known.flatMap((secret) => [
     secret,

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csv } from '../../../../src/cli/output/formats/csv.ts'
+import { csv } from '../../../../src/cli/output/formats/delimited.ts'
 
 const named = (...paths: string[]) => paths.map((path) => ({ path, label: path }))
 

@@ -5,76 +5,79 @@ import { parseJson } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { readRegularFile } from '../../config/read-file.ts'
 
-/** Something that a list showed: what it is referred to by, and what it is called. */
-export interface SeenThing {
+/** A listed record, by its references and its label. */
+export interface CachedThing {
   readonly id: string
   readonly externalId: string | null
   readonly email: string | null
   readonly label: string
 }
 
-/** What is known of the things of one noun on one platform. */
-export interface Seen {
-  /** The newest first. */
-  readonly things: readonly SeenThing[]
-  /** When they were seen, in milliseconds since 1970. */
+/** The cached records of one noun on one platform. */
+export interface CompletionCache {
+  /** The most recent first. */
+  readonly things: readonly CachedThing[]
+  /** Time of the last addition, in milliseconds since 1970. */
   readonly seenAt: number
-  /** When all of them were last asked for, and whether that was in vain; 0 for never. */
+  /** Time of the last attempt to list all of them, and whether it failed; 0 for never. */
   readonly askedAt: number
   readonly failed: boolean
 }
 
-/** Where it is kept: the directory of state, the platform or database, and what things these are. */
-export interface SeenPlace {
+/** Identifies a cache: the state directory, the platform or database, and the noun. */
+export interface CompletionCacheKey {
   readonly state: string
   readonly target: string
   readonly noun: string
 }
 
-/** So long what a list showed is offered. */
-export const seenForMs = 600_000
-/** So many things are kept of each noun. */
-export const maximumThings = 500
-const maximumBytes = 1024 * 1024
-/** So many files are kept; a school works with few platforms. */
-const maximumFiles = 100
+/** Maximum age of an entry. */
+export const maxCacheAgeMs = 600_000
+/** Maximum entries of each noun. */
+export const maxThings = 500
+const maxBytes = 1024 * 1024
+/** Maximum files; few users work with more platforms. */
+const maxFiles = 100
 
-const nothing: Seen = { things: [], seenAt: 0, askedAt: 0, failed: false }
+const nothing: CompletionCache = { things: [], seenAt: 0, askedAt: 0, failed: false }
 
-/** What is kept, as far as it is not too old; nothing where that cannot be read. */
-export function readSeen(place: SeenPlace, now: number): Seen {
+/** Reads a cache; empty if it is too old or unreadable. */
+export function readCompletionCache(place: CompletionCacheKey, now: number): CompletionCache {
   try {
-    const stored: unknown = parseJson(readRegularFile(pathOf(place), maximumBytes))
+    const stored: unknown = parseJson(readRegularFile(pathOf(place), maxBytes))
     if (!isJsonObject(stored) || stored['target'] !== place.target) return nothing
     const { things, seenAt, askedAt, failed } = stored
     if (typeof askedAt !== 'number' || typeof seenAt !== 'number' || !Array.isArray(things)) return nothing
     if (seenAt > now || askedAt > now) return nothing
-    const kept = now - seenAt > seenForMs ? [] : things.filter(isThing)
+    const kept = now - seenAt > maxCacheAgeMs ? [] : things.filter(isThing)
     return { things: kept, seenAt, askedAt, failed: failed === true }
   } catch {
     return nothing
   }
 }
 
-/** Adds what a list showed to what is known. */
-export function addSeen(place: SeenPlace, shown: readonly SeenThing[], now: number): void {
-  const known = readSeen(place, now)
+/** Adds listed records to a cache. */
+export function addToCompletionCache(
+  place: CompletionCacheKey,
+  shown: readonly CachedThing[],
+  now: number,
+): void {
+  const known = readCompletionCache(place, now)
   const ids = new Set(shown.map(({ id }) => id))
   const things = [...shown, ...known.things.filter(({ id }) => !ids.has(id))]
-  keepSeen(place, { ...known, things, seenAt: now }, now)
+  writeCompletionCache(place, { ...known, things, seenAt: now }, now)
 }
 
 /**
- * Keeps what is known in a file that is its owner's alone. That it cannot be kept is no fault: it makes completion
- * quicker, and nothing else.
+ * Writes a cache to a file that only its owner can read. Ignores errors: the cache only speeds up completion.
  */
-export function keepSeen(place: SeenPlace, seen: Seen, now: number): void {
+export function writeCompletionCache(place: CompletionCacheKey, seen: CompletionCache, now: number): void {
   const path = pathOf(place)
   const part = `${path}.${process.pid}`
   try {
     makeDirectory(folderOf(place.state), null)
     removeOld(folderOf(place.state), now)
-    const things = seen.things.slice(0, maximumThings)
+    const things = seen.things.slice(0, maxThings)
     writeFileSync(part, JSON.stringify({ ...seen, target: place.target, things }), { mode: 0o600 })
     renameSync(part, path)
   } catch {
@@ -82,12 +85,12 @@ export function keepSeen(place: SeenPlace, seen: Seen, now: number): void {
   }
 }
 
-/** Forgets all of it: whoever signs out leaves no names behind. */
-export function forgetSeen(state: string): void {
+/** Deletes all caches, so that signing out leaves no names behind. */
+export function clearCompletionCache(state: string): void {
   try {
     rmSync(folderOf(state), { recursive: true, force: true })
   } catch {
-    // What cannot be removed is not offered for long.
+    // It expires soon.
   }
 }
 
@@ -95,36 +98,39 @@ function folderOf(state: string): string {
   return join(state, 'completion')
 }
 
-function pathOf({ state, target, noun }: SeenPlace): string {
+function pathOf({ state, target, noun }: CompletionCacheKey): string {
   return join(folderOf(state), `${noun}-${hash(target)}.json`)
 }
 
-/** FNV-1a, 32 bits: a name for a file, whose content says whose it is. Cryptography takes longer to load than all of this. */
+/**
+ * FNV-1a, 32 bits, for a file name; the content names the target. Loading crypto takes longer than all of
+ * this.
+ */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
   return (value >>> 0).toString(16).padStart(8, '0')
 }
 
-/** Removes what nobody is offered any more, and all where there is too much of it. */
+/** Deletes expired files, and all files if there are too many. */
 function removeOld(folder: string, now: number): void {
   const names = readdirSync(folder)
   for (const name of names) {
     const path = join(folder, name)
     const age = now - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now)
-    if (age > seenForMs || names.length > maximumFiles) rmSync(path, { force: true })
+    if (age > maxCacheAgeMs || names.length > maxFiles) rmSync(path, { force: true })
   }
 }
 
-function isThing(value: unknown): value is SeenThing {
+function isThing(value: unknown): value is CachedThing {
   if (!isJsonObject(value)) return false
   const { id, externalId, email, label } = value
   const isName = (name: unknown) => name === null || typeof name === 'string'
   return typeof id === 'string' && typeof label === 'string' && isName(externalId) && isName(email)
 }
 
-/** What an item of a list is referred to by; null for one without an id. */
-export function thingOf(item: unknown, id: unknown): SeenThing | null {
+/** Returns the entry of a listed record; null if it has no id. */
+export function thingOf(item: unknown, id: unknown): CachedThing | null {
   if (!isJsonObject(item) || typeof id !== 'string') return null
   const text = (name: string) => (typeof item[name] === 'string' && item[name] !== '' ? item[name] : null)
   const profile = isJsonObject(item['profile']) ? item['profile'] : {}
