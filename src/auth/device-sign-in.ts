@@ -36,7 +36,7 @@ export interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result>
   /** Called before each wait with the remaining lifetime of the code. */
   readonly onWait: (leftMs: number) => Promise<void>
   /** True for a network error, after which the same request may be sent again. */
-  readonly isPassing: (fault: unknown) => boolean
+  readonly isTransient: (fault: unknown) => boolean
   /** Called for each such error, with the time until the next attempt. */
   readonly onFault: (fault: unknown, waitMs: number) => Promise<void>
 }
@@ -155,7 +155,7 @@ async function poll(signIn: DeviceSignIn, authorization: DeviceAuthorization): P
       }
       lastFault = null
     } catch (fault) {
-      if (!signIn.isPassing(fault)) throw fault
+      if (!signIn.isTransient(fault)) throw fault
       // Exponential backoff on network errors, as RFC 8628 §3.5 suggests.
       intervalMs *= 2
       lastFault = fault

@@ -66,7 +66,7 @@ export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSo
     try {
       await refreshOnce((stored) => isFresh(stored, now()))
     } catch (error) {
-      if (!isPassing(error) || !lasts()) throw error
+      if (!isTransient(error) || !lasts()) throw error
       postponed = true
     }
     return held.accessToken
@@ -90,7 +90,7 @@ export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSo
 }
 
 /** True for an error that another attempt may avoid: an unavailable server, an unwritable file. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof SignInError) return ['server_unavailable', 'answer_unusable'].includes(error.code)
   return error instanceof ConfigError
 }

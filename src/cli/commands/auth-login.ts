@@ -3,7 +3,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import { noColumns } from '../command/refusals.ts'
-import type { SignInPlan } from '../sign-in/by-oauth.ts'
+import type { SignInPlan } from '../sign-in/oauth-sign-in.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** What only a sign-in by OAuth 2.0 takes. */
@@ -87,7 +87,7 @@ async function run(context: Context, given: Given): Promise<void> {
   checkChoices(oauthFlags, flags)
   if (flags['with-key'] === true) {
     exclude('--with-key', given, oauthFlags)
-    return (await import('../sign-in/by-key.ts')).signInWithKey(context)
+    return (await import('../sign-in/key-sign-in.ts')).signInWithKey(context)
   }
   if (device) {
     exclude(
@@ -96,7 +96,7 @@ async function run(context: Context, given: Given): Promise<void> {
       oauthFlags.filter(({ name }) => name === 'redirect-uri'),
     )
   }
-  const plan = await (await import('../sign-in/plan.ts')).planSignIn(context, given)
+  const plan = await (await import('../sign-in/sign-in-plan.ts')).planSignIn(context, given)
   if (plan !== null) await signIn(context, plan, device)
 }
 
@@ -108,9 +108,9 @@ function exclude(way: string, { flags }: Given, others: readonly Flag[]): void {
 }
 
 async function signIn(context: Context, plan: SignInPlan, device: boolean): Promise<void> {
-  const { signInWithBrowser, signInWithCode } = await import('../sign-in/by-oauth.ts')
-  const { tellSignedIn } = await import('../sign-in/outcome.ts')
-  await tellSignedIn(
+  const { signInWithBrowser, signInWithCode } = await import('../sign-in/oauth-sign-in.ts')
+  const { reportSignedIn } = await import('../sign-in/oauth-sign-in.ts')
+  await reportSignedIn(
     context,
     plan,
     await (device ? signInWithCode(context, plan) : signInWithBrowser(context, plan)),

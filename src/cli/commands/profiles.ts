@@ -18,7 +18,7 @@ import { hasChosenForm } from '../output/chosen-output.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { clearCompletionCache } from '../session/completion-cache.ts'
-import { checkedName } from '../sign-in/profile-name.ts'
+import { validProfileName } from '../sign-in/profile-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const columns = ['name', 'active', 'location', 'credential']
@@ -98,7 +98,7 @@ async function show({ profiles, settings, output }: Context, given: Given): Prom
 
 async function add(context: Context, given: Given): Promise<void> {
   const { settings, output } = context
-  const name = checkedName(given.arguments['name'] ?? '')
+  const name = validProfileName(given.arguments['name'] ?? '')
   const profile = await profileFrom(context)
   const makeActive = given.flags['use'] === true
   const changed = await change(context, `Would add profile ${name}`, (stored) => {

@@ -43,7 +43,7 @@ async function run({ io, output }: Context, { flags }: Given): Promise<void> {
   const file = String(flags['file'] ?? 'canvas-key.json')
   const jwksFile = String(flags['jwks-file'] ?? 'canvas-jwks.json')
   const force = flags['force'] === true
-  const { newSigningKey } = await import('../simulator/signing-key.ts')
+  const { newSigningKey } = await import('../simulator/signing-material.ts')
   const { kid, privateKey, keySet } = newSigningKey()
   // Both can be written, or neither is.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })

@@ -9,8 +9,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import { plainText } from '../command/refusals.ts'
-import type { ArrivedEvent } from '../listener/event-listener.ts'
-import type { Forwarded } from '../listener/forward.ts'
+import type { ArrivedEvent, Forwarded } from '../listener/event-listener.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /** An endpoint that nobody removed, because this program was killed, ends so soon. */
@@ -75,7 +74,7 @@ async function listen(context: Context, given: Given): Promise<void> {
 
   const [{ listenForEvents }, { openForwarder }] = await Promise.all([
     import('../listener/event-listener.ts'),
-    import('../listener/forward.ts'),
+    import('../listener/event-listener.ts'),
   ])
   const forwarder = to === null ? null : await openForwarder(io, to)
   const ended = Promise.withResolvers<never>()

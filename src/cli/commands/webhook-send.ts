@@ -4,8 +4,8 @@ import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { notAList } from '../command/refusals.ts'
-import type { DeliveryAnswer } from '../simulator/delivery-answer.ts'
 import type { Tally } from '../simulator/expectation.ts'
+import type { DeliveryResult } from '../simulator/send-deliveries.ts'
 import type { Simulation } from '../simulator/simulation.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { keyCommand } from './webhook-key.ts'
@@ -82,7 +82,7 @@ async function run(context: Context, given: Given): Promise<void> {
   const deliveryOf = deliveriesOf(simulation, io.now)
   const order = sendingOrder({ count, duplicate, shuffle }, io.random)
   if (prints) {
-    const { curlLine } = await import('../simulator/curl-line.ts')
+    const { curlLine } = await import('../simulator/destination.ts')
     const secret = typeof simulation.secret === 'string' ? simulation.secret : null
     for (const index of order) {
       await output.text(`${curlLine(destination.url, await deliveryOf(index), secret)}\n`)
@@ -105,7 +105,7 @@ async function run(context: Context, given: Given): Promise<void> {
   await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
   if (tally.first) {
     const [{ unexpectedOutcome }, { exitOfStatus: exits }] = await Promise.all([
-      import('../simulator/unexpected-outcome.ts'),
+      import('../simulator/expectation.ts'),
       import('../failures.ts'),
     ])
     throw unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected, exits })
@@ -113,10 +113,10 @@ async function run(context: Context, given: Given): Promise<void> {
 }
 
 async function* pagesOf(
-  answers: AsyncIterable<DeliveryAnswer>,
+  answers: AsyncIterable<DeliveryResult>,
   tally: Tally,
-): AsyncGenerator<DeliveryAnswer[]> {
-  let page: DeliveryAnswer[] = []
+): AsyncGenerator<DeliveryResult[]> {
+  let page: DeliveryResult[] = []
   try {
     for await (const answer of answers) {
       tally.add(answer)
@@ -179,7 +179,7 @@ async function servedAddress(context: Context): Promise<string | null> {
 }
 
 async function accountOf(context: Context, flags: FlagValues): Promise<string> {
-  const { canvasAccount } = await import('../simulator/canvas-account.ts')
+  const { canvasAccount } = await import('../simulator/destination.ts')
   return canvasAccount(context, textOf(flags, 'to'))
 }
 

@@ -1,23 +1,26 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { exchangeWithin } from '../../client/timeout.ts'
+import type { ClosableTransport } from '../../client/undici.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { verifyStandard } from '../../webhooks/standard-signature.ts'
+import type { Io } from '../terminal/io.ts'
 
-/** An event as it arrived, signed with the secret of the listener. */
+/** A received event, signed with the secret of the listener. */
 export interface ArrivedEvent {
-  /** By which each attempt to deliver it is known. */
+  /** Identifies the event in each attempt to deliver it. */
   readonly id: string
   readonly type: string
   readonly timestamp: string
   readonly data: JsonObject
-  /** Those that a receiver needs: the type of the body, and what it is verified by. */
+  /** Headers that a receiver needs: the content type and those of the signature. */
   readonly headers: HttpHeaders
   readonly body: string
 }
 
-/** Gives the status that the sender is answered with. */
+/** Handles an event; returns the status of the response. */
 export type OnEvent = (event: ArrivedEvent) => Promise<number>
 
 /** A listener for events on this machine. */
@@ -26,11 +29,20 @@ export interface EventListener {
   close(): Promise<void>
 }
 
-/** More than any event has. */
-const maximumBytes = 64 * 1024
-const passedOn = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
+/** Larger than any event. */
+const maxBytes = 64 * 1024
+const forwardedHeaders = [
+  'content-type',
+  'user-agent',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]
 
-/** Listens on a free port of the loopback. What is not signed with the secret is refused: any program may send there. */
+/**
+ * Listens on a free loopback port. Refuses events that are not signed with the secret, because any program
+ * can send them.
+ */
 export async function listenForEvents(
   secret: () => string | undefined,
   now: () => number,
@@ -46,7 +58,9 @@ export async function listenForEvents(
     const bytes = await bodyOf(request)
     if (!bytes) return end(response, 413)
     const headers: HttpHeaders = Object.fromEntries(
-      passedOn.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : [])),
+      forwardedHeaders.flatMap((name) =>
+        request.headers[name] ? [[name, String(request.headers[name])]] : [],
+      ),
     )
     const known = secret()
     const event = known === undefined ? undefined : eventIn(bytes, headers, known, now())
@@ -54,7 +68,7 @@ export async function listenForEvents(
   }
 
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  // A server that listens on TCP has an address with a port.
+  // A TCP server's address has a port.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/`,
@@ -75,13 +89,13 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | null> {
   for await (const piece of request) {
     const bytes: Buffer = piece
     size += bytes.length
-    if (size > maximumBytes) return null
+    if (size > maxBytes) return null
     pieces.push(bytes)
   }
   return Buffer.concat(pieces)
 }
 
-/** The event that a body is; undefined for what is not signed, or is none. */
+/** Reads a signed event; undefined if it is not signed or not an event. */
 function eventIn(
   rawBody: Buffer,
   headers: HttpHeaders,
@@ -97,5 +111,43 @@ function eventIn(
     return { id, type: String(type), timestamp: String(timestamp), data: data as JsonObject, headers, body }
   } catch {
     return undefined
+  }
+}
+
+/** Result of forwarding an event: a status, or an error. */
+export interface Forwarded {
+  readonly status: number | null
+  readonly durationMs: number
+  readonly error: string | null
+}
+
+/** Forwards events to another URL. */
+export interface Forwarder {
+  forward(event: ArrivedEvent): Promise<Forwarded>
+  close(): Promise<void>
+}
+
+/** Shorter than the sender's timeout. */
+const timeoutMs = 10_000
+
+/** Creates a forwarder that keeps headers and body, so that the receiver can verify them. */
+export async function openForwarder(io: Pick<Io, 'env' | 'now' | 'signal'>, url: string): Promise<Forwarder> {
+  const { createNetworkTransport } = await import('../../client/network.ts')
+  const transport: ClosableTransport = await createNetworkTransport({ env: io.env })
+  return {
+    async forward({ headers, body }) {
+      const began = io.now()
+      try {
+        const request = { method: 'POST', url, headers, body, signal: io.signal }
+        const answer = await exchangeWithin(transport, request, { timeoutMs, idleTimeoutMs: timeoutMs })
+        // Drain the response.
+        if (answer.body && !(answer.body instanceof Uint8Array)) for await (const _ of answer.body) break
+        return { status: answer.status, durationMs: io.now() - began, error: null }
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        return { status: null, durationMs: io.now() - began, error: message }
+      }
+    },
+    close: () => transport.close(),
   }
 }

@@ -3,12 +3,12 @@ import { assertConfidential } from '../../client/base-url.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Context } from '../command/context.ts'
 
-/** Other processes wait meanwhile, and whoever signs out offline does as well. */
-const longestMs = 10_000
+/** Maximum timeout: other processes wait, and signing out must work offline. */
+const maxTimeoutMs = 10_000
 
 /**
- * Ends the session of tokens where it was begun (RFC 7009); gives null, or why it lives on there. Throws only when the
- * run is interrupted.
+ * Revokes the tokens of a session (RFC 7009). Returns null, or why that failed. Throws only if the run is
+ * interrupted.
  */
 export async function endSession(
   { session, settings, io }: Context,
@@ -16,7 +16,7 @@ export async function endSession(
 ): Promise<string | null> {
   const { revocationEndpoint, issuer } = tokens
   if (revocationEndpoint === null) return `${new URL(issuer).host} does not support revocation`
-  const late = AbortSignal.timeout(longestMs)
+  const late = AbortSignal.timeout(maxTimeoutMs)
   const signal = AbortSignal.any([io.signal, late])
   try {
     if (!settings.insecureHttp.value) assertConfidential(revocationEndpoint)
@@ -27,12 +27,12 @@ export async function endSession(
   } catch (error) {
     io.signal.throwIfAborted()
     if (late.aborted)
-      return `${new URL(revocationEndpoint).host} did not respond within ${longestMs / 1000} s`
+      return `${new URL(revocationEndpoint).host} did not respond within ${maxTimeoutMs / 1000} s`
     return error instanceof Error ? error.message : String(error)
   }
 }
 
-/** Ends the session that a new credential has taken the place of; it keeps nobody from signing in. */
+/** Revokes the tokens that a new credential replaces. Only notes a failure. */
 export async function endSessionBefore(context: Context, tokens: StoredTokens): Promise<void> {
   const reason = await endSession(context, tokens)
   if (reason !== null) await context.output.note(`The previous session could not be revoked: ${reason}`)

@@ -1,12 +1,12 @@
 import { nameBy, type SimulatedEvents, type SimulatedFacts, type SimulatedName } from './simulated-event.ts'
 
 const shardSize = 10n ** 13n
-/** The shard of a school that is hosted, as in the examples of Canvas. */
+/** Shard of a hosted school, as in Canvas's examples. */
 const shard = 2107n
 const host = 'canvas.example.org'
 const rootAccount = globalId('1')
-/** Ids of things that the facts do not name. */
-const nobody = { user: '48', course: '565', item: '355', grader: '987' }
+/** Ids for everything that the flags do not set. */
+const defaultIds = { user: '48', course: '565', item: '355', grader: '987' }
 
 /** The events of Canvas that change grades and progress. */
 export const canvasEvents: SimulatedEvents = {
@@ -16,9 +16,9 @@ export const canvasEvents: SimulatedEvents = {
     namesUser: ['id', 'externalId'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => {
-      const student = globalId(idOf(facts.user, nobody.user))
-      const course = idOf(facts.course, nobody.course)
-      const item = facts.item ?? nobody.item
+      const student = globalId(idOf(facts.user, defaultIds.user))
+      const course = idOf(facts.course, defaultIds.course)
+      const item = facts.item ?? defaultIds.item
       return {
         metadata: {
           ...metadata(facts, 'grade_change'),
@@ -29,13 +29,12 @@ export const canvasEvents: SimulatedEvents = {
           context_type: 'Course',
           url: `https://${host}/courses/${course}/gradebook/update_submission`,
           user_account_id: rootAccount,
-          // Whoever grades.
-          user_id: globalId(nobody.grader),
+          user_id: globalId(defaultIds.grader),
         },
         body: {
           assignment_id: globalId(item),
           grade: facts.score === null ? null : String(facts.score),
-          grader_id: globalId(nobody.grader),
+          grader_id: globalId(defaultIds.grader),
           grading_complete: true,
           muted: !facts.published,
           old_grade: null,
@@ -57,17 +56,17 @@ export const canvasEvents: SimulatedEvents = {
     namesUser: ['id'],
     namesCourse: ['id', 'externalId'],
     payload: (facts) => {
-      const course = idOf(facts.course, nobody.course)
+      const course = idOf(facts.course, defaultIds.course)
       return {
         metadata: {
           ...metadata(facts, 'course_grade_change'),
           context_id: globalId(course),
           context_sis_source_id: nameBy(facts.course, 'externalId'),
           context_type: 'Course',
-          user_id: globalId(nobody.grader),
+          user_id: globalId(defaultIds.grader),
         },
         body: {
-          user_id: idOf(facts.user, nobody.user),
+          user_id: idOf(facts.user, defaultIds.user),
           course_id: course,
           workflow_state: 'active',
           created_at: facts.at.toISOString(),
@@ -110,24 +109,24 @@ export const canvasEvents: SimulatedEvents = {
             '@context': 'http://purl.imsglobal.org/ctx/caliper/v1p1',
             id: `urn:uuid:${facts.serial}`,
             type: 'GradeEvent',
-            actor: { id: urn('user', nobody.grader), type: 'Person' },
+            actor: { id: urn('user', defaultIds.grader), type: 'Person' },
             action: 'Graded',
             object: {
               id: urn('submission', '11086'),
               type: 'Attempt',
               assignee: {
-                id: urn('user', idOf(facts.user, nobody.user)),
+                id: urn('user', idOf(facts.user, defaultIds.user)),
                 type: 'Person',
                 extensions: { 'com.instructure.canvas': { sis_id: nameBy(facts.user, 'externalId') } },
               },
               assignable: {
-                id: urn('assignment', facts.item ?? nobody.item),
+                id: urn('assignment', facts.item ?? defaultIds.item),
                 type: 'AssignableDigitalResource',
               },
             },
             eventTime: facts.at.toISOString(),
             generated: { type: 'Score', maxScore: facts.maximum, scoreGiven: facts.score },
-            group: { id: urn('course', idOf(facts.course, nobody.course)), type: 'CourseOffering' },
+            group: { id: urn('course', idOf(facts.course, defaultIds.course)), type: 'CourseOffering' },
           },
         ],
       }
@@ -136,14 +135,14 @@ export const canvasEvents: SimulatedEvents = {
 }
 
 function progress(facts: SimulatedFacts, name: string, percentage: number) {
-  // As many requirements as make any percentage of two decimals a whole number of them.
+  // A number of requirements that makes any percentage with two decimals a whole number of them.
   const all = Number.isInteger(percentage) ? 100 : 10_000
   return {
     metadata: metadata(facts, name),
     body: {
       course: {
         account_id: '1',
-        id: idOf(facts.course, nobody.course),
+        id: idOf(facts.course, defaultIds.course),
         name: 'Simulated course',
         sis_source_id: nameBy(facts.course, 'externalId'),
       },
@@ -155,7 +154,7 @@ function progress(facts: SimulatedFacts, name: string, percentage: number) {
       },
       user: {
         email: nameBy(facts.user, 'email'),
-        id: idOf(facts.user, nobody.user),
+        id: idOf(facts.user, defaultIds.user),
         name: 'Simulated learner',
       },
     },
@@ -179,7 +178,7 @@ function idOf(name: SimulatedName, other: string): string {
   return nameBy(name, 'id') ?? other
 }
 
-/** The global form of an id, which events have; one that is no number stays as it is. */
+/** Returns the global form of an id, which events have; an id that is not a number unchanged. */
 function globalId(id: string): string {
   if (!/^\d{1,19}$/.test(id)) return id
   const number = BigInt(id)

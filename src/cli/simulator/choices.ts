@@ -1,7 +1,7 @@
-/** What of a delivery can be changed after it was signed. */
+/** Parts of a delivery that can be changed after signing. */
 export const tamperings = ['body', 'id', 'time', 'signature'] as const
 export type Tampering = (typeof tamperings)[number]
 
-/** What became of a delivery, as the platform tells, or `refused` where it did not take it. */
+/** Outcomes of a delivery, as the platform reports them; `refused` if it was not accepted. */
 export const outcomes = ['applied', 'duplicate', 'stale', 'ignored', 'unmatched', 'refused'] as const
 export type Outcome = (typeof outcomes)[number]

@@ -1,35 +1,38 @@
-import { UsageError } from '../terminal/errors.ts'
+import { enrolStep, mappingSteps, thenReplay } from '../command/mapping-steps.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { ExitName } from '../terminal/exit-codes.ts'
 import { type Outcome, outcomes } from './choices.ts'
-import type { DeliveryAnswer } from './delivery-answer.ts'
+import type { DeliveryResult } from './send-deliveries.ts'
+import type { Simulation } from './simulation.ts'
 
-/** What is expected of all answers, and how many there are of each. */
+/** Counts results by outcome, and those that were not expected. */
 export interface Tally {
-  add(answer: DeliveryAnswer): void
-  /** Such as `8 applied, 2 duplicate`. */
+  add(answer: DeliveryResult): void
+  /** For example `8 applied, 2 duplicate`. */
   readonly summary: string
-  /** Answers that were not expected. */
+  /** Number of unexpected results. */
   readonly unexpected: number
-  /** The first of them. */
-  readonly first: DeliveryAnswer | undefined
+  /** The first unexpected result. */
+  readonly first: DeliveryResult | undefined
 }
 
 /**
- * Counts answers. Expected is one outcome, or one of several where deliveries overtake each other; of one that is sent twice
- * exactly one answer says `duplicate`.
+ * Creates a tally of results. It expects one outcome, or one of several if deliveries overtake each other;
+ * for a delivery sent twice, exactly one `duplicate`.
  */
 export function createTally(expected: readonly Outcome[], duplicate: boolean): Tally {
   const counts = new Map<string, number>()
-  /** By the number of a delivery, whether its duplicate has been told. */
-  const told = new Map<number, boolean>()
+  /** Whether the duplicate has been reported, by number of the delivery. */
+  const hasDuplicateByDelivery = new Map<number, boolean>()
   let unexpected = 0
-  let first: DeliveryAnswer | undefined
+  let first: DeliveryResult | undefined
 
-  function isExpected({ delivery, outcome }: DeliveryAnswer): boolean {
+  function isExpected({ delivery, outcome }: DeliveryResult): boolean {
     if (!duplicate) return expected.some((each) => each === outcome)
     const isDuplicate = outcome === 'duplicate'
-    const before = told.get(delivery)
-    if (before === undefined) told.set(delivery, isDuplicate)
-    else told.delete(delivery)
+    const before = hasDuplicateByDelivery.get(delivery)
+    if (before === undefined) hasDuplicateByDelivery.set(delivery, isDuplicate)
+    else hasDuplicateByDelivery.delete(delivery)
     if (before === isDuplicate) return false
     return isDuplicate || expected.some((each) => each === outcome)
   }
@@ -57,7 +60,7 @@ export function createTally(expected: readonly Outcome[], duplicate: boolean): T
   }
 }
 
-/** The outcomes that a run expects. Throws a UsageError on one that there is none of. */
+/** Returns the outcomes that a run expects. Throws a UsageError on an unknown one. */
 export function expectedOutcomes(
   given: string | undefined,
   { tampered, overtaking }: { tampered: boolean; overtaking: boolean },
@@ -73,7 +76,70 @@ export function expectedOutcomes(
   })
 }
 
-/** `1 delivery`, `12 deliveries`. */
+/** Formats a count: `1 delivery`, `12 deliveries`. */
 export function deliveryCount(count: number): string {
   return `${count} ${count === 1 ? 'delivery' : 'deliveries'}`
+}
+
+/** A finished run of deliveries. */
+interface Run {
+  readonly total: number
+  readonly expected: readonly Outcome[]
+  /** Exit codes by status. */
+  readonly exits: Readonly<Record<number, ExitName>>
+}
+
+/** Returns the error of a run with unexpected outcomes: the first of them, and what to do. */
+export function unexpectedOutcome(
+  simulation: Simulation,
+  tally: Tally,
+  first: DeliveryResult,
+  { total, expected, exits }: Run,
+): CommandError {
+  const { outcome, reason, status } = first
+  const some = tally.unexpected < total
+  const exit = some ? 'partial' : status < 400 ? 'failure' : (exits[status] ?? 'failure')
+  const hasDuplicateByDelivery = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
+  const message =
+    total === 1
+      ? `Unexpected outcome: ${hasDuplicateByDelivery}`
+      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${hasDuplicateByDelivery}`
+  const hint = hintFor(simulation, first)
+  return new CommandError('unexpected_outcome', exit, message, {
+    why: [`Expected ${expected.join(' or ')}`],
+    ...(hint !== null && { hint }),
+  })
+}
+
+function hintFor(
+  simulation: Simulation,
+  { outcome, status, reason, deliveryId }: DeliveryResult,
+): string | null {
+  const { kind, secret } = simulation
+  if (outcome === 'unmatched') return thenReplay(matching(simulation, reason ?? ''), deliveryId)
+  if (outcome === 'stale') return 'Something newer was recorded before: send a later time with --at'
+  if (status === 401) {
+    return typeof secret === 'string'
+      ? `Check the webhook secret: learnctl integrations test ${kind}`
+      : `Check that the integration has this account and the public keys (--root-account-uuid, --jwks): learnctl integrations test ${kind}`
+  }
+  if (status === 429)
+    return 'Wait for the time in Retry-After: there were too many refused deliveries in a minute, or too many deliveries in a day'
+  if (status === 404) return `Set up the integration: learnctl integrations set ${kind}`
+  return null
+}
+
+/** Returns how to make a missing record known. */
+function matching({ kind, facts }: Simulation, reason: string): string {
+  // The learner and the course are known, but there is no enrolment.
+  if (reason.startsWith('enrollment')) return enrolStep
+  const missing = [
+    ...(reason.includes('course') ? [['course', facts.course] as const] : []),
+    ...(reason.includes('learner') ? [['user', facts.user] as const] : []),
+  ]
+  const named = missing.filter(([, { by }]) => by !== 'id').map(([noun]) => `--${noun}`)
+  const unmapped = missing.flatMap(([noun, { by, value }]) => (by === 'id' ? [[noun, value] as const] : []))
+  const checks = named.length > 0 ? [`check ${named.join(' and ')}`] : []
+  const maps = checks.length > 0 && unmapped.length === 0 ? [] : [mappingSteps(kind, unmapped)]
+  return [...checks, ...maps].join(', ')
 }

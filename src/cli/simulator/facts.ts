@@ -6,7 +6,7 @@ import { UsageError } from '../terminal/errors.ts'
 import type { SimulatedEvent, SimulatedFact, SimulatedName } from './simulated-event.ts'
 import type { Simulation } from './simulation.ts'
 
-/** The flags that say what an event has a place for. */
+/** The flags of each fact that an event may contain. */
 const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
   item: ['item'],
   label: ['label'],
@@ -17,7 +17,10 @@ const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
   account: ['account'],
 }
 
-/** What events are to say, by the flags. Throws a UsageError on what the event of the real system does not say. */
+/**
+ * Reads the facts of the events from the flags. Throws a UsageError on a fact that the real system's event
+ * does not contain.
+ */
 export function factsOf(
   kind: LmsKind,
   name: string,

@@ -1,25 +1,29 @@
 import { bodyText, readBytes } from '../../client/decode.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Transport } from '../../contract/http.ts'
 import type { SignedDelivery } from '../../webhooks/delivery.ts'
 import type { Context } from '../command/context.ts'
 import { debugLine } from '../terminal/io.ts'
-import { answerIn, type DeliveryAnswer } from './delivery-answer.ts'
 import { type Destination, requestOf } from './destination.ts'
 
-const maximumAnswerBytes = 256 * 1024
+const maxResponseBytes = 256 * 1024
 const idleTimeoutMs = 30_000
 
-/** The answers to deliveries, as they come, with at most `concurrency` of them on their way. Throws faults of the network. */
+/**
+ * Sends deliveries, at most `concurrency` at once, and yields their results as they arrive. Throws network
+ * errors.
+ */
 export async function* sendDeliveries(
   context: Pick<Context, 'io' | 'settings'>,
   destination: Destination,
   order: Iterable<number>,
   deliveryOf: (index: number) => Promise<SignedDelivery>,
   concurrency: number,
-): AsyncGenerator<DeliveryAnswer> {
+): AsyncGenerator<DeliveryResult> {
   const transport = await destination.transport()
-  const waiting = new Map<number, Promise<readonly [number, DeliveryAnswer]>>()
+  const waiting = new Map<number, Promise<readonly [number, DeliveryResult]>>()
   let slot = 0
   try {
     for (const index of order) {
@@ -36,14 +40,14 @@ export async function* sendDeliveries(
     }
     while (waiting.size > 0) yield await next(waiting)
   } finally {
-    // What is still on its way fails or not: nobody looks at it.
+    // The results of the remaining requests are not used.
     await Promise.allSettled(waiting.values())
   }
 }
 
 async function next(
-  waiting: Map<number, Promise<readonly [number, DeliveryAnswer]>>,
-): Promise<DeliveryAnswer> {
+  waiting: Map<number, Promise<readonly [number, DeliveryResult]>>,
+): Promise<DeliveryResult> {
   const [slot, answer] = await Promise.race(waiting.values())
   waiting.delete(slot)
   return answer
@@ -55,13 +59,46 @@ async function sendOne(
   url: string,
   delivery: SignedDelivery,
   number: number,
-): Promise<DeliveryAnswer> {
+): Promise<DeliveryResult> {
   const started = io.now()
   const request = { ...requestOf(url, delivery), signal: io.signal }
   const reply = await exchangeWithin(transport, request, { timeoutMs: settings.timeout.value, idleTimeoutMs })
-  const bytes = await readBytes(reply, maximumAnswerBytes)
+  const bytes = await readBytes(reply, maxResponseBytes)
   const durationMs = io.now() - started
   if (settings.debug.value) await debugLine(io, `POST ${url} → ${reply.status} (${durationMs} ms)`)
   const text = bytes === null ? '' : bodyText(reply, bytes)
-  return { delivery: number, status: reply.status, ...answerIn(reply.status, text), durationMs }
+  return { delivery: number, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
+}
+
+/** The response to one delivery. */
+export interface DeliveryResult {
+  /** Number of the delivery, from 1. */
+  readonly delivery: number
+  readonly status: number
+  readonly outcome: string
+  readonly deliveryId: string | null
+  /** Reason: what is missing, why it was ignored, or the problem's code. */
+  readonly reason: string | null
+  readonly durationMs: number
+}
+
+/** Reads the response of a platform. Another platform may only have a status. */
+function deliveryResultOf(
+  status: number,
+  text: string,
+): Pick<DeliveryResult, 'outcome' | 'deliveryId' | 'reason'> {
+  const body = parseJsonOrNull(text)
+  const told = isJsonObject(body) ? body : {}
+  const text_ = (name: string) => (typeof told[name] === 'string' ? told[name] : null)
+  const missing = Array.isArray(told['missing']) ? `${told['missing'].join(' and ')} not found` : null
+  if (status >= 200 && status < 300) {
+    return {
+      outcome: text_('status') ?? 'accepted',
+      deliveryId: text_('deliveryId'),
+      reason: missing ?? text_('reason'),
+    }
+  }
+  // Other statuses, such as 404 or 429, do not mean that the delivery was examined.
+  const outcome = status === 401 || status === 403 ? 'refused' : 'failed'
+  return { outcome, deliveryId: null, reason: text_('code') ?? text_('detail') }
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { parseJsonOrNull } from '../../codec/json-text.ts'
 import type { SigningMaterial } from '../../webhooks/delivery.ts'
@@ -6,12 +7,12 @@ import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 
-/** The variable that holds the webhook secret. */
+/** Variable of the webhook secret. */
 export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
 
 /**
- * What deliveries are signed with: a private key of `--signing-key`, else the webhook secret from standard input, the
- * environment or the terminal. Throws a UsageError where there is none.
+ * Reads what signs the deliveries: the private key of `--signing-key`, else the webhook secret from standard
+ * input, the environment or a prompt. Throws a UsageError without any.
  */
 export async function signingMaterial(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
@@ -50,4 +51,22 @@ function privateKeyIn(file: string, text: string): JsonObject {
   throw new UsageError(`${file} is not a private RSA key with a kid as JWK (RFC 7517)`, {
     hint: 'Create one: learnctl webhooks generate-key',
   })
+}
+
+/** Generates a key pair like Canvas's: RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
+export function newSigningKey(): {
+  readonly kid: string
+  /** A JWK (RFC 7517). */
+  readonly privateKey: string
+  /** A JWKS (RFC 7517 §5). */
+  readonly keySet: string
+} {
+  const kid = `test-${randomBytes(6).toString('hex')}`
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const facts = { kid, alg: 'RS256', use: 'sig' }
+  return {
+    kid,
+    privateKey: JSON.stringify({ ...privateKey.export({ format: 'jwk' }), ...facts }, null, 2),
+    keySet: JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), ...facts }] }, null, 2),
+  }
 }

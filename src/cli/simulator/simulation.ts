@@ -6,27 +6,30 @@ import { sign } from '../../webhooks/sign.ts'
 import { signStandard } from '../../webhooks/standard-signature.ts'
 import type { Tampering } from './choices.ts'
 import type { SimulatedEvent, SimulatedFacts } from './simulated-event.ts'
-import { tampered } from './tampering.ts'
+import { tamperWith } from './tampering.ts'
 
-/** What is to be simulated. */
+/** The options of a simulation. */
 export interface Simulation {
   readonly kind: LmsKind
   readonly event: SimulatedEvent
-  /** What all deliveries say alike; a score or percentage that is undefined is another one in each. */
+  /** Facts that all deliveries share; an undefined score or percentage varies between them. */
   readonly facts: Omit<SimulatedFacts, 'serial' | 'at' | 'score' | 'percentage'> & {
     readonly score: number | null | undefined
     readonly percentage: number | undefined
   }
-  /** When the last of the events happened; each is a second after the one before. */
+  /** Time of the last event; each is a second after the one before. */
   readonly at: Date
   readonly count: number
   readonly secret: SigningMaterial['secret']
-  /** Signs with the headers of Standard Webhooks, whatever the kind. */
+  /** Sign with Standard Webhooks, for any kind. */
   readonly standard: boolean
   readonly tampering: Tampering | undefined
 }
 
-/** Makes the deliveries of a simulation: that of a number, from 0, says and is called the same each time. */
+/**
+ * Creates the deliveries of a simulation. The delivery of a number, from 0, has the same content and id each
+ * time.
+ */
 export function deliveriesOf(
   simulation: Simulation,
   now: () => number,
@@ -42,7 +45,7 @@ export function deliveriesOf(
         ? signStandard(jsonText(payload), secret, sending)
         : await sign(kind, payload, { secret, ...sending })
     const delivery = { ...signed, headers: { ...event.headers, ...signed.headers } }
-    return tampering ? tampered(delivery, tampering) : delivery
+    return tampering ? tamperWith(delivery, tampering) : delivery
   }
 }
 
@@ -50,7 +53,7 @@ function factsOf({ facts, at, count }: Simulation, index: number, run: string): 
   const { maximum, score, percentage } = facts
   return {
     ...facts,
-    // Each is another one than the event before, so that what is stored in the end tells which was taken last.
+    // Different values in each event, so that the final state shows which was applied last.
     score: score === undefined ? (Math.floor(maximum * 0.8) + index * 7) % (Math.floor(maximum) + 1) : score,
     percentage: percentage ?? (50 + index * 7) % 101,
     at: new Date(at.getTime() - (count - 1 - index) * 1000),
@@ -58,14 +61,16 @@ function factsOf({ facts, at, count }: Simulation, index: number, run: string): 
   }
 }
 
-/** A UUID (RFC 9562, version 8) of a run and a number. */
+/** Returns a UUID (RFC 9562, version 8) of a run and a number. */
 function uuid(run: string, index: number): string {
   const text = run + index.toString(16).padStart(12, '0')
   const parts = [text.slice(0, 8), text.slice(8, 12), `8${text.slice(13, 16)}`, `8${text.slice(17, 20)}`]
   return [...parts, text.slice(20)].join('-')
 }
 
-/** The order in which deliveries are sent: their numbers, each once, or twice where they are duplicated. */
+/**
+ * Returns the order in which to send deliveries: their numbers, each once, or twice if they are duplicated.
+ */
 export function sendingOrder(
   { count, duplicate, shuffle }: { count: number; duplicate: boolean; shuffle: boolean },
   random: () => number,
@@ -73,7 +78,7 @@ export function sendingOrder(
   const times = duplicate ? 2 : 1
   const order = Uint32Array.from({ length: count * times }, (_, place) => Math.floor(place / times))
   if (!shuffle) return order
-  // Fisher and Yates: each order is as likely as any other.
+  // Fisher–Yates shuffle.
   for (let last = order.length - 1; last > 0; last -= 1) {
     const other = Math.floor(random() * (last + 1))
     const moved = order[last] ?? 0

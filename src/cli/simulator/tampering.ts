@@ -4,7 +4,9 @@ import { kinds } from '../../webhooks/kinds.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Tampering, tamperings } from './choices.ts'
 
-/** What of a delivery its signature covers: anything else can be changed without anybody noticing. */
+/**
+ * Returns the parts of a delivery that its signature protects; a change of any other part is not detected.
+ */
 export function protectedParts(kind: LmsKind, standard: boolean): readonly Tampering[] {
   const { proof } = kinds[kind]
   if (standard || proof.by === 'standard') return tamperings
@@ -14,24 +16,24 @@ export function protectedParts(kind: LmsKind, standard: boolean): readonly Tampe
     case 'hmac':
       return ['body', 'signature']
     default:
-      // The secret itself goes along: there is nothing to sign with.
+      // The delivery contains the secret itself, and no signature.
       return ['signature']
   }
 }
 
-/** A delivery of which one part was changed on its way. */
-export function tampered(delivery: SignedDelivery, part: Tampering): SignedDelivery {
+/** Returns a delivery with one part changed. */
+export function tamperWith(delivery: SignedDelivery, part: Tampering): SignedDelivery {
   const { headers } = delivery
   if (headers['webhook-signature'] === undefined) return withoutStandard(delivery, part)
   switch (part) {
     case 'body':
-      return { ...delivery, body: otherBody(delivery.body) }
+      return { ...delivery, body: changeBody(delivery.body) }
     case 'id':
       return withHeader(delivery, 'webhook-id', `${headers['webhook-id']}x`)
     case 'time':
       return withHeader(delivery, 'webhook-timestamp', String(Number(headers['webhook-timestamp']) + 1))
     case 'signature':
-      return withHeader(delivery, 'webhook-signature', otherText(headers['webhook-signature'], 3))
+      return withHeader(delivery, 'webhook-signature', changeText(headers['webhook-signature'], 3))
   }
 }
 
@@ -42,16 +44,16 @@ function withoutStandard(delivery: SignedDelivery, part: Tampering): SignedDeliv
     const [, head = '', claims = '', signature = ''] = jwt
     const parts = {
       id: [changedJson(head, (text) => text.replace(/"kid":"/, '"kid":"x')), claims, signature],
-      body: [head, changedJson(claims, otherBody), signature],
+      body: [head, changedJson(claims, changeBody), signature],
       time: [head, claims, signature],
-      signature: [head, claims, otherText(signature)],
+      signature: [head, claims, changeText(signature)],
     }
     return { ...delivery, body: `"${parts[part].join('.')}"` }
   }
-  if (part === 'body') return { ...delivery, body: otherBody(body) }
+  if (part === 'body') return { ...delivery, body: changeBody(body) }
   const signature = Object.keys(headers).find((name) => /hmac|signature/.test(name))
-  if (signature !== undefined) return withHeader(delivery, signature, otherText(headers[signature] ?? ''))
-  // A secret with one other letter would still tell the secret.
+  if (signature !== undefined) return withHeader(delivery, signature, changeText(headers[signature] ?? ''))
+  // Replace it completely: a secret with one changed letter would still reveal the secret.
   const [name] = Object.keys(query)
   if (name !== undefined) return { ...delivery, query: { [name]: 'tampered' } }
   return { ...delivery, body: body.replace(/"token":"(?:[^"\\]|\\.)*"/, '"token":"tampered"') }
@@ -65,18 +67,18 @@ function changedJson(encoded: string, change: (text: string) => string): string 
   return Buffer.from(change(Buffer.from(encoded, 'base64url').toString())).toString('base64url')
 }
 
-/** The same JSON with one more member, which a reader would not look at. */
-function otherBody(body: string): string {
+/** Adds a member that a reader ignores to a JSON text. */
+function changeBody(body: string): string {
   return `{"tampered":true,${body.slice(1)}`
 }
 
-/** A text with another character at a place: a digit, which has no other case. */
-function otherText(text: string, at = 0): string {
+/** Changes the character at an index; to a digit, which has no case. */
+function changeText(text: string, at = 0): string {
   const other = text[at] === '0' ? '1' : '0'
   return text.slice(0, at) + other + text.slice(at + 1)
 }
 
-/** The part that is to be changed. Throws a UsageError on one that the kind's signature does not cover. */
+/** Returns the part to change. Throws a UsageError on one that the kind's signature does not protect. */
 export function tamperingOf(
   given: string | undefined,
   kind: LmsKind,

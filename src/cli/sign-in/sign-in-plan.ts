@@ -9,18 +9,18 @@ import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { masked } from '../terminal/mask-secrets.ts'
-import type { SignInPlan } from './by-oauth.ts'
-import { type OAuthClient, oauthClient } from './client.ts'
-import { assertStorable, type SignInPlace, signInPlace, useCredential } from './place.ts'
+import { type OAuthClient, oauthClient } from './oauth-client.ts'
+import type { SignInPlan } from './oauth-sign-in.ts'
+import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
 
 /**
- * What a sign-in by OAuth 2.0 needs to know before it begins; null where it is only shown (`--dry-run`). Throws a
- * UsageError, a SettingError, a RequestError for plain http, and a SignInError.
+ * Prepares a sign-in with OAuth 2.0; null if it is only shown (`--dry-run`). Throws a UsageError, a
+ * SettingError, a RequestError for plain http, and a SignInError.
  */
 export async function planSignIn(context: Context, given: Given): Promise<SignInPlan | null> {
   const { settings, session, io, output } = context
   const device = given.flags['device'] === true
-  if (!device && !settings.dryRun.value) assertSomebodyThere(context, given)
+  if (!device && !settings.dryRun.value) assertUserPresent(context, given)
   const place = await signInPlace(context)
   const client = await oauthClient(context, given)
   const insecure = settings.insecureHttp.value
@@ -52,8 +52,8 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
   }
 }
 
-/** Somebody has to open a page: nobody will where input is switched off, or where nobody sees what is printed. */
-function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void {
+/** Throws if no user can open a page: prompts are disabled, or the output is not shown. */
+function assertUserPresent({ settings, io }: Context, { flags }: Given): void {
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
   if (!noInput.value && !unseen) return
@@ -68,7 +68,7 @@ function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void 
   })
 }
 
-/** True where a browser can probably be opened on this very machine: there is a screen, or somebody named a browser. */
+/** True if a browser can probably be opened on this machine: there is a display, or BROWSER is set. */
 function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
   if (env['BROWSER']) return true
   if (platform === 'linux') return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])

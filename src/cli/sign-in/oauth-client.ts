@@ -8,21 +8,21 @@ import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/text-input.ts'
 
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
-/** What --client-auth calls each place. */
+/** The values of --client-auth. */
 const secretPlaces: Readonly<Record<string, SecretPlace>> = { basic: 'header', post: 'form' }
 
-/** As which application to sign in, what for, and by which addresses. */
+/** The OAuth client and its options. */
 export interface OAuthClient {
   readonly identity: ClientIdentity
-  /** What to ask for; null where nobody said. */
+  /** Scopes to request; null for the default ones. */
   readonly scopes: readonly string[] | null
   readonly redirectUri: string | null
   readonly tokenUrl: string | null
-  /** Where the client secret goes; null where nobody said. */
+  /** Where to send the client secret; null to find out. */
   readonly secretPlace: SecretPlace | null
 }
 
-/** Reads the flags of a sign-in by OAuth, and the client secret. Throws a UsageError or a SettingError. */
+/** Reads the flags of an OAuth sign-in, and the client secret. Throws a UsageError or a SettingError. */
 export async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
   const id = textOf(flags, 'client-id') ?? ownClientId
   if (!/^[\x20-\x7e]{1,255}$/.test(id))
@@ -50,18 +50,18 @@ export async function oauthClient(context: Context, { flags }: Given): Promise<O
 
 function scopesOf(flags: FlagValues): readonly string[] | null {
   const given = flags['scopes']
-  // A flag of words is a list of texts.
+  // The value of this flag is a list of texts.
   const words = (given as readonly string[] | undefined)?.flatMap((text) => text.split(/\s+/))
   if (words === undefined) return null
   const scopes = [...new Set(words.filter((word) => word !== ''))]
-  // RFC 6749 §3.3: what a scope may be made of.
+  // RFC 6749 §3.3: valid characters of a scope.
   const wrong = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (wrong !== undefined) throw new UsageError(`Invalid scope ${JSON.stringify(wrong)}`)
   if (scopes.length === 0) throw new UsageError('--scopes is empty', { hint: '--scopes "read write"' })
   return scopes
 }
 
-/** RFC 8252 §7.3: what comes back has to come back to this machine. */
+/** Returns the redirect URI, which must lead to this machine (RFC 8252 §7.3). */
 function redirectUriOf(flags: FlagValues): string | null {
   const text = textOf(flags, 'redirect-uri')
   if (text === null) return null

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from '../../auth/authorization-server.ts'
 import { type SignIn, signInByCode, signInTimeoutMinutes } from '../../auth/code-sign-in.ts'
+import { commonScopes } from '../../auth/default-scopes.ts'
 import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
 import {
@@ -9,42 +10,49 @@ import {
   ProtocolError,
   TimeoutError,
 } from '../../client/errors.ts'
+import { isCredential } from '../../codec/credential-text.ts'
 import { visible } from '../../codec/visible.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { calls } from '../../contract/calls.ts'
 import { openPage } from '../command/browser.ts'
 import type { Context } from '../command/context.ts'
 import { counted } from '../terminal/counted.ts'
-import { say } from '../terminal/io.ts'
-import type { OAuthClient } from './client.ts'
-import { personIn, type SignInPlace, storeCredential, useCredential } from './place.ts'
-import { createWaitingLine } from './waiting-line.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { endSessionBefore } from './end-session.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import {
+  accountNameOf,
+  reportStored,
+  type SignInPlace,
+  storeCredential,
+  useCredential,
+} from './sign-in-place.ts'
 
-/** What a sign-in has led to. */
+/** Result of a sign-in. */
 export interface SignedIn {
-  /** Null where the platform does not say. */
+  /** Null if the platform does not say. */
   readonly account: string | null
   readonly tokens: StoredTokens
-  /** What the profile held before. */
+  /** The credential that the profile had before. */
   readonly replaced: StoredCredential | undefined
 }
 
-/** Where, as what, and by which server to sign in. */
+/** The profile, platform, client and server of a sign-in. */
 export interface SignInPlan {
   readonly place: SignInPlace
   readonly client: OAuthClient
   readonly server: AuthorizationServer
   readonly scopes: readonly string[]
-  /** True where pages are to be shown in a browser of this machine. */
+  /** True to open pages in a browser on this machine. */
   readonly browser: boolean
 }
 
-/** Signs in with a browser that comes back to this machine, or whose last address is pasted. */
+/** Signs in with a browser that redirects to this machine, or whose final URL the user pastes. */
 export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
   const { prompts } = context
   const { url } = plan.place
   return signInByCode({
-    ...signInOf(context, plan),
+    ...signInOptionsOf(context, plan),
     redirectUri: plan.client.redirectUri,
     show: async (address) => {
       const opening = plan.browser && (await openPage(context, address))
@@ -68,16 +76,16 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
   })
 }
 
-/** Signs in with a code that is typed in on any machine. */
+/** Signs in with a code that the user enters on any machine. */
 export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
   const waiting = createWaitingLine(context.io)
-  const { keep, ...signIn } = signInOf(context, plan)
+  const { keep, ...signIn } = signInOptionsOf(context, plan)
   try {
     return await signInByDevice({
       ...signIn,
       show: (prompt) => showCode(context, plan, prompt),
       onWait: waiting.show,
-      isPassing,
+      isTransient,
       onFault: async (fault, waitMs) => {
         await waiting.clear()
         const message = fault instanceof Error ? fault.message : String(fault)
@@ -115,12 +123,12 @@ async function showCode(
   if (browser) await openPage(context, completeAddress ?? address)
 }
 
-function isPassing(fault: unknown): boolean {
+function isTransient(fault: unknown): boolean {
   if (fault instanceof SignInError) return fault.code === 'server_unavailable'
   return fault instanceof ConnectionError || fault instanceof TimeoutError
 }
 
-function signInOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
+function signInOptionsOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
   const { io, session } = context
   const { place, client, server, scopes } = plan
   return {
@@ -140,13 +148,16 @@ function signInOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
   }
 }
 
-/** Whom the tokens stand for; null where the platform does not say. Throws a SignInError where it refuses them. */
+/**
+ * Returns the account of the tokens; null if the platform does not say. Throws a SignInError if it refuses
+ * them.
+ */
 async function accountOf(context: Context, place: SignInPlace, tokens: StoredTokens): Promise<string | null> {
   useCredential(context, place, { kind: 'access_token', value: tokens.accessToken })
   const caller = await context.session.caller()
   try {
     const { data } = await caller.call(calls.users.profile, { signal: context.io.signal })
-    return personIn(data)
+    return accountNameOf(data)
   } catch (error) {
     if (error instanceof NotOfferedError) return null
     if (error instanceof ApiError && error.status === 401) throw refusedToken(place, error)
@@ -162,4 +173,81 @@ function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
     why: [`It says: ${cause.message}`],
     cause,
   })
+}
+
+/** Shows on standard error that the sign-in waits for the user. */
+interface WaitingLine {
+  /** Updates one line with the remaining time on a terminal; elsewhere prints a line once. */
+  readonly show: (leftMs: number) => Promise<void>
+  /** Clears the line, before other output. */
+  readonly clear: () => Promise<void>
+}
+
+const startOfEmptyLine = '\r\u001b[K'
+
+/** Creates the waiting line of a sign-in. */
+function createWaitingLine(io: Io): WaitingLine {
+  let shown = false
+  if (!io.stderr.isTTY) {
+    return {
+      show: async () => {
+        if (!shown) await say(io, 'Waiting for sign-in\n')
+        shown = true
+      },
+      clear: async () => {},
+    }
+  }
+  return {
+    show: async (leftMs) => {
+      shown = true
+      await say(io, `${startOfEmptyLine}Waiting for sign-in (${minutesAndSeconds(leftMs)} left)`)
+    },
+    clear: async () => {
+      if (shown) await say(io, startOfEmptyLine)
+      shown = false
+    },
+  }
+}
+
+function minutesAndSeconds(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** Reports a successful sign-in and missing scopes, then ends the previous session. */
+export async function reportSignedIn(
+  context: Context,
+  { place, client }: SignInPlan,
+  { account, tokens, replaced }: SignedIn,
+): Promise<void> {
+  const { output } = context
+  await reportStored(context, place, account)
+  // Only scopes that were requested can be missing.
+  const missing = (client.scopes ?? commonScopes).filter((scope) => !tokens.scopes.includes(scope))
+  if (missing.length > 0) {
+    await output.note(
+      `Granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,
+    )
+  }
+  if (tokens.expiresAt === null) await output.note('The platform does not say when the access token expires')
+  else if (tokens.refreshToken === null) {
+    await output.note(`The access token cannot be refreshed; it expires at ${tokens.expiresAt}`)
+  }
+  await endReplaced(context, tokens, replaced)
+}
+
+/**
+ * Revokes the replaced tokens if that cannot affect the new ones: an academy creates a grant for each
+ * sign-in; elsewhere several may share one session, which would end.
+ */
+async function endReplaced(
+  context: Context,
+  { issuer }: StoredTokens,
+  replaced: StoredCredential | undefined,
+): Promise<void> {
+  if (replaced?.kind !== 'oauth') return
+  const { refreshToken } = replaced
+  const own = refreshToken !== null && isCredential('refreshToken', refreshToken)
+  if (replaced.issuer === issuer && !own) return
+  await endSessionBefore(context, replaced)
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/text-input.ts'
-import { announce, personIn, signInPlace, storeCredential, useCredential } from './place.ts'
+import { accountNameOf, reportStored, signInPlace, storeCredential, useCredential } from './sign-in-place.ts'
 
-/** Signs in with an API key from standard input, or typed and not shown; it is tried out before it is stored. */
+/** Signs in with an API key from standard input or a hidden prompt. Checks the key before it stores it. */
 export async function signInWithKey(context: Context): Promise<void> {
   const { io, settings, session } = context
   const place = await signInPlace(context)
@@ -23,7 +23,7 @@ export async function signInWithKey(context: Context): Promise<void> {
     origin: new URL(place.url).origin,
     storedAt,
   })
-  await announce(context, place, personIn(user))
+  await reportStored(context, place, accountNameOf(user))
   if (replaced?.kind === 'oauth') await (await import('./end-session.ts')).endSessionBefore(context, replaced)
 }
 

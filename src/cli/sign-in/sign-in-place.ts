@@ -10,16 +10,16 @@ import { assertAddress, overridingVariable } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** Where somebody signs in, and under which profile that is kept. */
+/** The platform to sign in to, and the profile that stores its credential. */
 export interface SignInPlace {
   readonly profile: string
-  /** The base address, without a trailing slash. */
+  /** Base URL, without a trailing slash. */
   readonly url: string
 }
 
 /**
- * The place that flags, variables or the active profile name, else the one that is typed. Throws a UsageError where it
- * is a local academy, where its profile would take the place of one, and where nobody can be asked.
+ * Returns the place that flags, variables or the active profile name, or that the user types. Throws a
+ * UsageError for a local academy, for a profile that is one, and if prompts are disabled.
  */
 export async function signInPlace({ settings, profiles, prompts }: Context): Promise<SignInPlace> {
   const stored = profiles.read()
@@ -39,8 +39,8 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   assertAddress(address, given.value === null ? 'the platform URL' : given.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
-  const { checkedName } = await import('./profile-name.ts')
-  const name = named === null ? nameFor(url, stored) : checkedName(named)
+  const { validProfileName } = await import('./profile-name.ts')
+  const name = named === null ? nameFor(url, stored) : validProfileName(named)
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
   throw new UsageError(`Profile ${name} is a local academy (${held.database})`, {
@@ -54,13 +54,13 @@ function refuseLocal(database: string): never {
   })
 }
 
-/** The profile that has this address already, else one named after its host. */
+/** Returns the profile with this URL, else a name made from its host. */
 function nameFor(url: string, { profiles }: Profiles): string {
   const known = Object.entries(profiles).find(([, profile]) => !isLocal(profile) && profile.url === url)
   return known?.[0] ?? new URL(url).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
 }
 
-/** Makes a credential that is not stored yet the one of this run, to see whom it stands for. */
+/** Uses a credential in this run before it is stored, to find out its account. */
 export function useCredential(
   { session, settings }: Context,
   { profile, url }: SignInPlace,
@@ -81,12 +81,12 @@ export function useCredential(
   })
 }
 
-/** Throws a ConfigError where a credential could not be stored: whoever signs in should hear it before. */
+/** Throws a ConfigError if a credential cannot be stored, so that this is known before the sign-in. */
 export async function assertStorable({ profiles, io }: Context, { profile }: SignInPlace): Promise<void> {
   await profiles.withCredentialLock(profile, async () => {}, io.signal)
 }
 
-/** Stores a credential under the profile, which is the active one from then on; gives what it held before. */
+/** Stores a credential in the profile and makes that active; returns the previous credential. */
 export async function storeCredential(
   { profiles, io }: Context,
   { profile, url }: SignInPlace,
@@ -98,13 +98,13 @@ export async function storeCredential(
       before = credentialOf(stored, profile)
       return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
     })
-  // A session that is being refreshed or ended by another process is replaced when that is over.
+  // The lock waits until another process has refreshed or ended the session.
   await profiles.withCredentialLock(profile, store, io.signal)
   return before
 }
 
-/** Says that it worked, and which variable keeps it from being used. */
-export async function announce(
+/** Reports a successful sign-in, and a variable that overrides the credential. */
+export async function reportStored(
   { output, io }: Context,
   { profile, url }: SignInPlace,
   account: string | null,
@@ -115,7 +115,7 @@ export async function announce(
   if (overriding) await output.note(`${overriding} is set and takes precedence`)
 }
 
-/** Who an account is, in the words that its platform has for it. */
-export function personIn(user: { readonly email?: unknown; readonly id?: unknown }): string {
+/** Returns the name of an account: its email or id on the platform. */
+export function accountNameOf(user: { readonly email?: unknown; readonly id?: unknown }): string {
   return String(user.email ?? user.id ?? 'somebody')
 }
