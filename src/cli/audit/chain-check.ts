@@ -9,73 +9,73 @@ import {
   originText,
 } from '../../contract/audit-chain.ts'
 
-/** An entry that is not as its hash says, or is not there. */
-export interface Break {
+/** An entry that does not match its hash, or is missing. */
+export interface ChainBreak {
   readonly place: number | null
   readonly id: string | null
   readonly reason: string
 }
 
-/** What an audit log turned out to be; times are ISO 8601 in UTC. */
+/** Result of the check; times are ISO 8601 in UTC. */
 export interface ChainReport {
   readonly entries: number
-  /** Entries whose details, or origin, were erased with a user. */
+  /** Entries whose details or origin were erased with a user. */
   readonly erased: number
   /** Entries that are not linked yet. */
   readonly unlinked: number
   readonly from: string | null
   readonly to: string | null
-  /** Those that were found first; `broken` counts all of them. */
-  readonly breaks: readonly Break[]
+  /** The first breaks; `broken` counts all. */
+  readonly breaks: readonly ChainBreak[]
   readonly broken: number
-  /** The place of the last entry, and its hash. */
+  /** Position and hash of the last entry. */
   readonly place: number
   readonly hash: string
-  /** Hashes that were to be there, and are not. */
+  /** Expected hashes that were not found. */
   readonly missing: readonly string[]
 }
 
-/** Breaks that are told. */
-const mostBreaks = 10
+/** Maximum breaks to report. */
+const maxBreaks = 10
 
-/** Checks entries that come in the order of their places. */
+/** Checks entries in the order of their places. */
 export interface ChainCheck {
   take(entry: AuditEntry): void
   report(): ChainReport
 }
 
-/** How entries are linked: by the rule of an earlier version up to `audit_log.upgraded`, and by this one from there on. */
+/** The rule by which entries are linked: up to `audit_log.upgraded` that of an earlier version. */
 type Rule = 'former' | 'present'
 
-/** An entry that lacks its details or origin, and the users with whom these may have been erased. */
-interface Gone {
+/** An entry without its details or origin, and the users whose erasure may explain that. */
+interface ErasedEntry {
   readonly users: readonly string[]
   readonly place: number | null
   readonly id: string
 }
 
 /**
- * A check of an audit log, in memory for those users alone of whom something was erased: everything is calculated from
- * what the entries show.
+ * Creates a check of an audit log, which calculates everything from the entries. Keeps only users with erased
+ * data in memory.
  *
- * @param expected hashes that some entry is to have
+ * @param expected hashes that must occur
  */
 export function chainCheck(expected: readonly string[]): ChainCheck {
   const wanted = new Set(expected.map((text) => text.toLowerCase()))
-  const breaks: Break[] = []
+  const breaks: ChainBreak[] = []
   let [entries, erased, unlinked, broken] = [0, 0, 0, 0]
   let from: string | null = null
   let to: string | null = null
   let last = { place: 0, hash: firstHash }
   wanted.delete(last.hash)
-  /** Known from the first entry on whose hash is right. */
+  /** Set by the first entry with a correct hash. */
   let rule: Rule | undefined
   const formerAbout = createHash('sha256')
   const gone = goneDetails()
 
   function tell(place: number | null, id: string | null, reason: string): void {
     broken += 1
-    if (breaks.length < mostBreaks) breaks.push({ place, id, reason })
+    if (breaks.length < maxBreaks) breaks.push({ place, id, reason })
   }
 
   function link(entry: AuditEntry, place: number): void {
@@ -85,7 +85,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       const which = lost === 1 ? `Entry ${expectedPlace} is` : `Entries ${expectedPlace} to ${place - 1} are`
       tell(lost === 1 ? expectedPlace : null, null, `${which} missing`)
     } else if (place < expectedPlace) tell(place, entry.id, 'its place was taken before')
-    // Behind a gap, nothing says what the hash was made with.
+    // After a gap, the previous hash is unknown.
     else checkHash(entry, place)
     if (rule !== 'present') formerAbout.update(aboutLine({ ...entry, place }))
     last = { place, hash: String(entry.hash) }
@@ -101,9 +101,12 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     else tell(place, entry.id, 'its hash does not match: it, or the order of entries, was changed')
   }
 
-  /** Entries of an earlier version end with one that says whom they are about: else that could be changed in them. */
+  /**
+   * Checks the entry that ends those of an earlier version: it has a digest of the users they are about,
+   * which their own hashes do not cover.
+   */
   function checkUpgrade({ id, action, after }: AuditEntry, place: number): void {
-    // Of entries that were changed, none may have told the rule yet.
+    // If all of them were changed, none has set the rule.
     if (rule === undefined && action !== 'audit_log.upgraded') return
     const digest = formerAbout.digest('hex')
     if (action !== 'audit_log.upgraded') {
@@ -113,10 +116,10 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     }
   }
 
-  /** Only with a user may details and origins go: their removal from other entries hides something. */
+  /** Details and origins may only be erased with a user; missing ones of other entries are a break. */
   function checkErased(entry: AuditEntry): void {
     const { place, id, action, userId, subjectId, aboutId, originSalt, detailsSalt } = entry
-    // First: an erasure does not explain what its own entry lacks.
+    // Before the notes, because an erasure does not explain missing data of its own entry.
     if (action === 'user.erased' && subjectId !== null) gone.explain(subjectId, place)
     const note = (what: string, ids: readonly (string | null)[]) => {
       const users = usersIn(ids)
@@ -127,7 +130,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     if (detailsSalt === null) note('its details were', [subjectId, aboutId])
   }
 
-  /** All breaks, with those that only the end of the log shows. */
+  /** Returns all breaks, including those that are only certain at the end of the log. */
   function allBroken(): Pick<ChainReport, 'breaks' | 'broken'> {
     const removed = gone.unexplained().map(({ users, place, id }) => {
       const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
@@ -136,7 +139,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     const reason = 'Entries are linked as by an earlier version, and no entry confirms whom they are about'
     const unconfirmed = rule === 'former' ? [{ place: null, id: null, reason }] : []
     const found = [...removed, ...unconfirmed]
-    return { breaks: [...breaks, ...found].slice(0, mostBreaks), broken: broken + found.length }
+    return { breaks: [...breaks, ...found].slice(0, maxBreaks), broken: broken + found.length }
   }
 
   return {
@@ -165,31 +168,31 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
   }
 }
 
-/** Entries that lack something, until the erasure of a user explains it who is in them. */
+/** Tracks entries with missing data until the erasure of one of their users explains it. */
 function goneDetails() {
-  const waiting = new Map<string, Gone>()
+  const waiting = new Map<string, ErasedEntry>()
   const keysOf = new Map<string, Set<string>>()
-  /** By entries that are not linked yet, which come first and are later than all that are. */
+  /** Users erased by entries that are not linked yet; these are read first and are the latest. */
   const erasedLast = new Set<string>()
   return {
-    note(entry: Gone): void {
+    note(entry: ErasedEntry): void {
       const { users } = entry
       const key = users.join(' ')
       if (waiting.has(key) || users.some((user) => erasedLast.has(user))) return
       waiting.set(key, entry)
       for (const user of users) keysOf.set(user, (keysOf.get(user) ?? new Set()).add(key))
     },
-    /** A user was erased by the entry in this place. */
+    /** Explains missing data by the erasure of a user at this place. */
     explain(user: string, place: number | null): void {
       for (const key of keysOf.get(user) ?? []) waiting.delete(key)
       keysOf.delete(user)
       if (place === null) erasedLast.add(user)
     },
-    unexplained: (): readonly Gone[] => [...waiting.values()],
+    unexplained: (): readonly ErasedEntry[] => [...waiting.values()],
   }
 }
 
-/** The users among these ids: with others, no details go. */
+/** Returns the users among the ids; details are only erased with a user. */
 function usersIn(ids: readonly (string | null)[]): string[] {
   const users = ids.filter((id): id is string => id?.startsWith('usr_') === true)
   return [...new Set(users)]

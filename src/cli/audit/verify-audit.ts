@@ -8,15 +8,15 @@ import { showRequest } from '../operation/dry-run.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { type Break, type ChainReport, chainCheck } from './chain-check.ts'
+import { type ChainBreak, type ChainReport, chainCheck } from './chain-check.ts'
 
 const fields = ['entries', 'erased', 'unlinked', 'from', 'to', 'place', 'hash']
 const shape = { table: fields, paths: fields }
 const { list } = calls.audit
 
 /**
- * Checks the audit log, and says the hash of its last entry. Throws a CommandError where an entry is not as its hash says,
- * or a hash that was noted down is not there.
+ * Checks the audit log and prints the hash of its last entry. Throws a CommandError if an entry does not
+ * match its hash, or an expected hash is missing.
  */
 export async function verifyAudit(context: Context, expected: readonly string[] = []): Promise<void> {
   const { io, output, session, settings } = context
@@ -31,14 +31,14 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   const line = await createProgressLine(io, 'entries', null)
   try {
     for await (const { data } of caller.pages(list, { ...input, signal: io.signal })) {
-      for (const entry of data) check.take(asEntry(entry, platformName(session.target())))
+      for (const entry of data) check.take(entryOf(entry, platformName(session.target())))
       await line.update(check.report().entries)
     }
   } finally {
     line.stop()
   }
   const report = check.report()
-  refuse(report)
+  assertIntact(report)
   const { entries, erased, unlinked, from, to, place, hash } = report
   await output.one({ entries, erased, unlinked, from, to, place, hash }, shape)
   await output.done(`Verified ${counted(place, 'entry')}: none was changed, inserted or removed`)
@@ -48,8 +48,8 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   if (erased > 0) await output.note(`The details of ${counted(erased, 'entry')} were erased with a user`)
 }
 
-/** Throws a CommandError where the log is not what it was. */
-function refuse({ breaks, broken, missing, place }: ChainReport): void {
+/** Throws a CommandError if the log has been changed. */
+function assertIntact({ breaks, broken, missing, place }: ChainReport): void {
   if (broken === 0 && missing.length === 0) return
   const lost = missing.map(
     (hash) => `No entry has the hash ${hash}: the log was cut off, or written anew, after it was noted down`,
@@ -59,24 +59,24 @@ function refuse({ breaks, broken, missing, place }: ChainReport): void {
   throw new CommandError('audit_broken', 'failure', headOf(breaks, broken, place), { why, details: breaks })
 }
 
-function headOf([first]: readonly Break[], broken: number, place: number): string {
+function headOf([first]: readonly ChainBreak[], broken: number, place: number): string {
   if (!first) return `The audit log ends at place ${place} without the expected hash`
   const at = first.id === null ? '' : ` at ${first.id}`
   return `The audit log was tampered with${at}: ${counted(broken, 'problem')} found`
 }
 
-function lineOf({ place, id, reason }: Break): string {
+function lineOf({ place, id, reason }: ChainBreak): string {
   if (id === null) return reason
   return `Entry ${place === null ? '' : `${place} `}(${id}): ${reason}`
 }
 
-/** Throws a CommandError for what shows no hash. */
-function asEntry(item: unknown, host: string): AuditEntry {
+/** Validates that an item has a hash. Throws a CommandError. */
+function entryOf(item: unknown, host: string): AuditEntry {
   const shows =
     isJsonObject(item) &&
     'aboutId' in item &&
     ['id', 'at', 'originDigest', 'detailsDigest'].every((name) => typeof item[name] === 'string')
-  // The other fields are compared, whatever they are.
+  // The hash covers the other fields, so they need no validation.
   if (shows) return item as unknown as AuditEntry
   throw new CommandError('not_offered', 'failure', `${host} does not show the hashes of its audit log`)
 }

@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { bound, type FieldFlag } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { exportAsked, formatFlag, targetFlags } from '../export/export-flags.ts'
+import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-flags.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
@@ -116,7 +116,7 @@ function namingFlags(run: Command['run']): Command['run'] {
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  const wanted = { ...exportAsked(settings, given), query: filterOf(context, given) }
+  const wanted = { ...exportOptionsOf(settings, given), query: filterOf(context, given) }
   const encoding = await encodingAsked(given, wanted)
   const [caller, operation, { exportLearners, exportRequest }, { learnerFilter }, { withPlainDates }] =
     await Promise.all([
@@ -127,7 +127,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
       import('../export/plain-dates.ts'),
     ])
   if (wanted.columns && session.target().kind === 'local') {
-    ;(await import('../export/row-encoder.ts')).meantColumns(wanted.columns, [])
+    ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
   const flagOf = flagIn(given)
   const whole = { ...wanted, encoding, operation, filter: null, remote: session.target().kind === 'remote' }

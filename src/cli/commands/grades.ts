@@ -9,7 +9,7 @@ import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
-import { personIn, courseIn } from '../operation/thing-name.ts'
+import { courseIn, personIn } from '../operation/thing-name.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 

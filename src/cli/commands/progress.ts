@@ -6,7 +6,7 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
-import { personIn, courseIn } from '../operation/thing-name.ts'
+import { courseIn, personIn } from '../operation/thing-name.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 

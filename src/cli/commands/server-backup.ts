@@ -5,9 +5,8 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
-import { encryptionKeyOf } from '../local-server/encryption-key.ts'
-import { nameOfNow, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
-import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
+import { assertNoServer, databaseFile, encryptionKeyOf, inUseFault } from '../local-server/database-file.ts'
+import { defaultSnapshotName, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
@@ -97,8 +96,8 @@ async function restore(context: Context, given: Given): Promise<void> {
   const file = resolve(io.cwd, named)
   if (!existsSync(file)) throw new CommandError('not_found', 'notFound', `Backup not found: ${named}`)
   const exists = existsSync(database)
-  const former = `before-restore-${nameOfNow(io.now())}`
-  await requireNoServer(context, 'restore a backup', database)
+  const former = `before-restore-${defaultSnapshotName(io.now())}`
+  await assertNoServer(context, 'restore a backup', database)
   if (exists) {
     const kept = `The academy that is there is kept as snapshot ${former}.`
     await confirmAt(context, `restore backup ${named}`, `to ${database}`, kept)
@@ -137,7 +136,7 @@ async function restore(context: Context, given: Given): Promise<void> {
 async function reset(context: Context): Promise<void> {
   const { io, output, settings } = context
   const database = await databaseFile(context, 'Drop the database and create it again: dropdb, createdb')
-  await requireNoServer(context, 'reset the academy', database)
+  await assertNoServer(context, 'reset the academy', database)
   await confirmAt(
     context,
     'reset the academy',

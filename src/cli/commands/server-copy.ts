@@ -8,10 +8,9 @@ import type { CopyPlace } from '../../server/copy/copy-ends.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
-import { encryptionKeyOf } from '../local-server/encryption-key.ts'
+import { assertNoServer, encryptionKeyOf } from '../local-server/database-file.ts'
 import { postgresEnv } from '../local-server/postgres-options.ts'
 import { servedUrl } from '../local-server/served-database.ts'
-import { requireNoServer } from '../local-server/unused-database.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
@@ -67,7 +66,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')
   }
-  for (const { name } of [from, to]) await requireNoServer(context, 'copy', name)
+  for (const { name } of [from, to]) await assertNoServer(context, 'copy', name)
   if (settings.dryRun.value) return output.note(`Would copy ${from.name} to ${to.name}`)
   if (!to.postgres) makeDatabaseDirectory(io, to.name)
   const summary = await copied(io, from, to)

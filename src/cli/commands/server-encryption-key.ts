@@ -3,9 +3,9 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns, notAList } from '../command/refusals.ts'
+import { assertNoServer, databaseFile } from '../local-server/database-file.ts'
 import { postgresFlags, postgresOptions } from '../local-server/postgres-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { databaseFile, requireNoServer } from '../local-server/unused-database.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -40,7 +40,7 @@ async function replaceKey(context: Context, given: Given): Promise<void> {
     throw new UsageError('--encryption-key-file is required for a PostgreSQL database')
   }
   const database = postgres ? name : await databaseFile(context, '')
-  await requireNoServer(context, 'replace the encryption key', database)
+  await assertNoServer(context, 'replace the encryption key', database)
   const { openEncryptionKey } = await import('../../server/encryption-key.ts')
   const watch = upgradeNotes(io, database)
   const key = await openEncryptionKey({

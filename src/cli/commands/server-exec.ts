@@ -61,7 +61,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
   if (settings.dryRun.value)
     return output.note(`Would run ${given.rest.join(' ')} against a temporary academy`)
-  const { makeRunDirectory, removeDeadRuns } = await import('../local-server/run-directory.ts')
+  const { makeRunDirectory, removeDeadRuns } = await import('../local-server/exec-run.ts')
   const directory = await makeRunDirectory()
   const place: Place = {
     context,
@@ -197,7 +197,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
       const profiles = { [profile]: { url: server.url } }
       await createProfileStore(config, io).change(() => ({ active: null, profiles }))
     }
-    const { runChild } = await import('../local-server/exec-child.ts')
+    const { runChild } = await import('../local-server/exec-run.ts')
     const { LEARNCTL_DATABASE, LEARNCTL_ACCESS_TOKEN, ...env } = io.env
     return await runChild(io, rest, {
       ...env,

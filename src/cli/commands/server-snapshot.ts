@@ -4,14 +4,14 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { assertNoServer, databaseFile, inUseFault } from '../local-server/database-file.ts'
 import {
-  nameOfNow,
+  defaultSnapshotName,
   snapshotFolder,
   snapshotNamed,
   snapshotPath,
   snapshotsOf,
 } from '../local-server/snapshots.ts'
-import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { partPath, removeDeadParts } from '../terminal/part-file.ts'
@@ -68,14 +68,14 @@ async function save(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
   output.check(shape)
   const database = await databaseFile(context, instead)
-  const name = given.arguments['name'] ?? nameOfNow(io.now())
+  const name = given.arguments['name'] ?? defaultSnapshotName(io.now())
   const path = snapshotPath(database, name)
   if (existsSync(path) && given.flags['force'] !== true) {
     throw new CommandError('already_exists', 'conflict', `Snapshot ${name} already exists`, {
       hint: 'Use --force to replace it',
     })
   }
-  await requireNoServer(context, 'save a snapshot', database)
+  await assertNoServer(context, 'save a snapshot', database)
   if (settings.dryRun.value) return output.note(`Would save ${database} as snapshot ${name}`)
   makeDirectory(snapshotFolder(database), null)
   await removeDeadParts(path)
@@ -94,7 +94,7 @@ async function restore(context: Context, given: Given): Promise<void> {
   const { output, settings } = context
   const database = await databaseFile(context, instead, { mayMiss: true })
   const { name, path } = snapshotNamed(database, given.arguments['name'])
-  await requireNoServer(context, 'restore a snapshot', database)
+  await assertNoServer(context, 'restore a snapshot', database)
   await confirmAt(context, `restore snapshot ${name}`, `to ${database}`, 'Changes made since then are lost.')
   if (settings.dryRun.value) return output.note(`Would restore ${database} to snapshot ${name}`)
   const draft = await partPath(database)

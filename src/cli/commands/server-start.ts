@@ -4,10 +4,9 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { clockText } from '../local-server/clock-text.ts'
-import { encryptionText } from '../local-server/encryption-text.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
-import { type Fixed, fixedOf, requireNew } from '../local-server/fixed-flags.ts'
+import { assertNewAcademy, type Fixed, fixedOf } from '../local-server/fixed-flags.ts'
+import { clockText, encryptionText } from '../local-server/log-text.ts'
 import { postgresOptions } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
@@ -61,7 +60,7 @@ async function start(context: Context, given: Given): Promise<void> {
   const tls = tlsFiles(context, given)
   const detached = given.flags['detach'] === true
   if (detached && (await tellRunning(context, database))) return
-  requireNew(fixed, database, !postgres)
+  assertNewAcademy(fixed, database, !postgres)
   if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
   const { 'key-file': keyFileName, 'encryption-key-file': sealingFile } = given.flags
   const { openKeyFile } = await import('../local-server/key-file.ts')

@@ -4,14 +4,13 @@ import type { Noun } from '../command/noun.ts'
 import type { Transports } from '../session/session.ts'
 import type { Shell } from '../shell/scripts.ts'
 import { type Io, say, write } from '../terminal/io.ts'
-import { placeOf } from './place.ts'
-import { bashReplacement, powershellText, powershellWord } from './replacement.ts'
+import { placeOf } from './cursor-place.ts'
 import { type FindThings, type Suggestion, type Suggestions, suggest } from './suggestions.ts'
 import { readTypedLine, type TypedLine } from './typed-line.ts'
 
 /**
- * Prints what may follow on a line, for the script of a shell. `argv` is what the script hands over: the shell, then the
- * line or its words. A fault prints nothing: nobody wants to read one while typing.
+ * Prints completions for the script of a shell. `argv` is the shell, followed by the line or its words.
+ * Prints nothing on errors, which would disturb the user who is typing.
  */
 export async function complete(
   argv: readonly string[],
@@ -38,7 +37,7 @@ export async function complete(
 function typedIn(shell: string | undefined, [line = '', ...more]: readonly string[]): TypedLine {
   if (shell === 'bash' || shell === 'fish') {
     const read = readTypedLine(line, shell === 'fish')
-    // The first word is the program itself.
+    // The first word is the program.
     return { ...read, words: read.words.slice(1) }
   }
   const all = [line, ...more]
@@ -47,8 +46,8 @@ function typedIn(shell: string | undefined, [line = '', ...more]: readonly strin
   return { words, current, raw: current, quote: null, isRedirection: false }
 }
 
-/** How much of a meaning is shown beside a word. */
-const maximumMeaning = 60
+/** Maximum length of a meaning. */
+const maxMeaningLength = 60
 
 function answer(
   shell: string | undefined,
@@ -57,7 +56,7 @@ function answer(
   { found, files, isOpen }: Suggestions,
 ): string {
   const kind = files ? 'files' : isOpen ? 'nospace' : 'words'
-  // A name that a terminal would obey or hide can be neither shown nor typed.
+  // Names with unseen or control characters cannot be typed.
   const plain = found.filter(({ value }) => visible(value) === value)
   const lines = plain.flatMap((each) => lineOf(shell as Shell, each, line, rest, plain.length > 1))
   return `${[kind, ...lines].join('\n')}\n`
@@ -75,7 +74,7 @@ function lineOf(
     case 'bash': {
       const text = bashReplacement(value, line, breaks)
       if (text === null) return []
-      // When it lists what is possible, and only then, bash inserts nothing.
+      // bash only lists the candidates in this case and inserts nothing.
       const isListing = type === `${'?'.charCodeAt(0)}`
       return [isListing && several && shown !== '' ? `${text}  (${shown})` : text]
     }
@@ -90,5 +89,61 @@ function lineOf(
 
 function shorten(text: string): string {
   const characters = [...text]
-  return characters.length <= maximumMeaning ? text : `${characters.slice(0, maximumMeaning - 1).join('')}…`
+  return characters.length <= maxMeaningLength
+    ? text
+    : `${characters.slice(0, maxMeaningLength - 1).join('')}…`
+}
+
+/**
+ * Returns the text that makes bash complete the word to `value`; null if no text does. Bash replaces what
+ * follows the open quote, or else the last of its `COMP_WORDBREAKS`.
+ */
+function bashReplacement(value: string, { raw, current, quote }: TypedLine, breaks: string): string | null {
+  if (quote) return insideQuote(value, current, raw.slice(quote.at + 1), quote.mark)
+  const kept = current.slice(0, keptLength(raw, breaks))
+  return value.startsWith(kept) ? escaped(value.slice(kept.length), kept === '') : null
+}
+
+/** Returns how many unquoted characters of the word precede what bash replaces. */
+function keptLength(raw: string, breaks: string): number {
+  let [kept, length] = [0, 0]
+  for (const [part] of raw.matchAll(/\\?[\s\S]/g)) {
+    if (!/^["']$/.test(part)) length += 1
+    // $ and @ belong to the word that they begin (readline's special prefixes).
+    if (breaks.includes(part)) kept = /[$@]/.test(part) ? length - 1 : length
+  }
+  return kept
+}
+
+/** Returns the rest of a word with an open quote; null if the quote cannot contain it. */
+function insideQuote(value: string, current: string, typed: string, mark: '"' | "'"): string | null {
+  const inside = mark === '"' ? typed.replaceAll(/\\(["\\$`])/g, '$1') : typed
+  const kept = current.slice(0, current.length - inside.length)
+  if (!value.startsWith(kept)) return null
+  const rest = value.slice(kept.length)
+  // History expansion works in double quotes, and escaping ! there leaves the backslash in the word.
+  if (mark === "'" ? rest.includes("'") : rest.includes('!')) return null
+  return mark === "'" ? rest : rest.replaceAll(/["\\$`]/g, '\\$&')
+}
+
+/** Escapes all special characters of a POSIX shell with backslashes. */
+function escaped(text: string, isStart: boolean): string {
+  const quoted = text.replaceAll(/[^\w@%+=:,./\-\u0080-\u{10ffff}]/gu, '\\$&')
+  return isStart ? quoted.replace(/^=/, '\\=') : quoted
+}
+
+/** Quotes a value for PowerShell, which accepts several Unicode single quotes; all are doubled. */
+function powershellWord(value: string): string {
+  return /^[\w.:/\\-][\w.:/\\=,+%-]*$/.test(value) && !value.includes(',')
+    ? value
+    : `'${value.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`
+}
+
+/** Removes the quotes of a PowerShell word. */
+function powershellText(word: string): string {
+  const [, mark, inside = ''] = /^(["'])(.*?)\1?$/s.exec(word) ?? []
+  if (mark === undefined) return word.replaceAll(/`(.)/gs, '$1')
+  return mark === '"'
+    ? inside.replaceAll(/`(.)|""/gs, (_, escaped) => escaped ?? '"')
+    : inside.replaceAll("''", "'")
 }

@@ -14,17 +14,19 @@ import {
 } from '../session/completion-cache.ts'
 import type { Transports } from '../session/session.ts'
 import type { Io } from '../terminal/io.ts'
-import type { Place } from './place.ts'
+import type { Place } from './cursor-place.ts'
 import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
 
-/** So long a line waits for a platform, and not a moment longer. */
+/** Maximum time to wait for a platform. */
 const deadlineMs = 300
-/** So long what a platform answered is not asked for again. */
-const freshMs = 300_000
-/** So soon it is asked again, for what is not among it or came too late. */
-const againMs = 15_000
+/** Time for which a complete list is not requested again. */
+const maxListAgeMs = 300_000
+/**
+ * Minimum time until a list is requested again because a record was missing, or the platform was too slow.
+ */
+const retryIntervalMs = 15_000
 
-/** Finds things of the academy that the line means, of which each run asks for at most one list. */
+/** Finds records of the platform or academy that the line names. Each run requests at most one list. */
 export async function findThings(
   io: Io,
   transports: () => Promise<Transports>,
@@ -33,7 +35,7 @@ export async function findThings(
   try {
     return await find(io, transports, ...asked)
   } catch {
-    // Whatever is in the way is told by the command itself, once it is run.
+    // The command itself reports errors when it is run.
     return []
   }
 }
@@ -97,18 +99,20 @@ async function find(
   return things ? suggestionsOf(things, typed) : known
 }
 
-/** A file says itself when it was written to; what a platform has is known for a while. */
+/**
+ * True if the cached list is current: a file has a modification time, a platform's list lasts for a while.
+ */
 function isFresh({ askedAt, failed }: CompletionCache, target: Target, now: number): boolean {
-  if (target.kind === 'remote') return now - askedAt < (failed ? againMs : freshMs)
+  if (target.kind === 'remote') return now - askedAt < (failed ? retryIntervalMs : maxListAgeMs)
   const changed = [target.database, `${target.database}-wal`].map(
     (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   )
   return Math.max(...changed) < askedAt
 }
 
-/** True where what is not known was not there a moment ago, either. */
+/** True if an unknown record was missing from the list a moment ago. */
 function isRecent({ askedAt }: CompletionCache, target: Target, now: number): boolean {
-  return target.kind === 'local' || now - askedAt < againMs
+  return target.kind === 'local' || now - askedAt < retryIntervalMs
 }
 
 function globalsOf({ values }: Place): Record<string, unknown> {
@@ -119,7 +123,7 @@ function globalsOf({ values }: Place): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
-/** The things of a list, as far as they come before the deadline; null where none came. */
+/** Requests a list; returns the records that arrive before the deadline, null if none do. */
 async function ask(
   io: Io,
   transports: () => Promise<Transports>,
@@ -177,8 +181,8 @@ interface Opened {
 }
 
 /**
- * A way to ask, null where there is none that asks nobody: without a credential that is valid as it is, nothing is sent,
- * and no token refreshed. An academy here that is missing, or of an earlier version, is left as it is.
+ * Opens a connection; null if that needs a prompt. Without a valid credential nothing is sent, and no token
+ * is refreshed. A local academy that is missing or of an earlier version is not changed.
  */
 async function open(
   io: Io,
@@ -204,14 +208,16 @@ async function open(
   return { caller, close: () => network.close() }
 }
 
-/** The credential, unless it is missing or about to expire. */
+/** Returns the bearer token unless it is missing or about to expire. */
 function bearerOf({ credential }: RemoteTarget, now: number): string | null {
   const tokens = credential?.kept?.tokens
   const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) - tokens.skewMs : Number.POSITIVE_INFINITY
   return credential && ends - now > 2 * deadlineMs ? credential.value : null
 }
 
-/** The form of each thing that goes on from what was typed: `ext:` and `email:` first, then what is bare. */
+/**
+ * Returns the reference of each record that begins with the typed text: `ext:` and `email:` before bare ids.
+ */
 function suggestionsOf(things: readonly CachedThing[], typed: string): Suggestion[] {
   const found = new Map<string, string>()
   for (const { id, externalId, email, label } of things) {

@@ -1,23 +1,23 @@
 import { colourModes, formats } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Noun } from '../command/noun.ts'
-import { argumentAt, flagNamed, type KnownFlag, type Place } from './place.ts'
+import { argumentAt, flagNamed, type KnownFlag, type Place } from './cursor-place.ts'
 
-/** A word that may stand at the cursor, and what it means. */
+/** A suggested word and its meaning. */
 export interface Suggestion {
   readonly value: string
   readonly meaning: string
 }
 
-/** What may stand at the cursor: words, or files, which the shell knows best. */
+/** The suggestions at the cursor: words, or files, which the shell completes itself. */
 export interface Suggestions {
   readonly found: readonly Suggestion[]
   readonly files: boolean
-  /** True where the word goes on behind what is suggested. */
+  /** True if the word continues after the suggestion. */
   readonly isOpen: boolean
 }
 
-/** What can be referred to: things of an academy by their noun, or what is on this machine. */
+/** Kinds of records that a word may refer to, of a platform or on this machine. */
 export type ThingNoun =
   | 'courses'
   | 'lessons'
@@ -34,7 +34,7 @@ export type ThingNoun =
   | 'profiles'
   | 'snapshots'
 
-/** Finds what there is to refer to, as far as that is quick; `typed` is how the reference begins. */
+/** Finds records quickly; `typed` is the beginning of the reference. */
 export type FindThings = (
   noun: ThingNoun,
   place: Place,
@@ -42,7 +42,7 @@ export type FindThings = (
   isDeleted?: boolean,
 ) => Promise<readonly Suggestion[]>
 
-/** What arguments and flags of these names refer to. */
+/** The kind of record that arguments and flags with these names refer to. */
 export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   course: 'courses',
   lesson: 'lessons',
@@ -61,10 +61,10 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   'to-profile': 'profiles',
 }
 
-/** Arguments that take paths, or a program. */
+/** Arguments that are paths or programs. */
 export const pathArguments = /^(files?|folder|directory|command)$/
 
-/** What suggestions are made from beside the line. */
+/** Facts about the machine and the program. */
 export interface Surroundings {
   readonly nouns: Readonly<Record<string, Noun>>
   readonly find: FindThings
@@ -76,7 +76,7 @@ const nothing: Suggestions = { found: [], files: false, isOpen: false }
 const files: Suggestions = { ...nothing, files: true }
 const helpFlag: Suggestion = { value: '--help', meaning: 'Show help' }
 
-/** What may stand at a place for the word that begins with `current`. */
+/** Returns the suggestions for the word that begins with `current`. */
 export async function suggest(place: Place, current: string, around: Surroundings): Promise<Suggestions> {
   const all = await unfiltered(place, current, around)
   return { ...all, found: all.found.filter(({ value }) => value.startsWith(current)) }
@@ -102,12 +102,12 @@ function words(found: readonly Suggestion[]): Suggestions {
   return { ...nothing, found }
 }
 
-/** The same values behind `--name=`. */
+/** Prefixes the suggestions with `--name=`. */
 function attached(name: string, all: Suggestions): Suggestions {
   return { ...all, found: all.found.map(({ value, meaning }) => ({ value: `${name}=${value}`, meaning })) }
 }
 
-/** Aliases are told where nothing else begins so. */
+/** Returns nouns; aliases only if nothing else matches. */
 function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Suggestion[] {
   const own = Object.entries(nouns).map(([value, { summary }]) => ({ value, meaning: summary }))
   if (current === '' || own.some(({ value }) => value.startsWith(current))) return own
@@ -131,7 +131,7 @@ function verbWords({ commands, group }: Place, noun: Noun | undefined, current: 
   return [...verbsByAlias([...own.keys()], true)].map(([value, meaning]) => ({ value, meaning }))
 }
 
-/** The flags that are not given yet, required ones first; `onlyOwn` leaves out those that every command has. */
+/** Returns the unused flags, required ones first; `onlyOwn` leaves out global flags. */
 function flagWords({ flags, values }: Place, onlyOwn = false): Suggestion[] {
   const left = flags.filter(
     ({ flag, repeats, setting }) => (repeats || !values.has(flag.name)) && !(onlyOwn && setting !== null),
@@ -167,7 +167,7 @@ async function argumentValues(
   const thing = thingsByName[name]
   if (thing && command && /^restore(-deleted)?$/.test(command.name)) {
     const deleted = await find(thing, place, current, true)
-    // A version of what is still there can be restored, too.
+    // A version of a course that is not deleted can be restored, too.
     return words(deleted.length > 0 ? deleted : await find(thing, place, current))
   }
   if (thing) return words(await find(thing, place, current))
@@ -188,7 +188,7 @@ async function helpWords(
   return [...about, ...nounWords(nouns, '')]
 }
 
-/** An operation's name, then what its path takes. */
+/** Returns the names of operations, then the parameters of the path. */
 async function requestWords(
   given: readonly string[],
   place: Place,
@@ -207,7 +207,7 @@ async function requestWords(
   return thing ? find(thing, place, current) : []
 }
 
-/** The values of a flag, each with what it stands behind in a list. */
+/** Returns the values of a flag; in a list, each after the items before it. */
 async function valuesOf(
   known: KnownFlag,
   place: Place,
@@ -239,10 +239,10 @@ function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Place
   return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
 }
 
-/** So many names of a directory are looked at. */
-const maximumNames = 1000
+/** Maximum names of a directory to look at. */
+const maxNames = 1000
 
-/** The files whose paths follow an `@`: no shell completes those. */
+/** Returns the files for a path after `@`, which no shell completes. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   if (!current.startsWith('@')) return [plain('@'), plain('-')]
   const [{ opendirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
@@ -252,7 +252,7 @@ async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
   try {
     for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
       found.push(plain(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`))
-      if (found.length === maximumNames) break
+      if (found.length === maxNames) break
     }
   } finally {
     directory.closeSync()

@@ -1,13 +1,13 @@
-/** A line of a shell up to the cursor, as far as a program may understand it that runs nothing. */
+/** A shell line up to the cursor, parsed without evaluating anything. */
 export interface TypedLine {
-  /** The words of the last simple command before the one at the cursor, without their quotes. */
+  /** Unquoted words of the last simple command, without the one at the cursor. */
   readonly words: readonly string[]
-  /** The word at the cursor as it was typed, and without its quotes; empty after a space. */
+  /** The word at the cursor as typed; empty after a space. */
   readonly raw: string
   readonly current: string
-  /** The quote that is still open at the cursor, with where it begins in `raw`. */
+  /** The quote that is open at the cursor, and its position in `raw`. */
   readonly quote: { readonly mark: '"' | "'"; readonly at: number } | null
-  /** True where a file follows, behind `<` or `>`. */
+  /** True if the word is a file, after `<` or `>`. */
   readonly isRedirection: boolean
 }
 
@@ -20,8 +20,8 @@ interface Word {
 const empty = (): Word => ({ raw: '', text: '', quote: null })
 
 /**
- * Splits a line into words by the quotes of POSIX shells (XCU §2.2), which fish shares but for escapes in single quotes.
- * Expansions stay as they were typed: nothing is evaluated.
+ * Splits a line into words by the quoting of POSIX shells (XCU §2.2); fish differs in escapes within single
+ * quotes. Expansions are left as typed.
  */
 export function readTypedLine(line: string, escapesInSingle = false): TypedLine {
   let words: string[] = []
@@ -41,7 +41,7 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
     if (!quote && /\s/.test(character)) {
       end()
     } else if (!quote && /[<>]/.test(character)) {
-      // A number before it is the stream that it is about.
+      // A digit before a redirection is a file descriptor.
       if (word && /^\d$/.test(word.raw)) word = null
       end()
       isFile = true
@@ -58,7 +58,9 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
   return { words, raw, current: text, quote, isRedirection: redirects }
 }
 
-/** Adds what stands at a place of the line to a word; gives how many characters it took beyond the first. */
+/**
+ * Adds the character or quoted part at an index to a word; returns how many further characters it consumed.
+ */
 function take(word: Word, line: string, at: number, escapesInSingle: boolean): number {
   const character = line[at] ?? ''
   const next = line[at + 1]

@@ -12,7 +12,7 @@ import { queryOf } from '../operation/query.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { hiddenNote } from '../output/formats/format.ts'
 import { csvCounter } from './csv-counter.ts'
-import { exportAsked } from './export-flags.ts'
+import { exportOptionsOf } from './export-flags.ts'
 import { inOrder } from './record-pages.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import { expectedRows, type Source, writeExport } from './write-export.ts'
@@ -21,14 +21,14 @@ const { list } = calls.audit
 const everyColumn: readonly string[] = list.holds.answer
 const tableColumns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential']
 
-/** Exports the entries of the audit log to where the flags say. */
+/** Exports the audit log to the target of the flags. */
 export async function exportAudit(
   context: Context,
   given: Given,
   filters: readonly BoundFlag[],
 ): Promise<void> {
   const { io, session, settings } = context
-  const asked = exportAsked(settings, given)
+  const asked = exportOptionsOf(settings, given)
   const caller = await session.caller()
   checkChoices(
     filters.map(({ flag }) => flag),
@@ -85,7 +85,7 @@ async function sourceOf(
   }
 }
 
-/** A row with a text in each cell: what changed is JSON. */
+/** Converts a row to texts; changes are JSON. */
 function cellsOf(row: unknown, columns: readonly Column[]): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ path }) => [path, cellOf({ kind: 'json' }, valueAt(row, path))]))
 }

@@ -3,15 +3,15 @@ import { ProtocolError, type Target } from '../../client/errors.ts'
 import { assertUtf8, NotUtf8Error } from '../../codec/unicode-text.ts'
 import type { HttpBody } from '../../contract/http.ts'
 
-/** The longest byte order mark. */
+/** Length of the longest byte order mark. */
 const markBytes = 3
-/** The longest sequence of UTF-8 less one byte: so much of a letter may come with the next piece. */
-const maximumOpenBytes = 3
+/** Maximum bytes of an incomplete UTF-8 sequence at the end of a piece. */
+const maxOpenBytes = 3
 
 /**
- * The bytes of a body in UTF-8, from the given encoding, else from the charset that its Content-Type declares; as they are
- * where that is none or UTF-8. A byte order mark of UTF-8 or UTF-16 counts for more. Throws a ProtocolError on a charset that is not known,
- * and on bytes that are not of it.
+ * Converts a body to UTF-8, from the given encoding, else the charset of its Content-Type, else unchanged. A
+ * byte order mark of UTF-8 or UTF-16 takes precedence. Throws a ProtocolError on an unknown charset and on
+ * invalid bytes.
  */
 export async function* decodedCsv(
   body: HttpBody | null,
@@ -43,11 +43,11 @@ export async function* decodedCsv(
   yield decoded(decoder === undefined ? start : Buffer.alloc(0), false)
 }
 
-/** Null for UTF-8. */
+/** Returns the decoder of a charset; null for UTF-8. */
 function decoderFor(declared: string, start: Uint8Array, target: Target): TextDecoder | null {
   const mark = Buffer.from(start.subarray(0, markBytes)).toString('hex')
   if (mark === 'efbbbf') return null
-  // `utf-16` may be either; without a mark it is mostly little-endian (WHATWG Encoding Standard §4.2).
+  // Without a mark, `utf-16` is little-endian (WHATWG Encoding Standard §4.2).
   const charset = /^utf-?16$/i.test(declared) && mark.startsWith('feff') ? 'utf-16be' : declared
   try {
     const decoder = new TextDecoder(charset, { fatal: true })
@@ -63,7 +63,7 @@ function decoderFor(declared: string, start: Uint8Array, target: Target): TextDe
   }
 }
 
-/** The same bytes. Throws a ProtocolError that tells the place of the first that is not UTF-8. */
+/** Passes UTF-8 through. Throws a ProtocolError with the place of the first invalid sequence. */
 export async function* utf8Only(
   source: AsyncIterable<Uint8Array>,
   target: Target,
@@ -91,9 +91,9 @@ export async function* utf8Only(
   }
 }
 
-/** How many bytes at the end begin a letter that goes on. */
+/** Counts the bytes of an incomplete sequence at the end. */
 function openBytes(data: Uint8Array): number {
-  for (let count = 1; count <= maximumOpenBytes; count += 1) {
+  for (let count = 1; count <= maxOpenBytes; count += 1) {
     const byte = data[data.length - count] ?? 0
     if (byte < 0x80) return 0
     if (byte < 0xc0) continue

@@ -5,21 +5,21 @@ const lineFeed = 0x0a
 const apostrophe = 0x27
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 const endOfQuotedCell = /"/
-/** How far a cell is looked into; more apostrophes than that in front of a formula are nobody's. */
+/** Maximum apostrophes to look at in front of a formula. */
 const lookaheadBytes = 64
 
-/** Counts what is in a CSV while its bytes go by. */
+/** Counts records and guarded cells of a CSV as its bytes pass. */
 export interface CsvCounter {
   count(bytes: Uint8Array): void
-  /** Counts what is left when no more bytes come. */
+  /** Counts the rest after the last bytes. */
   end(): void
-  /** Records (RFC 4180), the header among them. */
+  /** Records (RFC 4180), including the header. */
   records(): number
-  /** Cells that carry the formula guard. */
+  /** Cells with the guard against formulas. */
   guarded(): number
 }
 
-/** A counter of records and guarded cells, in constant memory; `separator` is a character between two cells. */
+/** Creates a counter with constant memory; `separator` is the character between cells. */
 export function csvCounter(separator = ','): CsvCounter {
   const between = separator.charCodeAt(0)
   const endOfPlainCell = new RegExp(`[${separator}\\r\\n]`)
@@ -27,11 +27,11 @@ export function csvCounter(separator = ','): CsvCounter {
   let guarded = 0
   let inQuotes = false
   let previous = lineFeed
-  /** Where the bytes begin that are scanned: behind a byte order mark in the first ones. */
+  /** Start of the bytes to scan, after a byte order mark. */
   let origin: number | null = null
-  /** The last quote that ended a cell; a place before the bytes is one in those that went by. */
+  /** The last quote that ended a cell; negative if it is in earlier bytes. */
   let closed = Number.NEGATIVE_INFINITY
-  // What follows an apostrophe at the beginning of a cell may come only with the next bytes.
+  // The characters after an apostrophe at the start of a cell may be in the next bytes.
   let rest = Buffer.alloc(0)
 
   function look(data: Buffer, at: number, end: RegExp): void {
@@ -39,7 +39,7 @@ export function csvCounter(separator = ','): CsvCounter {
     if (removeGuard(cell) !== cell) guarded += 1
   }
 
-  /** Unquoted bytes: every line feed ends a record, an apostrophe may begin a cell. */
+  /** Scans unquoted bytes: each line feed ends a record, an apostrophe may start a cell. */
   function scanPlain(data: Buffer, from: number, to: number): void {
     for (let at = data.indexOf(lineFeed, from); at >= 0 && at < to; at = data.indexOf(lineFeed, at + 1))
       records += 1
@@ -68,7 +68,7 @@ export function csvCounter(separator = ','): CsvCounter {
         inQuotes = false
         closed = to
       } else {
-        // A doubled quote ends a cell and begins it again; one in the middle of a cell is a character.
+        // A doubled quote ends and restarts the quotes; a quote within an unquoted cell is a character.
         const begins = beginsCell(data, to)
         inQuotes = begins || closed === to - 1
         if (begins && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
@@ -83,7 +83,7 @@ export function csvCounter(separator = ','): CsvCounter {
     count(bytes) {
       const data = Buffer.concat([rest, bytes])
       const ahead = data.length - lookaheadBytes
-      // The first bytes are scanned with a whole byte order mark.
+      // Wait until the byte order mark is complete.
       const end = ahead < byteOrderMark.length ? 0 : ahead
       if (end > 0) scan(data, end)
       rest = Buffer.from(data.subarray(end))
@@ -91,7 +91,7 @@ export function csvCounter(separator = ','): CsvCounter {
     end() {
       scan(rest, rest.length)
       rest = Buffer.alloc(0)
-      // The last record may go without its line end (RFC 4180 §2).
+      // The last record may lack its line end (RFC 4180 §2).
       if (previous !== lineFeed) records += 1
     },
     records: () => records,

@@ -1,22 +1,23 @@
-/** How far a cell is looked into to tell a negative number from a formula. */
+/** Maximum bytes to look at to tell a negative number from a formula. */
 const lookaheadBytes = 64
-/** How much of the next bytes shows whether a cell begins that needs the guard. */
+/** Bytes needed to see whether a cell needs the guard. */
 const startBytes = 4
 const lineFeed = 0x0a
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 const number = /^[+-]?(?:\d[\d.,]*|[.,]\d+)(?:e[+-]?\d+)?%?$/i
-/** `＝`, `＋`, `－` and `＠` in UTF-8, byte by byte. */
+/** UTF-8 bytes of `＝`, `＋`, `－` and `＠`. */
 const fullWidth = '\\xef\\xbc[\\x9d\\x8b\\x8d\\xa0]'
 
 /**
- * Puts a `'` in front of every cell that a spreadsheet would run as a formula (OWASP CSV Injection) and that has none,
- * whoever wrote the CSV, between these separators; all else stays byte for byte. A number with a sign is no formula.
+ * Puts a `'` in front of every unguarded cell that a spreadsheet would run as a formula (OWASP CSV
+ * Injection), for any of these separators; all other bytes are unchanged. A signed number is not a formula.
  */
 export async function* guardedCsv(
   source: AsyncIterable<Uint8Array>,
   separator: string,
 ): AsyncGenerator<Uint8Array> {
-  // Each piece begins with the byte before it, which tells whether a cell begins there; the first with a line's end.
+  // Each piece keeps its previous byte, which shows whether a cell starts; the first piece follows a line
+  // feed.
   let rest = Buffer.from([lineFeed])
   let scan: Scan | null = null
   let fault: { readonly error: unknown } | null = null
@@ -30,14 +31,14 @@ export async function* guardedCsv(
       rest = Buffer.from(rest.subarray(end - 1))
     }
   } catch (error) {
-    // What came before a fault goes on before it.
+    // Yield the bytes before the error first.
     fault = { error }
   }
   if (rest.length > 1) yield guarded(rest, rest.length, scan ?? scanner(rest, separator))
   if (fault) throw fault.error
 }
 
-/** The bytes from the second one to `end`, with the guard where it is missing. */
+/** Returns the bytes from the second one to `end`, with missing guards. */
 function guarded(data: Buffer, end: number, scan: Scan): Uint8Array {
   const starts = scan(data, end)
   if (starts.length === 0) return data.subarray(1, end)
@@ -46,7 +47,7 @@ function guarded(data: Buffer, end: number, scan: Scan): Uint8Array {
   return Buffer.from(parts.join("'"), 'latin1')
 }
 
-/** Where texts of cells begin that need the guard, after a first byte that was there before, up to `end`. */
+/** Returns where cells start that need the guard, between the first byte and `end`. */
 type Scan = (data: Buffer, end: number) => number[]
 
 function scanner(head: Buffer, separator: string): Scan {
@@ -56,9 +57,9 @@ function scanner(head: Buffer, separator: string): Scan {
   const begin = new RegExp(`[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))`, 'g')
   const endOfPlain = new RegExp(`[${between}\\r\\n]`)
   let inQuotes = false
-  /** The last quote that ended a cell; a place before the text is one in what went by. */
+  /** The last quote that ended a cell; negative if it is in an earlier piece. */
   let closed = Number.NEGATIVE_INFINITY
-  // The first cell of a file begins after its byte order mark.
+  // The first cell follows the byte order mark.
   let first = head.subarray(1, 4).equals(byteOrderMark) ? 3 : 0
 
   function isNumber(data: Buffer, start: number, quoted: boolean): boolean {
@@ -73,8 +74,8 @@ function scanner(head: Buffer, separator: string): Scan {
     first = 0
     let counted = 1
     /**
-     * Whether the text before a place ends inside of quotes, which begin at the beginning of a cell alone; a doubled
-     * quote ends and begins them.
+     * True if the text before an index ends within quotes. These start only at the start of a cell; a doubled
+     * quote ends and restarts them.
      */
     function quotedBefore(place: number): boolean {
       for (;;) {
@@ -94,7 +95,7 @@ function scanner(head: Buffer, separator: string): Scan {
       if (!isNumber(data, start, quoted)) starts.push(start)
     }
     quotedBefore(end)
-    // The next text begins with the last byte of this one.
+    // The next piece starts with the last byte of this one.
     closed -= end - 1
     return starts
   }

@@ -6,26 +6,26 @@ import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
 import { decodedCsv, utf8Only } from './csv-charset.ts'
 import { cellsIn, separatorOf, withoutMark } from './csv-records.ts'
 
-/** How much of a body is looked at before any of it is passed on, and more until the header is there. */
+/** Bytes to check before any are passed on; more until the header is complete. */
 const openingBytes = 256
-/** More than a header of learners ever has. */
-const maximumHeaderBytes = 64 * 1024
+/** Maximum length of a header. */
+const maxHeaderBytes = 64 * 1024
 const lineFeed = 0x0a
 
-/** A CSV and what its first line shows. */
+/** A CSV, and the properties that its first line shows. */
 export interface OpenedCsv {
   /** In UTF-8. */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** What stands between two cells. */
+  /** The character between cells. */
   readonly separator: string
-  /** False where the first line is a row already. */
+  /** False if the first line is already a row. */
   readonly headed: boolean
 }
 
 /**
- * What a platform elsewhere calls CSV, as it comes, in UTF-8. Throws a ProtocolError, before any of it is passed on, on
- * a web page, on JSON, on UTF-16 that is not declared, in which no formula would be found, and on nothing or a single
- * line of a single cell, which is a message and no export.
+ * Opens a platform's CSV and converts it to UTF-8. Throws a ProtocolError before it passes anything on: on a
+ * web page, on JSON, on undeclared UTF-16 (in which formulas would not be found), on nothing, and on a single
+ * cell, which is a message instead of an export.
  */
 export async function openCsv(
   { headers, body }: { readonly headers: HttpHeaders; readonly body: Exclude<HttpBody, string> | null },
@@ -52,7 +52,7 @@ export async function openCsv(
   }
 
   async function* all(): AsyncGenerator<Uint8Array> {
-    // What came before a fault goes on before it.
+    // Yield the bytes before the error first.
     if (head.length > 0) yield head
     if (fault) throw fault.error
     yield* source
@@ -64,7 +64,7 @@ export async function openCsv(
 }
 
 function isEnough(head: Buffer): boolean {
-  return head.length >= maximumHeaderBytes || (head.length >= openingBytes && head.includes(lineFeed))
+  return head.length >= maxHeaderBytes || (head.length >= openingBytes && head.includes(lineFeed))
 }
 
 function assertOpening(head: Buffer, whole: boolean, target: Target): void {
@@ -84,10 +84,10 @@ function notCsv(target: Target, what: string): ProtocolError {
 
 const knownColumns: ReadonlySet<string> = new Set(calls.analytics.learners.holds.answer.map(bareName))
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
-/** A number, a percentage, a date or a time: nobody calls a column so. */
+/** A number, percentage, date or time, which is never the name of a column. */
 const figure = /^[+-]?\d[\d.,:+\-TZ ]*%?$/
 
-/** True for cells that no header has: an e-mail address, or figures alone. */
+/** True for cells that cannot be a header: an email address, or only figures. */
 function isRow(cells: readonly string[]): boolean {
   if (cells.some((cell) => knownColumns.has(bareName(cell)))) return false
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')

@@ -1,11 +1,11 @@
 import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** More than a record of learners ever has; what goes on beyond has lost its closing quote. */
-const maximumRecordBytes = 1024 * 1024
+/** Maximum record; a longer one has lost its closing quote. */
+const maxRecordBytes = 1024 * 1024
 const byteOrderMark = '\xef\xbb\xbf'
 
-/** Records of a CSV, byte for byte, with their cells under the names of the header. */
+/** Records of a CSV as bytes, with their cells by column. */
 export interface CsvBatch {
   /** The header, in the batch that begins with it. */
   readonly head: string
@@ -13,14 +13,14 @@ export interface CsvBatch {
 }
 
 interface CsvRecord {
-  /** Bytes, each a character, with the line end. */
+  /** The record with its line end; each character is one byte. */
   readonly bytes: string
   readonly row: Readonly<Record<string, string>>
 }
 
 /**
- * The records of a CSV (RFC 4180; quotes count at the beginning of a cell alone). Where there is no header, no cell has a
- * name. Throws a CommandError on a record without an end.
+ * Reads the records of a CSV (RFC 4180; quotes only count at the start of a cell). Without a header, cells
+ * have no names. Throws a CommandError on a record without an end.
  */
 async function* csvBatches(
   source: AsyncIterable<Uint8Array>,
@@ -53,7 +53,7 @@ async function* csvBatches(
       from = end
     }
     rest = text.slice(from)
-    if (rest.length > maximumRecordBytes) {
+    if (rest.length > maxRecordBytes) {
       throw new CommandError('invalid_row', 'failure', 'The platform sent a CSV record that does not end')
     }
     if (texts.length > 0) yield batchOf(texts)
@@ -61,8 +61,8 @@ async function* csvBatches(
   if (rest !== '') yield batchOf([rest])
 }
 
-/** The header of a CSV and the records that a filter admits, without empty lines. */
-export async function* keptRecords(
+/** Yields the header and the records that a filter accepts, without empty lines. */
+export async function* filterRecords(
   source: AsyncIterable<Uint8Array>,
   filter: Pick<PlatformFilter, 'batches'>,
   form: { readonly separator: string; readonly headed: boolean },
@@ -77,7 +77,7 @@ export async function* keptRecords(
   }
 }
 
-/** The place after the line end of the record that begins at `from`; -1 where it has not come yet. */
+/** Returns the index after the line end of the record at `from`; -1 if it is incomplete. */
 function endOfRecord(text: string, from: number, separator: string): number {
   let at = from
   for (;;) {
@@ -93,7 +93,7 @@ function endOfRecord(text: string, from: number, separator: string): number {
   }
 }
 
-/** The quote that ends a cell, from inside of it; -1 where it has not come yet, or may turn out to be doubled. */
+/** Returns the closing quote of a cell; -1 if it is missing, or the next byte may double it. */
 function closingQuote(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at
@@ -101,12 +101,12 @@ function closingQuote(text: string, from: number): number {
   return -1
 }
 
-/** Bytes, each a character, without the byte order mark of UTF-8. */
+/** Removes the byte order mark of UTF-8; each character is one byte. */
 export function withoutMark(bytes: string): string {
   return bytes.startsWith(byteOrderMark) ? bytes.slice(byteOrderMark.length) : bytes
 }
 
-/** The texts of the cells of a record, whose bytes are a character each. */
+/** Returns the texts of a record's cells; each character of the record is one byte. */
 export function cellsIn(record: string, separator: string): string[] {
   const cells: string[] = []
   const line = record.replace(/\r?\n$/, '')
@@ -120,12 +120,12 @@ export function cellsIn(record: string, separator: string): string[] {
   return cells
 }
 
-/** Bytes that were read one by one, as the text that they are. */
+/** Decodes UTF-8; each character is one byte. */
 function utf8(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** The separator of the cells: a comma, unless the header has more of another outside of quotes. */
+/** Returns the separator: a comma, unless the header has more of another one outside quotes. */
 export function separatorOf(header: string): string {
   const plain = header.replace(/"[^"]*"/g, '')
   const count = (separator: string) => plain.split(separator).length

@@ -7,7 +7,7 @@ import { exportForm, formatNames } from './export-form.ts'
 import type { RowForm } from './row-encoder.ts'
 import type { ExportTarget } from './write-export.ts'
 
-/** The form that can be asked for by a name of its own, beside `--output`. */
+/** The format by its own flag, besides `--output`. */
 export const formatFlag = {
   name: 'format',
   kind: 'text',
@@ -16,21 +16,21 @@ export const formatFlag = {
   choices: formatNames,
 } as const satisfies Flag
 
-/** Also what an import leaves out. */
+/** Includes columns that an import does not take. */
 export const allColumnsFlag = {
   name: 'all-columns',
   kind: 'switch',
   summary: 'Include what the platform sets, such as id, version and times; an import ignores it',
 } as const satisfies Flag
 
-/** How records came to be what they are, where they have a history. */
+/** Exports the history of records instead of their state. */
 export const historyFlag = {
   name: 'history',
   kind: 'switch',
   summary: 'Export every step, oldest first within each enrolment; an import records them again',
 } as const satisfies Flag
 
-/** How CSV is written, and where an export goes. */
+/** Flags for the form of CSV and the target. */
 export const targetFlags = [
   { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
   { name: 'bom', kind: 'switch', summary: 'Add a byte order mark, for Excel (CSV)' },
@@ -44,8 +44,8 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
 ] as const satisfies readonly Flag[]
 
-/** What the flags of an export ask for. Throws a UsageError where they contradict each other. */
-export function exportAsked(settings: Settings, { flags }: Given): ExportTarget & RowForm {
+/** Reads the flags of an export. Throws a UsageError on contradictions. */
+export function exportOptionsOf(settings: Settings, { flags }: Given): ExportTarget & RowForm {
   checkChoices([formatFlag], flags)
   const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
   const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
@@ -65,7 +65,7 @@ export function exportAsked(settings: Settings, { flags }: Given): ExportTarget 
   }
 }
 
-/** The columns of a project's file are for lists that are looked at, and leave an export as it is. */
+/** Returns the chosen columns. Those of the project file are for lists on the screen and do not count. */
 function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
   return origin.source === 'project' ? null : value
 }

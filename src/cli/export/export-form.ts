@@ -2,14 +2,14 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import type { Format } from '../../config/setting.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** How an export is written. */
+/** Format and compression of an export. */
 export interface ExportForm {
   readonly format: Format
-  /** Compressed, because the file's name ends in `.gz`. */
+  /** True if the file's name ends in `.gz`. */
   readonly gzip: boolean
 }
 
-/** What `--format` takes: formats as `--output` names them, and one by its other name. */
+/** Values of `--format`: the output formats, and one alias. */
 export const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml'] as const
 
 const formatOfEnding: ReadonlyMap<string, Format> = new Map([
@@ -20,7 +20,7 @@ const formatOfEnding: ReadonlyMap<string, Format> = new Map([
   ['yaml', 'yaml'],
   ['yml', 'yaml'],
 ])
-/** Endings that promise a format which is not written here: a CSV of that name would deceive. */
+/** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
 const foreignEndings = [
   'tsv',
   'xls',
@@ -37,17 +37,17 @@ const foreignEndings = [
   '7z',
 ]
 
-/** A format, and what asked for it. */
+/** A format and what requested it. */
 interface Asked {
   readonly format: Format
   readonly by: string
 }
 
 /**
- * The form of an export: by the flags, else by the file's name, else by the settings, else CSV. Throws a UsageError
- * where two of them contradict each other, and for a file whose name promises what is not written here.
+ * Returns the form of an export: from the flags, else the file's name, else the settings, else CSV. Throws a
+ * UsageError on contradictions, and for a file name with an unsupported format.
  *
- * @param formatFlag the value of `--format`, one of `formatNames`
+ * @param formatFlag value of `--format`, one of `formatNames`
  * @param file undefined for standard output
  */
 export function exportForm(
@@ -60,7 +60,7 @@ export function exportForm(
   const [first, other] = [asked[0], asked.find(({ format }) => format !== asked[0]?.format)]
   if (first && other) throw new UsageError(`${first.by} and ${other.by} cannot be used together`)
   if (first) return { format: checked(first, file), gzip }
-  // What is set for all commands is meant for a screen where it is a table.
+  // A default of `table` is meant for the screen, not for files.
   const set = output.origin.source !== 'default' && !(file !== undefined && output.value === 'table')
   return { format: set ? output.value : 'csv', gzip }
 }

@@ -11,20 +11,19 @@ import { loadDataset } from '../dataset/load-dataset.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { allColumnsFlag, exportAsked, historyFlag } from './export-flags.ts'
-import { recordColumns } from './record-columns.ts'
+import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-flags.ts'
 import { inOrder, orderedPages } from './record-pages.ts'
-import { recordSource } from './record-source.ts'
+import { recordColumns, recordSource } from './record-source.ts'
 import { expectedRows, writeExport } from './write-export.ts'
 
-/** Lessons and courses may be large: so many of them are read at once. */
-const largeRecords = 20
+/** Page size for lessons and courses, which may be large. */
+const largeRecordLimit = 20
 
 /**
- * Exports the records of a dataset to where the flags say.
+ * Exports the records of a dataset to the target of the flags.
  *
- * @param order the order in which no row moves while the list is read; null where the list has that one alone
- * @param filters the flags of the list's parameters
+ * @param order stable order, in which no record moves during the export; null if the list has only that one
+ * @param filters flags of the list's parameters
  */
 export async function exportRecords(
   context: Context,
@@ -33,7 +32,7 @@ export async function exportRecords(
   filters: readonly BoundFlag[],
 ): Promise<void> {
   const { io, session, settings } = context
-  const asked = exportAsked(settings, given)
+  const asked = exportOptionsOf(settings, given)
   const caller = await session.caller()
   const dataset = await loadDataset(name)
   const { history, all, list: usual } = dataset.operations
@@ -53,7 +52,7 @@ export async function exportRecords(
   )
   if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
   const columns = recordColumns(dataset, shown, asked.columns, given.flags[allColumnsFlag.name] === true)
-  const limit = ['courses', 'lessons'].includes(name) ? largeRecords : maximumPageSize
+  const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maximumPageSize
   const input: AnyInput = {
     query: { ...query, limit },
     ...(remote && { handling: 'strict' as const }),

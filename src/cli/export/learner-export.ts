@@ -1,20 +1,193 @@
-import type { OutgoingRequest } from '../../client/call-input.ts'
+import { isStrict, type OutgoingRequest } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
-import { firstRequest, sourceOf, type Wanted } from './export-source.ts'
-import { type ExportTarget, expectedRows, writeExport } from './write-export.ts'
+import type { PlatformFilter } from '../operation/platform-filter.ts'
+import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
+import { counted } from '../terminal/counted.ts'
+import { type CsvCounter, csvCounter } from './csv-counter.ts'
+import { type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
+import type { RowForm } from './row-encoder.ts'
+import { type ExportTarget, expectedRows, type Source, writeExport } from './write-export.ts'
 
-/** What to export, in which form, and where to. */
+/** The rows to export, how to request them, and their form. */
+export interface Wanted extends RowForm {
+  readonly operation: Learners
+  /** The query to send, without the format. */
+  readonly query: LearnersQuery
+  /** Applies the filters of the query; null for our own academies, and without filters. */
+  readonly filter: PlatformFilter | null
+  /** Encoding of the platform's CSV, which overrides what it declares. */
+  readonly encoding?: string | undefined
+  /** True for another platform, whose response must be checked. */
+  readonly remote: boolean
+}
+
+const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** Returns the input and the media type of the first request. */
+export function firstRequest({ query, format, columns, raw, bom, remote }: Omit<Wanted, 'filter'>) {
+  const handling = remote ? ('strict' as const) : undefined
+  // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
+  if (format !== 'csv' || columns !== null) {
+    return { input: { query: { ...query, format: 'ndjson' }, handling }, accept: media.ndjson } as const
+  }
+  const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
+  return { input: { query: { ...query, ...as, format: 'csv' }, handling }, accept: media.csv } as const
+}
+
+/** Opens the source of an export's bytes. */
+export async function sourceOf(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
+  const { format, columns } = wanted
+  const { signal } = context.io
+  if (format === 'csv' && columns === null) return csvSource(context, caller, wanted)
+  const batches = await rowTexts(caller, wanted, signal)
+  // Rows that are exported unchanged need no parsing.
+  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(batches, format)
+  return rowSource(context, batches, wanted)
+}
+
+/** Passes the server's own CSV through: counts it, filters it and guards it against formulas. */
+async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
+  const { operation, raw, bom, remote, filter, encoding } = wanted
+  const { input, accept } = firstRequest(wanted)
+  const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
+  const { assertWhole } = await import('../../client/foreign/walk.ts')
+  const strict = !remote || isStrict(reply.headers)
+  const kept = strict ? null : filter
+  const { openCsv } = strict ? { openCsv: null } : await import('./csv-opening.ts')
+  const csv = openCsv
+    ? await openCsv(reply, caller.request(operation, input), encoding)
+    : { bytes: reply.body ?? nothing(), separator: ',', headed: true }
+  const received = csvCounter(csv.separator)
+  const counter = kept ? csvCounter(csv.separator) : received
+  const rowsIn = ({ records }: CsvCounter) => Math.max(0, records() - (csv.headed ? 1 : 0))
+
+  async function* counting(counter: CsvCounter, bytes: AsyncIterable<Uint8Array>) {
+    for await (const piece of bytes) {
+      counter.count(piece)
+      yield piece
+    }
+    counter.end()
+  }
+
+  async function* bytes() {
+    let source: AsyncIterable<Uint8Array> = csv.bytes
+    if (kept) {
+      const { filterRecords } = await import('./csv-records.ts')
+      source = filterRecords(counting(received, source), kept, csv)
+    }
+    if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source, csv.separator)
+    if (bom && !strict) source = marked(source)
+    yield* counting(counter, source)
+    assertWhole(caller.request(operation, input), reply.headers, rowsIn(received))
+  }
+
+  return {
+    bytes: bytes(),
+    rows: () => rowsIn(counter),
+    guarded: raw ? () => 0 : counter.guarded,
+    notes: () => [
+      ...(csv.headed ? [] : [`${platformName(context.session.target())} sent CSV without a header`]),
+      ...(raw && !strict && counter.guarded() > 0
+        ? [
+            `The platform may have ignored --raw: possible formulas are escaped in ${counted(counter.guarded(), 'cell')}`,
+          ]
+        : []),
+    ],
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** Adds a byte order mark unless there is one. */
+async function* marked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Buffer | null = Buffer.alloc(0)
+  for await (const piece of bytes) {
+    if (head === null) {
+      yield piece
+      continue
+    }
+    head = Buffer.concat([head, piece])
+    if (head.length < byteOrderMark.length) continue
+    yield withMark(head)
+    head = null
+  }
+  if (head !== null) yield withMark(head)
+}
+
+function withMark(head: Buffer): Buffer {
+  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    ? head
+    : Buffer.concat([byteOrderMark, head])
+}
+
+/** Passes JSON rows through, one per line or as an array. */
+function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 'jsonl'): Source {
+  let rows = 0
+  async function* bytes() {
+    for await (const texts of batches) {
+      if (texts.length === 0) continue
+      const lead = format === 'jsonl' ? '' : rows === 0 ? '[\n' : ',\n'
+      rows += texts.length
+      yield Buffer.from(
+        lead + (format === 'jsonl' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
+      )
+    }
+    if (format === 'json') yield Buffer.from(rows === 0 ? '[]\n' : '\n]\n')
+  }
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
+}
+
+/** Parses JSON rows and encodes them in another format, or with chosen columns. */
+async function rowSource(
+  context: Context,
+  batches: AsyncIterable<readonly string[]>,
+  wanted: Wanted,
+): Promise<Source> {
+  const { rowEncoder } = await import('./row-encoder.ts')
+  const counter = csvCounter()
+  let rows = 0
+  let encoder: ListEncoder | null = null
+  async function* texts() {
+    for await (const batch of batches) {
+      if (batch.length === 0) continue
+      const values = batch.map(parsedRow)
+      encoder ??= await rowEncoder(context, wanted, values)
+      rows += values.length
+      yield encoder.rows(values)
+    }
+    encoder ??= await rowEncoder(context, wanted, [])
+    yield encoder.end()
+  }
+  async function* bytes() {
+    for await (const text of texts()) {
+      const piece = Buffer.from(text)
+      if (wanted.format === 'csv') counter.count(piece)
+      yield piece
+    }
+    counter.end()
+  }
+  const notes = () => {
+    const hidden = encoder && hiddenNote(encoder)
+    return hidden === null ? [] : [hidden]
+  }
+  const guarded = wanted.format === 'csv' && !wanted.raw ? counter.guarded : () => 0
+  return { bytes: bytes(), rows: () => rows, guarded, notes }
+}
+
+/** The rows, form and target of an export. */
 export interface LearnerExport extends Wanted, ExportTarget {}
 
-/** The request that an export begins with, without its credential. */
+/** Returns the first request of an export, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
   const { input, accept } = firstRequest(wanted)
   const request = caller.request(wanted.operation, input)
   return { ...request, headers: { ...request.headers, accept } }
 }
 
-/** Exports all rows as they come. */
+/** Exports all rows. */
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { operation, query } = wanted
   await writeExport(

@@ -15,8 +15,8 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Learners, LearnersQuery } from './learner-rows.ts'
 
 /**
- * The filter of learners on a platform elsewhere; null for an academy of ours, without filters, and where rows that cannot
- * be checked are wanted, too.
+ * Returns the filter of learners for another platform; null for our own academies, without filters, and if
+ * rows that cannot be checked are wanted.
  */
 export async function learnerFilter(
   context: Context,
@@ -32,10 +32,10 @@ export async function learnerFilter(
   return platformFilter(context, caller, { ...filtering, readOtherwise })
 }
 
-/** Bytes of CSV that are compared to see whether a platform filters. */
+/** Bytes of CSV to compare to find out whether a platform filters. */
 const comparedBytes = 64 * 1024
 
-/** The first lines of the platform's CSV. */
+/** Returns the first lines of the platform's CSV. */
 async function firstLines(
   caller: Caller,
   operation: Learners,
@@ -54,8 +54,8 @@ async function firstLines(
 }
 
 /**
- * A summary cannot be filtered afterwards. Throws a CommandError where the rows beside it show that the platform ignored
- * a filter; notes that nothing shows it did not.
+ * Throws a CommandError if the rows show that the platform ignored a filter, because a summary cannot be
+ * filtered afterwards. Notes that it may have.
  */
 export async function assertFiltered(
   { output, session }: Context,

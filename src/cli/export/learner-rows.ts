@@ -9,23 +9,25 @@ import { CommandError } from '../terminal/errors.ts'
 
 /** The operation that exports learners. */
 export type Learners = typeof analytics.learners
-/** Which learners. */
+/** Query of the learners. */
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
-/** What a stream of rows calls itself; anything else is a document, or no JSON at all. */
+/** Media types of a stream of rows; any other is a document. */
 const lineTypes = /\b(x-)?(ndjson|jsonl|json-?lines|jsonlines|stream\+json)\b/i
 
-/** Which rows are asked for. */
+/** The rows to request. */
 interface Asked {
   readonly operation: Learners
   readonly query: LearnersQuery
-  /** Keeps to the filters of the query; null where there is nothing to keep to. */
+  /** Applies the filters of the query; null without any. */
   readonly filter: PlatformFilter | null
-  /** True for a platform elsewhere. */
+  /** True for another platform. */
   readonly remote: boolean
 }
 
-/** All rows, each as JSON text, in batches: from a stream where the platform has one, else page by page. */
+/**
+ * Yields all rows as JSON texts, in batches: from a stream if the platform supports it, else page by page.
+ */
 export async function rowTexts(
   caller: Caller,
   { operation, query, filter, remote }: Asked,
@@ -50,7 +52,7 @@ export async function rowTexts(
     )
     return strict ? lines : admittedLines(lines, filter)
   } catch (error) {
-    // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
+    // The published interface only has csv: a platform without ndjson has its rows in JSON pages.
     const unknown =
       (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
       (error instanceof ProtocolError && error.code === 'unexpected_type')
@@ -64,7 +66,7 @@ export async function rowTexts(
   }
 }
 
-/** The lines of a stream; `check` is told how many rows came, and throws where there should be more. */
+/** Yields the lines of a stream; `check` gets the number of rows and throws if some are missing. */
 async function* wholeLines(
   body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   check: (rows: number) => void,
@@ -93,7 +95,7 @@ async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
     yield lines
   }
   if (rest === '') return
-  // Not every server tells the length of a stream: what shows that one broke off may be its last line alone.
+  // A stream may have no length, so only an incomplete last line shows that it was cut short.
   if (!isJson(rest))
     throw new CommandError('cut_short', 'unavailable', 'The export was cut short in its last row')
   yield [rest]
@@ -107,7 +109,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The rows of a platform that does not say what it obeys: each is an object, and one that was asked for. */
+/** Yields the rows of another platform that the filter accepts. Each must be an object. */
 async function* admittedLines(
   source: AsyncIterable<readonly string[]>,
   filter: PlatformFilter | null,
@@ -142,7 +144,7 @@ async function* pagedTexts(
   for await (const { data } of pages) yield data.map((row) => jsonText(row))
 }
 
-/** A row of JSON. Throws a CommandError on what is none. */
+/** Parses a row of JSON. Throws a CommandError. */
 export function parsedRow(text: string): unknown {
   try {
     return parseJson(text)

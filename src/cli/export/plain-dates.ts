@@ -4,14 +4,14 @@ import type { Context } from '../command/context.ts'
 import type { LearnersQuery } from './learner-rows.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Before anything that a learner did. */
+/** Earlier than any activity of a learner. */
 const firstDay = '1970-01-01'
 
 /**
- * Does what asks a platform for learners. Where it answers that it takes plain dates, or needs both, it is asked once
- * more, for the days that hold the period: what a day has beside that is for the caller to leave out.
+ * Requests learners from a platform. If its response says that it takes plain dates, or requires both,
+ * requests them again for the days around the period; the caller filters out the rest of those days.
  *
- * @param ask is handed the query
+ * @param ask sends the query
  */
 export async function withPlainDates<Result>(
   { io, output, session }: Pick<Context, 'io' | 'output' | 'session'>,
@@ -39,10 +39,10 @@ function isAboutDates(text: string): boolean {
   return /(?:\b|_)(?:start|end|from|to)?[_ ]?dates?(?:\b|_)|(?:start|end)Date/i.test(text)
 }
 
-/** The days from the first to the last one of a period; the end of an open one is tomorrow, wherever today is. */
+/** Returns the days around a period; without an end, until tomorrow in any time zone. */
 function daysAround({ start_date, end_date }: LearnersQuery, nowMs: number) {
   const end = end_date !== undefined && isDay(end_date) ? end_date : null
-  // Some platforms do not count the last day.
+  // Some platforms exclude the last day.
   const after = dayOf((end_date === undefined ? nowMs : Date.parse(end_date)) + dayMs)
   return {
     start_date: start_date === undefined ? firstDay : dayOf(Date.parse(start_date)),

@@ -3,16 +3,16 @@ import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import type { Operation } from '../../contract/operation.ts'
 
-/** The same input with this order, unless another one was asked for; null leaves the list its own. */
+/** Sets the order of a list unless the input has one; null keeps the list's own. */
 export function inOrder(input: AnyInput, order: string | null): AnyInput {
   return order === null ? input : { ...input, query: { sort: order, ...input.query } }
 }
 
 /**
- * All pages of a list, in an order in which nothing moves while it is read. A platform elsewhere may refuse that order,
- * which nobody asked for: then it is asked once more, for its own.
+ * Yields all pages of a list in a stable order. If another platform refuses that order, which the user did
+ * not choose, uses its default order.
  *
- * @param order the order unless another one was asked for; null where the list has one alone
+ * @param order default order; null if the list has only one
  */
 export async function* orderedPages(
   caller: Caller,

@@ -10,26 +10,25 @@ import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
 import { recordPages } from '../dataset/shown-records.ts'
-import { setAt, valueAt } from '../output/columns.ts'
+import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { csvCounter } from './csv-counter.ts'
-import type { RecordColumns } from './record-columns.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import type { Source } from './write-export.ts'
 
-/** Records that are wanted, and in which form. */
+/** The records to export, and their form. */
 export interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly dataset: Dataset
-  /** The list that they are on. */
+  /** The operation that lists them. */
   readonly list: Call
   readonly columns: RecordColumns
-  /** True for a platform elsewhere, which may have fewer fields, and under other names. */
+  /** True for another platform, which may have fewer fields, or other names for them. */
   readonly remote: boolean
 }
 
-/** The records on the pages of a list, one after the other, as files have them. */
+/** Yields the records of a list in the form that files have. */
 export async function recordSource(
   context: Context,
   caller: Caller,
@@ -41,7 +40,7 @@ export async function recordSource(
   const counter = csvCounter()
   const encoder = await encoderOf(context, wanted)
   const host = platformName(context.session.target())
-  // No platform shows a field that only an import sends.
+  // Platforms never return fields that only an import sends.
   const absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
   let rows = 0
   let lacking = 0
@@ -54,7 +53,7 @@ export async function recordSource(
     const record = inOrderOf(dataset, await dataset.toRecord(shown, names))
     if (withoutAnswers(record)) unanswered += 1
     for (const { path, kind } of dataset.columns) {
-      // Ids of other platforms may be numbers, where an import takes text.
+      // Other platforms may have numbers as ids, where an import takes text.
       const value = wanted.remote && kind === 'text' ? valueAt(record, path) : undefined
       if (typeof value === 'number' || typeof value === 'bigint')
         setAt(record, path.split('.'), String(value))
@@ -127,13 +126,13 @@ export async function recordSource(
   }
 }
 
-/** The same record with its fields in the order of its schema. */
+/** Orders the fields of a record as in its schema. */
 function inOrderOf({ schema }: Dataset, record: JsonObject): Record<string, unknown> {
   const fields = Object.keys(schema.shape).filter((field) => record[field] !== undefined)
   return Object.fromEntries(fields.map((field) => [field, record[field]]))
 }
 
-/** True for a lesson with questions whose answers were not shown, as to a learner. */
+/** True for a lesson whose answers are hidden, as from a learner. */
 function withoutAnswers({ assessments }: JsonObject): boolean {
   if (!Array.isArray(assessments)) return false
   return assessments
@@ -141,7 +140,7 @@ function withoutAnswers({ assessments }: JsonObject): boolean {
     .some((question) => isJsonObject(question) && !Object.hasOwn(question, 'answer'))
 }
 
-/** A record as its format has it: with a text in each cell, or with its objects. */
+/** Returns a record in the shape of its format: texts in cells, or nested objects. */
 function shownAs(record: JsonObject, { format, columns: { shown } }: WantedRecords): unknown {
   if (format !== 'csv' && format !== 'table') return record
   return Object.fromEntries(
@@ -154,4 +153,51 @@ async function encoderOf(context: Context, wanted: WantedRecords): Promise<ListE
   const labelled = shown.map(({ name, path }: Column) => ({ label: name, path }))
   const columns = { csv: labelled, table: labelled, chosen: chosen ? labelled : null }
   return listEncoder(context, wanted, columns)
+}
+
+/** Columns of an export of records. */
+interface RecordColumns {
+  /** Columns of a row, in order. */
+  readonly shown: readonly Column[]
+  /** True if they were chosen by name. */
+  readonly chosen: boolean
+  /** Fields of a row that the platform computes and no record has. */
+  readonly made: readonly string[]
+}
+
+/**
+ * Returns the columns that an import takes; with `all` also those that the platform sets; or the chosen ones.
+ * Throws a UsageError on an unknown name.
+ */
+export function recordColumns(
+  { columns }: Pick<Dataset, 'columns'>,
+  list: Pick<Call, 'holds'>,
+  names: readonly string[] | null,
+  all: boolean,
+): RecordColumns {
+  const own = columns.filter(({ secret }) => !secret)
+  const isOwn = (path: string) =>
+    columns.some((column) => column.path === path || path.startsWith(`${column.path}.`))
+  const made = leavesOf(list.holds.answer).filter((path) => !isOwn(path))
+  const paths = [...own.map(({ path }) => path), ...made]
+  const others = labelColumns(made, paths).map(
+    ({ path, label }): Column => ({
+      name: label,
+      path,
+      kind: 'json',
+      required: false,
+      secret: false,
+      initial: null,
+    }),
+  )
+  const every = [...own, ...others]
+  if (names === null)
+    return all ? { shown: every, chosen: false, made } : { shown: own, chosen: false, made: [] }
+  const shown = names.map((name) => {
+    const path = resolvePath(name, paths)
+    const column = every.find((each) => each.path === path)
+    if (!column) throw new TypeError(`no column ${path}`)
+    return { ...column, name }
+  })
+  return { shown, chosen: true, made }
 }

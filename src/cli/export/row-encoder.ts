@@ -9,9 +9,9 @@ import { jsonLines } from '../output/formats/json.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** The columns of every row; a platform elsewhere may have more. */
+/** Columns of every row; another platform may have more. */
 const rowColumns: readonly string[] = calls.analytics.learners.holds.answer
-/** Those that a table shows unless others are chosen. */
+/** Default columns of a table. */
 const tableColumns = [
   'email',
   'courseTitle',
@@ -21,24 +21,24 @@ const tableColumns = [
   'lastAccessed',
 ]
 
-/** How rows are written. */
+/** Form of the rows. */
 export interface RowForm {
   readonly format: Format
-  /** The columns that were chosen, in their order; null for the usual ones. */
+  /** Chosen columns in order; null for the default ones. */
   readonly columns: readonly string[] | null
-  /** CSV without the guard against formulas. */
+  /** Write CSV without the guard against formulas. */
   readonly raw: boolean
-  /** CSV with a byte order mark. */
+  /** Write CSV with a byte order mark. */
   readonly bom: boolean
 }
 
-/** The columns that are meant by their names. Throws a UsageError on one that is neither known nor in the sample. */
-export function meantColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
+/** Resolves column names. Throws a UsageError on a name that is neither known nor in the sample. */
+export function resolveColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
   const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
-/** The same columns where the rows of a platform have them, which may be under another name. */
+/** Returns the columns with the names that the platform's rows have. */
 function placed(columns: readonly Column[], sample: readonly unknown[]): Column[] {
   return columns.map((column) => ({ ...column, path: pathFound(column, sample) ?? column.path }))
 }
@@ -51,7 +51,9 @@ function pathFound({ path }: Column, sample: readonly unknown[]): string | null 
   return null
 }
 
-/** Throws a UsageError where rows came and none of them has a column: it would be empty, as if nobody had a value. */
+/**
+ * Throws a UsageError if no row has a chosen column: an empty column would look as if no learner had a value.
+ */
 function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
   const missing =
     sample.length === 0 ? undefined : columns.find((column) => pathFound(column, sample) === null)
@@ -62,13 +64,13 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   })
 }
 
-/** Encodes parsed rows as one document. Throws a UsageError when a chosen column is none of the sample's. */
+/** Creates an encoder of parsed rows. Throws a UsageError if a chosen column is not in the sample. */
 export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, columns: names, raw, bom }: RowForm,
   sample: readonly unknown[],
 ): Promise<ListEncoder> {
-  const meant = names && meantColumns(names, sample)
+  const meant = names && resolveColumns(names, sample)
   if (meant) assertFound(meant, sample)
   const chosen = meant && placed(meant, sample)
   const usual = (paths: readonly string[]) => chosen ?? placed(labelColumns(paths, paths), sample)
@@ -76,15 +78,15 @@ export async function rowEncoder(
   return listEncoder({ io, settings }, { format, raw, bom }, columns)
 }
 
-/** The columns of a list in each format. */
+/** Columns of a list by format. */
 export interface ListColumns {
   readonly csv: readonly Column[]
   readonly table: readonly Column[]
-  /** Those that were asked for, which are then also the other ones; null where all are shown. */
+  /** Chosen columns, which then also apply to csv and table; null for all. */
   readonly chosen: readonly Column[] | null
 }
 
-/** Encodes values as one document. */
+/** Creates an encoder of values. */
 export async function listEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, raw, bom }: Omit<RowForm, 'columns'>,
@@ -110,7 +112,7 @@ export async function listEncoder(
   }
 }
 
-/** One array, a row a line. */
+/** Encodes one array, a row per line. */
 function jsonRows(): ListEncoder {
   let empty = true
   return {

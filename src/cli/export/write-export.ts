@@ -7,29 +7,29 @@ import { createProgressLine, type ProgressLine } from '../terminal/progress-line
 import { openTarget } from '../terminal/target-file.ts'
 import type { ExportForm } from './export-form.ts'
 
-/** Where an export goes, and how it is written. */
+/** Target and form of an export. */
 export interface ExportTarget extends ExportForm {
-  /** A file; standard output where there is none. */
+  /** A file; undefined for standard output. */
   readonly file: string | undefined
   readonly force: boolean
 }
 
-/** The bytes of an export, and how much of it went by so far. */
+/** The bytes of an export, and counts of what has passed. */
 export interface Source {
   readonly bytes: AsyncIterable<Uint8Array>
   rows(): number
-  /** Cells with the formula guard. */
+  /** Cells with the guard against formulas. */
   guarded(): number
-  /** What is to be said at the end, beside the counts. */
+  /** Notes to print at the end. */
   notes(): readonly string[]
 }
 
 /**
- * Writes all bytes of a source as they come, in constant memory, and says how many rows these were. A file is there whole
- * or not at all; a transfer that breaks off throws, whatever was received.
+ * Writes a source in constant memory and prints the number of rows. A file is created completely or not at
+ * all; an incomplete transfer throws.
  *
- * @param expected how many rows there will be, null where nobody knows; asked where somebody watches
- * @param verify throws if rows are missing, before a file is there
+ * @param expected returns the number of rows, null if unknown; called only to show progress
+ * @param verify throws if rows are missing, before the file is created
  */
 export async function writeExport(
   { io, output }: Pick<Context, 'io' | 'output'>,
@@ -39,17 +39,17 @@ export async function writeExport(
   verify: () => void = () => {},
 ): Promise<void> {
   const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
-  // A bar would stand in the middle of rows that are shown on the same terminal.
+  // A bar on the same terminal would mix with the rows.
   const watched = target !== null || !io.stdout.isTTY
   let line: ProgressLine | null = null
   try {
     if (watched) line = await createProgressLine(io, 'rows', io.stderr.isTTY ? await expected() : null)
     const source = await open()
-    const { gzipped } = gzip ? await import('./gzipped.ts') : { gzipped: null }
-    // A table has shown every control character already, and may be coloured.
+    const { compress } = gzip ? await import('./gzip.ts') : { compress: null }
+    // A table may be coloured, and its control characters are already escaped.
     const table = { write: (bytes: Uint8Array) => write(io.stdout, bytes), end: async () => {} }
     const shown = format === 'table' ? table : exactText(io.stdout)
-    for await (const bytes of gzipped ? gzipped(source.bytes) : source.bytes) {
+    for await (const bytes of compress ? compress(source.bytes) : source.bytes) {
       io.signal.throwIfAborted()
       await (target ?? shown).write(bytes)
       await line?.update(source.rows())
@@ -75,7 +75,10 @@ export async function writeExport(
   }
 }
 
-/** How many items a list has, as the platform counts them; null where it does not, or not to the end. */
+/**
+ * Returns the number of items in a list as the platform counts them; null if it does not, or only up to a
+ * limit.
+ */
 export async function expectedRows(
   { io: { signal } }: Pick<Context, 'io'>,
   caller: Caller,
@@ -91,6 +94,6 @@ export async function expectedRows(
     return typeof total === 'number' && totalIsExact !== false ? total : null
   } catch {
     signal.throwIfAborted()
-    return null // The export itself will say what is wrong.
+    return null // The export itself reports the error.
   }
 }

@@ -9,7 +9,7 @@ type Row = readonly [term: string, meaning: string]
 
 const helpFlag: Row = ['-h, --help', 'Show help']
 
-/** The help of `learnctl` itself: its nouns by group. It fits a screen of 80 columns and 40 lines. */
+/** Returns the help of `learnctl`: its nouns by group. Fits a screen of 80 columns and 40 lines. */
 export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number): string {
   const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
     const rows = Object.entries(nouns).flatMap(([name, noun]): Row[] =>
@@ -28,7 +28,7 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   ])
 }
 
-/** The help of a noun, or of two words that lead to commands: the commands, by what follows `path`. */
+/** Returns the help of a noun or a group: its commands, by what follows `path`. */
 export function nounHelp(path: string, summary: string, commands: readonly Command[], width: number): string {
   const rows = commands.filter(isListed).map((command): Row => [usageOf(command), command.summary])
   return page([
@@ -39,7 +39,7 @@ export function nounHelp(path: string, summary: string, commands: readonly Comma
   ])
 }
 
-/** The help of a noun and a word, `path`, that stands before some of the noun's commands. */
+/** Returns the help of a noun and a word before some of its commands. */
 export function groupHelp(
   path: string,
   summary: string,
@@ -52,7 +52,7 @@ export function groupHelp(
   return nounHelp(path, summary, named, width)
 }
 
-/** The help of one command, `path` being its words with `learnctl`. */
+/** Returns the help of a command; `path` is its words with `learnctl`. */
 export function commandHelp(path: string, command: Command, width: number): string {
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const given = positions.map(({ name, summary }): Row => [name, summary])
@@ -69,16 +69,16 @@ export function commandHelp(path: string, command: Command, width: number): stri
   ])
 }
 
-/** A line of a shell, continued on the next ones where it is too long. */
+/** Formats an example, wrapped with line continuations. */
 function exampleText(line: string, width: number): string {
   const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? []
-  // What continues is indented further, and every line but the last ends in a backslash.
+  // Continuation lines are indented, and every line but the last ends in a backslash.
   return wrapWords(['learnctl', ...words], width - 6)
     .join(' \\\n    ')
     .replace(/^/, '  ')
 }
 
-/** The global flags that a command does not take; empty where it takes all. */
+/** Returns the global flags that a command refuses; empty if it accepts all. */
 function refusedBy({ refuses = {} }: Command): string {
   const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
     name in refuses ? [`--${flag}`] : [],
@@ -86,17 +86,17 @@ function refusedBy({ refuses = {} }: Command): string {
   return flags.length === 0 ? '' : ` (not supported here: ${flags.join(', ')})`
 }
 
-/** A paragraph, wherever its lines end in the source. */
+/** Joins the lines of a paragraph and wraps it. */
 function wrapped(paragraph: string, width: number): string {
   return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
 
-/** False for a former name of another command. */
+/** False for a former name of a command. */
 export function isListed({ unlisted }: Command): boolean {
   return unlisted !== true
 }
 
-/** The name of a command with its arguments, `restore <course> <version>`. */
+/** Returns the name of a command with its arguments, `restore <course> <version>`. */
 export function usageOf(command: Command): string {
   return [command.name, ...positionsOf(command)].join(' ')
 }
@@ -108,7 +108,7 @@ function positionsOf({ arguments: positions = [] }: Command): string[] {
   })
 }
 
-/** A flag as help shows it, and what it means. */
+/** Returns a flag and its meaning, as help shows them. */
 export function flagRow(flag: Flag): Row {
   const { name, short, kind, placeholder, negatable } = flag
   const value = placeholder ?? placeholders[kind]
@@ -126,7 +126,7 @@ function meaningOf({ kind, summary, choices = [], choicesTold, required, default
   return `${summary}${values}${marks.map((mark) => ` (${mark})`).join('')}`
 }
 
-/** Every global flag as help shows it, and what it means. */
+/** Returns all global flags and their meanings, as help shows them. */
 export function globalFlagRows(): Row[] {
   return Object.values<Setting>(settings).map(({ flag, short, placeholder, summary }) => {
     const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`

@@ -4,13 +4,13 @@ import { exitCodes } from '../terminal/exit-codes.ts'
 import { twoColumns } from '../terminal/wrap-text.ts'
 import { globalFlagRows } from './help-text.ts'
 
-/** A text of `learnctl help <topic>`. */
+/** A topic of `learnctl help <topic>`. */
 export interface Topic {
   readonly summary: string
   readonly text: () => string
 }
 
-/** Every topic by name. */
+/** All topics by name. */
 export const topics: Readonly<Record<string, Topic>> = {
   flags: { summary: 'Global flags', text: flagsText },
   environment: { summary: 'Environment variables', text: environmentText },
@@ -20,7 +20,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   'exit-codes': { summary: 'Exit codes', text: exitCodesText },
 }
 
-/** The variables besides those of the global flags. */
+/** Variables that are not global flags. */
 export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'API key to use',
   LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use instead of an API key',
@@ -45,7 +45,7 @@ variable: learnctl help environment
 `
 }
 
-/** Every variable, and what it means. */
+/** Returns all variables and their meanings. */
 export function environmentRows(): (readonly [name: string, meaning: string])[] {
   const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
   return [...own, ...Object.entries(otherVariables)]
@@ -58,7 +58,7 @@ as unset.
 ${twoColumns(environmentRows())}`
 }
 
-/** Every other word that is taken for a command, and what it stands for. */
+/** Returns all aliases and the commands that they stand for. */
 export function aliasRows(): (readonly [alias: string, command: string])[] {
   const whole = Object.entries(shortcuts).map(([word, path]) => [word, path.join(' ')] as const)
   const verbs = Object.entries(verbAliases).map(([word, meant]) => [word, meant.join(', ')] as const)
@@ -80,7 +80,7 @@ function exitCodesText(): string {
   return `Exit codes, the same for every command:\n\n${twoColumns(rows)}`
 }
 
-/** Every file of the program, and what it holds. */
+/** All files of the program and their content. */
 export const fileRows: readonly (readonly [path: string, meaning: string])[] = [
   [
     'profiles.json',

@@ -4,7 +4,7 @@ import { exitCodes } from '../terminal/exit-codes.ts'
 import { flagRow, globalFlagRows, isListed, usageOf } from './help-text.ts'
 import { aliasRows, environmentRows, fileRows } from './help-topics.ts'
 
-/** A noun with all its commands, or the one that it is. */
+/** A noun with its commands, or a noun that is a command. */
 export interface ManualPart {
   readonly name: string
   readonly noun: Noun
@@ -12,9 +12,9 @@ export interface ManualPart {
 }
 
 /**
- * The manual page learnctl(1) in the macros of man(7), which mandoc and groff understand alike.
+ * Formats the manual page learnctl(1) in man(7) macros that both mandoc and groff support.
  *
- * @param date ISO 8601, when the page was made
+ * @param date ISO 8601, the date of the page
  */
 export function manPage(parts: readonly ManualPart[], { version, date }: { version: string; date: string }) {
   const lines = [
@@ -47,7 +47,7 @@ function section(title: string, lines: readonly string[]): string[] {
 }
 
 function commandsOf({ name, noun, loaded }: ManualPart): string[] {
-  // A paragraph begins with the section.
+  // .SS already starts a paragraph.
   if (!('length' in loaded)) return [`.SS ${name}`, ...commandText('learnctl', loaded).slice(1)]
   return [
     `.SS ${name}`,
@@ -76,12 +76,12 @@ function commandText(path: string, command: Command): string[] {
   ]
 }
 
-/** A term, and what it means. */
+/** Formats a term and its meaning. */
 function row([term, meaning]: readonly [term: string, meaning: string]): string[] {
   return ['.TP', `.B ${plain(term.trim())}`, plain(meaning)]
 }
 
-/** Text as it stands: nothing of it is a request, an escape or a hyphen that may be set as a dash. */
+/** Escapes text: no requests, no escapes, no hyphens that become dashes. */
 function plain(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')
@@ -90,6 +90,6 @@ function plain(text: string): string {
       const code = character.codePointAt(0) ?? 0
       return `\\[u${code.toString(16).toUpperCase().padStart(4, '0')}]`
     })
-  // A quote would open an argument of a macro, and a dot or an apostrophe begin a request.
+  // A quote would start a macro argument; a leading dot or apostrophe would be a request.
   return escaped.replaceAll('"', '\\(dq').replace(/^[.']/, '\\&$&')
 }

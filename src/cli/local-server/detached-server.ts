@@ -10,12 +10,13 @@ import { CommandError } from '../terminal/errors.ts'
 import { type FirstSecrets, startText } from './first-secrets.ts'
 import type { ServedDatabase } from './served-database.ts'
 
-/** What a server can write before it ends without having served. */
-const maximumLogBytes = 1024 * 1024
+/** Maximum size of what a server logs if it fails to start. */
+const maxLogBytes = 1024 * 1024
 
 /**
- * Starts the same command once more as a process of its own, and returns when that serves. Its log goes to a file
- * under the state directory. Where its first secrets cannot be told it is stopped, and they are taken back. Throws a CommandError with the log's last line when it ends instead.
+ * Starts the same command as a separate process and returns when that serves. Its log goes to a file in the
+ * state directory. If its first secrets cannot be printed, the server is stopped and they are revoked. Throws
+ * a CommandError with the last log line if it fails to start.
  */
 export async function startDetached(
   { io, settings, directories, output }: Context,
@@ -29,7 +30,7 @@ export async function startDetached(
   const child = spawn(process.execPath, [...process.execArgv, ...words, '-o', 'json'], {
     detached: true,
     cwd: io.cwd,
-    // The variable would be taken for a flag's.
+    // The variable would count as a flag.
     env: {
       ...io.env,
       LEARNCTL_OUTPUT: 'json',
@@ -43,11 +44,11 @@ export async function startDetached(
   if (!stdout) throw new TypeError('the pipe that was asked for is not there')
   const line = await Promise.race([firstLine(stdout), ended])
   if (line === null) {
-    const reason = readRegularFile(log, maximumLogBytes).trim().split('\n').at(-1) ?? ''
+    const reason = readRegularFile(log, maxLogBytes).trim().split('\n').at(-1) ?? ''
     throw startFault(reason, log)
   }
   stdout.destroy()
-  // The line is the one that this very program prints under `-o json`.
+  // This program printed the line, with `-o json`.
   const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
   const asJson = /^jsonl?$/.test(settings.output.value)
   try {
@@ -73,7 +74,7 @@ function openLog(path: string): number {
   }
 }
 
-/** The words of this run, without --detach and the format of its output. */
+/** Returns the words of this command without --detach and the output format. */
 function ownWords(): string[] {
   const words = process.argv.slice(1)
   return words.filter(
@@ -82,7 +83,7 @@ function ownWords(): string[] {
   )
 }
 
-/** Everybody on this machine sees the words of a process, but not its variables: the URL may have a password in it. */
+/** Removes the database URL from the words: all users of this machine can see them, but not the variables. */
 function withoutDatabase(words: readonly string[]): string[] {
   const flag = /^--database(-url-file)?$/
   return words.filter(
@@ -95,7 +96,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> 
   return null
 }
 
-/** The child's own fault, which it wrote as JSON. */
+/** Returns the child's own error, which it wrote as JSON. */
 function startFault(reason: string, log: string): CommandError {
   try {
     const { error } = JSON.parse(reason) as { error: { code: string; message: string; hint: string | null } }

@@ -1,11 +1,14 @@
-/** What the start of a server tells once: the key of a new academy, and a password for the first admin. */
+/**
+ * Secrets that the start of a server prints once: the key of a new academy, and a password for the first
+ * admin.
+ */
 export interface FirstSecrets {
   readonly key?: string
   readonly email?: string
   readonly password?: string
 }
 
-/** The URL of a server, and below it what is told once, each on a line of its own. */
+/** Formats the URL of a server, followed by its first secrets, one per line. */
 export function startText(url: string, { key, email, password }: FirstSecrets): string {
   const lines = [
     url,
@@ -17,7 +20,7 @@ export function startText(url: string, { key, email, password }: FirstSecrets): 
   return `${lines.flat().join('\n')}\n`
 }
 
-/** Where the dashboard of a server is. */
+/** Returns the URL of a server's dashboard. */
 export function dashboardOf(url: string): string {
   return `${url.replace(/\/+$/, '')}/dashboard`
 }

@@ -3,9 +3,9 @@ import type { Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-const largestSeed = 2 ** 32 - 1
+const maxSeed = 2 ** 32 - 1
 
-/** The flags by which two runs on new academies have the same results. */
+/** Flags that make runs on new academies reproducible. */
 export const fixedFlags: readonly Flag[] = [
   {
     name: 'clock',
@@ -20,27 +20,27 @@ export const fixedFlags: readonly Flag[] = [
   },
 ]
 
-/** What is the same in each run; undefined for what is not. */
+/** The fixed clock and seed; undefined if not set. */
 export interface Fixed {
   /** ISO 8601, UTC. */
   readonly fixedTime: string | undefined
   readonly seedId: number | undefined
 }
 
-/** What the flags fix. Throws a UsageError on a seed that is no number of 32 bits. */
+/** Reads the flags. Throws a UsageError unless the seed is a 32-bit number. */
 export function fixedOf({ flags }: Given): Fixed {
   const seedId = flags['seed-id'] === undefined ? undefined : Number(flags['seed-id'])
-  if (seedId !== undefined && !(Number.isInteger(seedId) && seedId >= 0 && seedId <= largestSeed)) {
-    throw new UsageError(`--seed-id must be a whole number from 0 to ${largestSeed}, not ${seedId}`)
+  if (seedId !== undefined && !(Number.isInteger(seedId) && seedId >= 0 && seedId <= maxSeed)) {
+    throw new UsageError(`--seed-id must be a whole number from 0 to ${maxSeed}, not ${seedId}`)
   }
   return { fixedTime: flags['clock'] === undefined ? undefined : String(flags['clock']), seedId }
 }
 
 /**
- * Throws a CommandError where something is to be fixed for an academy that is there: credentials that have expired would
- * be good again, and ids that are taken would be made again.
+ * Throws a CommandError if the clock or the seed is fixed for an existing academy: expired credentials would
+ * become valid, and ids would repeat.
  */
-export function requireNew({ fixedTime, seedId }: Fixed, database: string, isFile: boolean): void {
+export function assertNewAcademy({ fixedTime, seedId }: Fixed, database: string, isFile: boolean): void {
   const flag = seedId !== undefined ? '--seed-id' : fixedTime !== undefined ? '--clock' : null
   if (flag === null) return
   if (!isFile) throw new UsageError(`${flag} is not supported for a PostgreSQL database`)

@@ -2,20 +2,20 @@ import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { openTarget } from '../terminal/target-file.ts'
 
-/** Where the admin's key goes instead of the screen. */
+/** The file that receives the admin's key. */
 export interface KeyFile {
-  /** True when the file was not there: it gets a key, whatever the age of the academy. */
+  /** True if the file did not exist: then it gets a key, even for an existing academy. */
   readonly missing: boolean
   keep(key: string): Promise<void>
 }
 
-/** Looks, before anything else is done, whether the key can be written. Throws as openTarget does. */
+/** Checks that the key can be written, before any other work. Throws as openTarget does. */
 export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
   const exists = await access(resolve(cwd, name)).then(
     () => true,
     () => false,
   )
-  // A file of an earlier start holds the key that is still good: it is kept unless there is a new one.
+  // An existing file holds a key that is still valid; it is replaced only by a new one.
   if (!exists) {
     const probe = await openTarget(cwd, name)
     await probe.discard()

@@ -5,7 +5,7 @@ import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** The flags of `server start` for an academy on PostgreSQL. */
+/** Flags of `server start` for an academy on PostgreSQL. */
 export const postgresFlags = [
   {
     name: 'database-url-file',
@@ -38,12 +38,12 @@ export const postgresFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** More than any PostgreSQL takes. */
-const mostConnections = 1000
+/** Larger than PostgreSQL allows. */
+const maxConnections = 1000
 
 /**
- * How to reach the database of this URL, and what these flags ask of the connections; undefined for an academy in a file.
- * Throws a UsageError on a value that cannot be taken, and on any of them for a file; a SettingError on what is no duration.
+ * Returns the options to connect to the database at a URL; undefined for a file. Throws a UsageError on an
+ * invalid value, and on any of the flags for a file; a SettingError on an invalid duration.
  */
 export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
   const given = postgresFlags.find(({ name }) => flags[name] !== undefined)
@@ -54,9 +54,9 @@ export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, u
   const poolSize = flags['pool-size'] === undefined ? undefined : Number(flags['pool-size'])
   if (
     poolSize !== undefined &&
-    !(Number.isInteger(poolSize) && poolSize >= 1 && poolSize <= mostConnections)
+    !(Number.isInteger(poolSize) && poolSize >= 1 && poolSize <= maxConnections)
   ) {
-    throw new UsageError(`--pool-size must be a whole number from 1 to ${mostConnections}, not ${poolSize}`)
+    throw new UsageError(`--pool-size must be a whole number from 1 to ${maxConnections}, not ${poolSize}`)
   }
   const [statementMs, lockMs] = ['statement-timeout', 'lock-timeout'].map((name) =>
     durationOf(flags[name], name),
@@ -71,7 +71,7 @@ export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, u
   }
 }
 
-/** The variables of libpq: no other concerns whoever opens the connections. */
+/** Returns the variables of libpq, the only ones that opening a connection needs. */
 export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
 }

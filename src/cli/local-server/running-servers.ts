@@ -6,14 +6,14 @@ import { isAlive } from '../../config/lock.ts'
 import { makeDirectory, unwritable } from '../../config/make-directory.ts'
 import { readRegularFile } from '../../config/read-file.ts'
 
-/** Longer than any path and URL that a server writes down. */
-const maximumBytes = 64 * 1024
+/** Maximum size of an entry. */
+const maxBytes = 64 * 1024
 
-/** A server that said it runs on this machine. */
+/** A server that registered itself on this machine. */
 export interface RunningServer {
   readonly pid: number
   readonly url: string
-  /** Where it listens, as a URL. */
+  /** URL that it listens on. */
   readonly address: string
   /** The absolute path of its database. */
   readonly database: string
@@ -21,23 +21,23 @@ export interface RunningServer {
   readonly startedAt: string
 }
 
-/** The servers of this machine and user: a file for each while it runs. */
+/** The registry of this user's servers on this machine: a file for each while it runs. */
 export interface RunningServers {
   add(server: RunningServer): Promise<void>
   remove(pid: number): Promise<void>
-  /** True while the server of this process has not taken itself off the list. */
+  /** True until the server of this process removes its entry. */
   has(pid: number): boolean
-  /** Those whose process is still there; what others left behind is cleared away. */
+  /** Returns the servers whose process exists; deletes the other entries. */
   list(): Promise<RunningServer[]>
 }
 
-/** Keeps them under the state directory, 0600 in a directory 0700. */
+/** Opens the registry in the state directory: files 0600, directory 0700. */
 export function runningServers(stateDirectory: string): RunningServers {
   const directory = join(stateDirectory, 'servers')
   const fileOf = (pid: number) => join(directory, `${pid}.json`)
   const remove = (pid: number) =>
     rm(fileOf(pid), { force: true }).catch((error: unknown) => {
-      // Below what is no directory there is nothing to remove.
+      // The parent is not a directory, so there is nothing to remove.
       if (systemCode(error) !== 'ENOTDIR') throw error
     })
 
@@ -63,7 +63,7 @@ export function runningServers(stateDirectory: string): RunningServers {
   }
 }
 
-/** The server of a database of this machine and user; undefined where none runs. */
+/** Returns the running server of a database. */
 export async function serverOf(stateDirectory: string, database: string): Promise<RunningServer | undefined> {
   return (await runningServers(stateDirectory).list()).find((one) => one.database === database)
 }
@@ -79,10 +79,10 @@ async function names(directory: string): Promise<string[]> {
 
 function read(path: string): RunningServer | null {
   try {
-    const text = readRegularFile(path, maximumBytes)
+    const text = readRegularFile(path, maxBytes)
     const { pid, url, address, database, startedAt } = JSON.parse(text) as Partial<RunningServer>
     return pid && url && address && database && startedAt ? { pid, url, address, database, startedAt } : null
   } catch {
-    return null // Cut off by the end of the machine, or of its disk: nothing to keep.
+    return null // Truncated by a crash or a full disk.
   }
 }

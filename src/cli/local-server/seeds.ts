@@ -4,7 +4,7 @@ import { type DatasetName, datasetNames } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** What a new academy is filled with: the bundled examples, academy files, a course as one file, or a file of records. */
+/** Content of a new academy: the bundled examples, academy files, a course file, or a file of records. */
 export type Seed =
   | { readonly kind: 'examples' }
   | { readonly kind: 'academy' | 'course'; readonly file: string }
@@ -15,12 +15,13 @@ const courseForm = /\.ya?ml$/i
 const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
 
 /**
- * The seeds that are named: `examples`, `academy.yaml`, `course.yaml`, `users.csv`, `users=people.csv`, or a folder with such files, in the order in
- * which they refer to each other. Throws a UsageError for a file that is not there, or whose name says nothing.
+ * Returns the seeds for `examples`, `academy.yaml`, `course.yaml`, `users.csv`, `users=people.csv`, or a
+ * directory with such files, ordered so that each refers only to earlier ones. Throws a UsageError for a
+ * missing file, or a name that is none of these.
  */
 export async function seedsOf(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
   const seeds = (await Promise.all(texts.map((text) => seedsIn(io, text)))).flat()
-  // Whoever gives two files for one dataset gives their order, too.
+  // The sort is stable: files for one dataset keep their order.
   return seeds.sort((one, other) => orderOf(one) - orderOf(other))
 }
 
@@ -63,7 +64,10 @@ async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
   })
 }
 
-/** What the name of a file says is in it: `users.csv`, `users.2026.jsonl.gz`; `users.errors.csv` is what was rejected. */
+/**
+ * Returns the dataset that a file's name stands for: `users.csv`, `users.2026.jsonl.gz`; none for rejected
+ * rows, `users.errors.csv`.
+ */
 function datasetOf(file: string): DatasetName | undefined {
   const [, stem, ending = ''] =
     /^([a-z]+)((?:\.[\w-]+)*\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.gz)?)$/i.exec(basename(file)) ?? []

@@ -8,7 +8,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { fixedFlags } from './fixed-flags.ts'
 import { postgresFlags } from './postgres-options.ts'
 
-/** How the log is written. */
+/** Formats of the log. */
 const logFormats = ['text', 'json'] as const
 
 /** The flags of `server start`. */
@@ -86,8 +86,8 @@ export const serveFlags: readonly Flag[] = [
 ]
 
 /**
- * What the flags of `server start` ask of the server. Throws a UsageError on a value that cannot be taken, and where
- * others could read on its way what is sent to the server.
+ * Reads the flags of `server start`. Throws a UsageError on an invalid value, and if requests could be read
+ * in transit.
  */
 export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
   checkChoices(serveFlags, flags)
@@ -96,7 +96,7 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
     throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
   }
   const standsStill = flags['clock'] !== undefined
-  // What is used up is given back as time goes by.
+  // A rate limit refills as time passes.
   if (standsStill && flags['rate-limit'])
     throw new UsageError('--clock and --rate-limit cannot be used together')
   const perMinute = standsStill ? 0 : Number(flags['rate-limit'] ?? 600)
@@ -149,7 +149,9 @@ function words(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** What links and the issuer (RFC 8414 §2) begin with; a password in it would be in every one of them. */
+/**
+ * True for a valid base of links and the issuer (RFC 8414 §2); a password in it would appear in all of them.
+ */
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password } = new URL(text)

@@ -7,19 +7,20 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** The database of a server. */
+/** The database that a server uses. */
 export interface ServedDatabase {
-  /** What it is called, in messages and in the list of servers: its path, or its URL without user and password. */
+  /** Name in messages and in the list of servers: its path, or its URL without user and password. */
   readonly name: string
-  /** The URL of a database on a server, with all that is in it; undefined for a file. */
+  /** Complete URL of a PostgreSQL database; undefined for a file. */
   readonly url?: string | undefined
 }
 
-const mostUrlBytes = 16 * 1024
+const maxUrlBytes = 16 * 1024
 
 /**
- * The database to serve, or to stop serving: that of `--database-url-file`, `--database` or `--profile`, else the one of
- * quickstart. Throws a UsageError for a platform at an address, and for a URL that cannot be read.
+ * Returns the database to serve, or to stop serving: that of `--database-url-file`, `--database` or
+ * `--profile`, else the one of quickstart. Throws a UsageError for a platform at a URL, and for an invalid
+ * database URL.
  */
 export async function servedDatabase(context: Context, given?: Given): Promise<ServedDatabase> {
   const { io, session, settings, directories, profiles } = context
@@ -41,7 +42,7 @@ export async function servedDatabase(context: Context, given?: Given): Promise<S
   throw new UsageError(`Cannot serve ${target.url}: it is not an academy on this machine`)
 }
 
-/** A database on a server, by its URL. Throws a UsageError for one that cannot be read, which `place` names. */
+/** Returns a PostgreSQL database by its URL. Throws a UsageError for an invalid one that names `place`. */
 export async function servedUrl(
   { io }: Pick<Context, 'io'>,
   url: string,
@@ -56,10 +57,10 @@ export async function servedUrl(
   }
 }
 
-/** The first line of a file that is kept from others. */
+/** Reads the first line of a file that only its owner can read. */
 function urlIn(path: string, shown: string): string {
   try {
-    const [line = ''] = readRegularFile(path, mostUrlBytes).trimStart().split(/\r?\n/)
+    const [line = ''] = readRegularFile(path, maxUrlBytes).trimStart().split(/\r?\n/)
     if (isDatabaseUrl(line)) return line
   } catch (cause) {
     if (!(cause instanceof UnreadableFileError)) throw cause

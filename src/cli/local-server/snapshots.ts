@@ -6,7 +6,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const ending = '.db'
 
-/** A copy of an academy that is kept beside it. */
+/** A copy of an academy, stored beside it. */
 export interface Snapshot {
   readonly name: string
   /** ISO 8601, UTC. */
@@ -15,12 +15,12 @@ export interface Snapshot {
   readonly path: string
 }
 
-/** The folder beside a database in which its snapshots are. */
+/** Returns the directory of a database's snapshots. */
 export function snapshotFolder(database: string): string {
   return `${database}.snapshots`
 }
 
-/** Where a snapshot is, or would be. Throws a UsageError on a name that is none. */
+/** Returns the path of a snapshot, whether it exists or not. Throws a UsageError on an invalid name. */
 export function snapshotPath(database: string, name: string): string {
   if (nameForm.test(name)) return join(snapshotFolder(database), name + ending)
   throw new UsageError(
@@ -28,7 +28,7 @@ export function snapshotPath(database: string, name: string): string {
   )
 }
 
-/** The snapshots of a database, the newest first. */
+/** Returns the snapshots of a database, newest first. */
 export function snapshotsOf(database: string): Snapshot[] {
   const folder = snapshotFolder(database)
   const names = namesIn(folder).flatMap((file) =>
@@ -44,7 +44,7 @@ export function snapshotsOf(database: string): Snapshot[] {
     .sort((one, other) => other.createdAt.localeCompare(one.createdAt) || one.name.localeCompare(other.name))
 }
 
-/** The snapshot of that name, the newest without one. Throws a CommandError where there is none. */
+/** Returns the snapshot with this name; the newest without a name. Throws a CommandError if there is none. */
 export function snapshotNamed(database: string, name: string | undefined): Snapshot {
   const snapshots = snapshotsOf(database)
   if (name !== undefined) snapshotPath(database, name)
@@ -63,8 +63,8 @@ export function snapshotNamed(database: string, name: string | undefined): Snaps
   )
 }
 
-/** A name that says when: `2026-03-01T120000Z`. */
-export function nameOfNow(nowMs: number): string {
+/** Returns the default name of a snapshot, its time: `2026-03-01T120000Z`. */
+export function defaultSnapshotName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '')}Z`
 }
 

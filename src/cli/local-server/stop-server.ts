@@ -3,12 +3,12 @@ import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { RunningServer, RunningServers } from './running-servers.ts'
 
-const stopWithinMs = 40_000
+const stopTimeoutMs = 40_000
 const pollMs = 50
 
 /**
- * The servers of a database, of all where that is null, that do answer; what others left behind is cleared away. In a
- * dry run none is asked: those that are listed.
+ * Returns the servers of a database, or of all if null, that answer; deletes the entries of others. A dry run
+ * sends nothing and returns all entries.
  */
 export async function serving(
   context: Pick<Context, 'io' | 'settings'>,
@@ -24,7 +24,7 @@ export async function serving(
   return running
 }
 
-/** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
+/** True if the address is answered by our server: after a reboot, another process may have its process id. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   if (address.startsWith('https:')) return answersTls(address)
   const { createNetworkTransport } = await import('../../client/network.ts')
@@ -40,7 +40,10 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
   }
 }
 
-/** Nothing secret is asked, and the certificate names the host by which others reach it, not this address. */
+/**
+ * True if a TLS server answers. The request has no secret, and the certificate is for the public host, so it
+ * is not verified.
+ */
 async function answersTls(address: string): Promise<boolean> {
   const { get } = await import('node:https')
   return new Promise((resolve) => {
@@ -57,16 +60,16 @@ async function answersTls(address: string): Promise<boolean> {
   })
 }
 
-/** Ends a server and waits until it has gone. Throws a CommandError when it does not go. */
+/** Stops a server and waits until it has ended. Throws a CommandError on a timeout. */
 export async function stopServer(
   { io }: Pick<Context, 'io'>,
   servers: RunningServers,
   { pid, url }: RunningServer,
 ): Promise<void> {
   process.kill(pid, 'SIGTERM')
-  for (let waitedMs = 0; waitedMs < stopWithinMs; waitedMs += pollMs) {
-    // A server that has come to its end takes itself off the list; to the system its process may be there for longer,
-    // where nobody takes note that it ended.
+  for (let waitedMs = 0; waitedMs < stopTimeoutMs; waitedMs += pollMs) {
+    // A server removes its entry when it has finished. Its process may exist longer as a zombie, if its
+    // parent does not wait for it.
     if (!isAlive(pid) || !servers.has(pid)) return servers.remove(pid)
     await io.sleep(pollMs, io.signal)
   }

@@ -6,12 +6,13 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-const limitBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 const reasons: Readonly<Record<string, string>> = { ENOENT: 'not found', EACCES: 'permission denied' }
 
 /**
- * The certificate and the key of `--tls-cert` and `--tls-key`, or undefined where neither is given. Throws a UsageError
- * where one is missing, cannot be read or used, or does not fit the other, and where the certificate is not valid now.
+ * Reads the certificate and the key of `--tls-cert` and `--tls-key`; undefined if neither is set. Throws a
+ * UsageError if one is missing, unreadable, unusable or does not match the other, and if the certificate is
+ * not valid now.
  */
 export function tlsFiles(
   { io }: Pick<Context, 'io'>,
@@ -35,7 +36,7 @@ export function tlsFiles(
   return { cert, key }
 }
 
-/** What TLS makes of it: a key may be too short, or the chain no chain. */
+/** Checks that TLS accepts the pair: a key may be too short, or the chain invalid. */
 function requireUsable(cert: string, key: string, name: string): void {
   try {
     createSecureContext({ cert, key })
@@ -48,7 +49,7 @@ function requireUsable(cert: string, key: string, name: string): void {
 
 function textOf(cwd: string, flag: string, name: string): string {
   try {
-    return readRegularFile(resolve(cwd, name), limitBytes)
+    return readRegularFile(resolve(cwd, name), maxBytes)
   } catch (cause) {
     if (!(cause instanceof UnreadableFileError)) throw cause
     throw new UsageError(`Cannot read ${flag} ${name}: ${reasons[cause.code ?? ''] ?? cause.message}`, {
@@ -69,7 +70,7 @@ function keyIn(text: string, name: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (cause) {
-    // A key says so in its first or second line (RFC 7468 §11, RFC 1421 §4.6.1.1).
+    // The first or second line of a key says so (RFC 7468 §11, RFC 1421 §4.6.1.1).
     const why = text.includes('ENCRYPTED')
       ? 'is protected by a passphrase, which is not supported'
       : 'is not a private key in PEM format'

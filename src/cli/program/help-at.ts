@@ -4,12 +4,15 @@ import type { Host } from '../command/noun.ts'
 import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
 
-/** The help of `learnctl` itself. It stands beside the bundle as text, made once: it must not depend on a terminal. */
+/**
+ * Returns the help of `learnctl` for 80 columns. The build stores it beside the bundle, so it must not depend
+ * on a terminal.
+ */
 export function topHelp(): string {
   return programHelp(nouns, 80)
 }
 
-/** The manual page of all nouns; `date` (ISO 8601) is when it was made. */
+/** Returns the manual page of all nouns; `date` is ISO 8601. */
 export async function manualPage(date: string, host: Host): Promise<string> {
   const [{ manPage }, { version }] = await Promise.all([
     import('../help/man-page.ts'),
@@ -23,7 +26,7 @@ export async function manualPage(date: string, host: Host): Promise<string> {
   return manPage(await Promise.all(parts), { version, date })
 }
 
-/** The help of what these words lead to, a noun, a command or a word between them; null where there is none. */
+/** Returns the help of a noun, a command or a group; null if these words are none. */
 export async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
   if (path.length === 0) return topHelp()
   const [first = '', ...others] = path
@@ -47,7 +50,7 @@ function wordsFor<Words>(table: Readonly<Record<string, Words>>, word: string): 
   return Object.hasOwn(table, word) ? table[word] : undefined
 }
 
-/** The words after a noun, with verbs in the place of their aliases. */
+/** Replaces aliases among the words after a noun. */
 function inFull(words: readonly string[], commands: readonly Command[]): string[] {
   return words.map((word, index) => {
     const before = words.slice(0, index)

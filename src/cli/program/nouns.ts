@@ -1,6 +1,6 @@
 import type { Noun } from '../command/noun.ts'
 
-/** Every noun, in the order of help; its commands are loaded when it is used. A new noun is one entry here. */
+/** All nouns in the order of help; their commands are loaded on use. A new noun is one entry here. */
 export const nouns: Readonly<Record<string, Noun>> = {
   quickstart: {
     group: 'Start here',

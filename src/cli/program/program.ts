@@ -12,19 +12,19 @@ import { HelpShown, UsageError } from '../terminal/errors.ts'
 import { helpAt, manualPage, topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
-/** The parser of command lines, and its help. */
+/** Parses command lines and answers requests for help. */
 export interface Program {
-  /** Understands a command line and has it executed. Throws HelpShown and UsageError. */
+  /** Parses a command line and executes it. Throws HelpShown and UsageError. */
   parse(argv: readonly string[]): Promise<void>
 }
 
-/** The program of all nouns; `columns` is the width that help is wrapped to. */
+/** Creates the program with all nouns; `columns` is the width of its help. */
 export function createProgram(columns: number, execute: (invocation: Invocation) => Promise<void>): Program {
-  /** What was given for each flag that takes one value. */
+  /** Values of flags that accept one. */
   const given = new Map<string, { flag: string; text: unknown }>()
   const width = Math.max(40, Math.min(columns, 110))
   const helpOf: HelpOf = (path) => helpAt(path, width, host())
-  // A parser gets its flags when it is used: there are some fifty of them, each with every global flag.
+  // A parser gets its flags when it is used: there are about fifty, each with all global flags.
   const filled = new Set<Parser>()
   const declared = new Map<Parser, Command>()
 
@@ -50,7 +50,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
       })
   }
 
-  /** Adds a flag that takes one value: a second one is refused, wherever on the command line it stands. */
+  /** Adds a flag that accepts one value; refuses a second one anywhere on the command line. */
   function addOnce(parser: Parser, option: Option): void {
     const attribute = option.attributeName()
     parser.addOption(option).on(`option:${option.name()}`, (text: unknown) => {
@@ -101,7 +101,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     parser.hook('preSubcommand', (_, chosen) => fill(chosen))
   }
 
-  /** The parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
+  /** Returns the parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
   function groupOf(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
     const known = parent.commands.find((child) => child.name() === word)
     if (known) return known
@@ -114,10 +114,10 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   function add(parser: Parser, command: Command): void {
     const { arguments: positions = [], flags = [] } = command
     prepare(parser, () => commandHelp(pathOf(parser), command, width))
-    // To the parser every argument is optional, because a missing one may be asked for.
+    // All arguments are optional to the parser, because a prompt can ask for them.
     const rest = positions.findIndex((position) => position.rest)
     for (const [index, position] of positions.entries()) {
-      // What follows a rest is among its values.
+      // Arguments after a rest argument are part of its values.
       if (rest < 0 || index <= rest)
         parser.argument(position.rest ? `[${position.name}...]` : `[${position.name}]`)
       for (const option of argumentOptions(position)) parser.addOption(option)
@@ -150,7 +150,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
 
   return {
     parse: async (argv) => {
-      // Most help is asked for by whole words and one flag, which takes no parser.
+      // Help by whole words and one flag, the usual case, needs no parser.
       const last = argv.at(-1)
       const text = last === '--help' || last === '-h' ? await helpOf(argv.slice(0, -1)) : null
       if (text !== null) throw new HelpShown(text)
@@ -179,7 +179,7 @@ function optionsOf(flag: Flag): Option[] {
   )
 }
 
-/** The flags that are accepted in the place of an argument. */
+/** Returns the flags that may replace an argument. */
 function argumentOptions({ name, unlisted = [] }: Argument): Option[] {
   return unlisted.map((each) =>
     called(argumentKey(name), hidden(`${each} <${name}>`)).argParser((text: string, previous: unknown) => [
@@ -197,15 +197,15 @@ function hidden(flags: string): Option {
   return new Option(flags).hideHelp()
 }
 
-/** An option whose value goes under another name than its own. */
+/** Stores the value of an option under another name. */
 function called(name: string, option: Option): Option {
   const key = name.includes(' ') ? name : attributeOf(name)
   return Object.assign(option, { attributeName: () => key })
 }
 
 /**
- * The arguments of a command line, each in its place whether it was given there or by a flag that is accepted for it.
- * Throws a UsageError for one that was given in both ways.
+ * Returns the arguments of a command line by position, also those given by a flag instead. Throws a
+ * UsageError for one that was given in both ways.
  */
 function argumentsOf(parser: Parser, positions: readonly Argument[]): readonly string[] {
   const given = [...parser.args]
@@ -230,7 +230,7 @@ function attributeOf(name: string): string {
   return new Option(`--${name}`).attributeName()
 }
 
-/** The global flags given before the command, between its words, or after. */
+/** Returns the global flags before the command, between its words, or after it. */
 function globalsOf(parser: Parser): Record<string, unknown> {
   const parsers: Parser[] = []
   for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)
@@ -238,26 +238,26 @@ function globalsOf(parser: Parser): Record<string, unknown> {
     const attribute = attributeOf(flag)
     const given = parsers.filter((each) => each.getOptionValueSource(attribute) === 'cli').at(-1)
     if (!given) return []
-    // `--no-input` is the absence of input to the parser, and a switch like any other to the settings.
+    // The parser reads `--no-input` as the negation of input; for the settings it is a switch.
     const value: unknown = given.getOptionValue(attribute)
     return [[name, value === false ? true : value]]
   })
   return Object.fromEntries(entries)
 }
 
-/** The words of a command, in full where a single one stands for it. */
+/** Returns the words of a command, without abbreviation. */
 function pathOf(parser: Parser): string {
   if (!parser.parent) return parser.name()
   const words = parser.parent.parent ? undefined : shortcuts[parser.name()]
   return [pathOf(parser.parent), ...(words ?? [parser.name()])].join(' ')
 }
 
-/** Lets words stand for commands of a parser. */
+/** Adds aliases for the commands of a parser. */
 function alias(parser: Parser, words: Iterable<readonly [word: string, name: string]>): void {
   for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
 
-/** What an exit of the parser stands for: help that was asked for, or a fault with what is near to what was typed. */
+/** Converts an exit of the parser to the help that was requested, or to a usage error with suggestions. */
 function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
   if (code === 'commander.helpDisplayed' || code === 'commander.help') {
     return new HelpShown(parser.helpInformation())

@@ -5,7 +5,7 @@ import type { ExampleData } from './example-data.ts'
 
 const batchSize = 500
 
-/** How many of each kind the examples have. */
+/** Number of example records of each kind. */
 export interface ExampleCounts {
   readonly courses: number
   readonly learners: number
@@ -14,7 +14,7 @@ export interface ExampleCounts {
   readonly grades: number
 }
 
-/** True when the examples are in the academy, all of them: their courses are published last. */
+/** True if the academy contains all examples; their courses are published last. */
 export async function hasExamples(caller: Caller, { courses: examples }: ExampleData): Promise<boolean> {
   const { courses } = (await import('../../contract/calls.ts')).calls
   for (const { externalId } of examples) {
@@ -26,8 +26,7 @@ export async function hasExamples(caller: Caller, { courses: examples }: Example
 }
 
 /**
- * Puts the examples into an academy. Begun once before and broken off, it goes on where it stopped.
- * Throws a CommandError on a row that the academy refuses.
+ * Loads the examples into an academy; continues an interrupted run. Throws a CommandError on a rejected row.
  */
 export async function loadExamples(caller: Caller, data: ExampleData): Promise<ExampleCounts> {
   const { courses, users, enrollments, progress, grades } = (await import('../../contract/calls.ts')).calls
@@ -42,7 +41,7 @@ export async function loadExamples(caller: Caller, data: ExampleData): Promise<E
     accept(await caller.call(enrollments.batch, { body: { items, onExists: 'skip' } }))
   }
   for (const items of batches(data.progress)) {
-    // A step that is older than what is stored was there before.
+    // Older progress than the stored one was loaded by an interrupted run.
     accept(await caller.call(progress.batch, { body: { items } }), 'stale_progress')
   }
   for (const items of batches(data.grades)) {

@@ -5,10 +5,10 @@ import type { GradeInput } from '../../contract/grades.ts'
 import type { ProgressItem } from '../../contract/progress.ts'
 import type { UserInput } from '../../contract/users.ts'
 
-/** A row of an example file: text by the name of its column. */
+/** A row of an example file by column name. */
 type Cells = Readonly<Record<string, string>>
 
-/** Real learners of the Open University (src/examples/README.md), in the API's own terms. */
+/** Real learners of the Open University (src/examples/README.md), in the fields of the API. */
 export interface ExampleData {
   readonly courses: readonly {
     externalId: string

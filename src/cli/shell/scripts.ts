@@ -1,4 +1,4 @@
-/** The shells that there is a completion script for. */
+/** Shells with a completion script. */
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 export type Shell = (typeof shells)[number]
 
@@ -79,5 +79,5 @@ Register-ArgumentCompleter -Native -CommandName learnctl -ScriptBlock {
 }
 `
 
-/** The script of each shell, as it is sourced. */
+/** The completion script of each shell. */
 export const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }

@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
+import { isDatabaseUrl } from '../../codec/database-url.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -6,8 +7,8 @@ import { runningServers } from './running-servers.ts'
 import { servedDatabase } from './served-database.ts'
 
 /**
- * The file of the academy that the settings name, links resolved. Throws a UsageError with `instead` for an academy on
- * PostgreSQL, and a CommandError where there is no such file, unless `mayMiss`.
+ * Returns the file of the academy that the settings choose, with links resolved. Throws a UsageError with
+ * `instead` for an academy on PostgreSQL, and a CommandError if the file is missing, unless `mayMiss`.
  */
 export async function databaseFile(
   context: Context,
@@ -26,8 +27,10 @@ export async function databaseFile(
   }
 }
 
-/** Throws a CommandError where a server is running for a database; `action` is what would be done, verb first. */
-export async function requireNoServer(context: Context, action: string, database: string): Promise<void> {
+/**
+ * Throws a CommandError if a server is running for a database; `action` is what cannot be done, verb first.
+ */
+export async function assertNoServer(context: Context, action: string, database: string): Promise<void> {
   const { serving } = await import('./stop-server.ts')
   const servers = runningServers(context.directories.state)
   const listed = (await servers.list()).filter((server) => isSame(server.database, database))
@@ -37,14 +40,14 @@ export async function requireNoServer(context: Context, action: string, database
   }
 }
 
-/** A fault because other processes use the database; anything else as it is. */
+/** Converts the server's DatabaseInUse error to a CommandError; returns other errors unchanged. */
 export async function inUseFault(
   { directories }: Pick<Context, 'directories'>,
   action: string,
   database: string,
   error: unknown,
 ): Promise<unknown> {
-  // The server's own class would bring the server along.
+  // instanceof would load the server.
   if (!(error instanceof Error) || error.name !== 'DatabaseInUse' || !('pids' in error)) return error
   const pids = Array.isArray(error.pids) ? error.pids.map(Number) : []
   const server = (await runningServers(directories.state).list()).find(({ pid }) => pids.includes(pid))
@@ -75,4 +78,12 @@ function isSame(one: string, other: string): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * Returns the key file of an academy, beside its database; null if it has none, because it stores no secrets.
+ */
+export function encryptionKeyOf(database: string): string | null {
+  const path = `${database}.key`
+  return !isDatabaseUrl(database) && existsSync(path) ? path : null
 }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 
-/** The same bytes, compressed as they come (RFC 1952). A fault of the source is thrown on. */
-export function gzipped(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** Compresses bytes as a stream (RFC 1952). Throws the source's errors. */
+export function compress(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const source = Readable.from(bytes, { objectMode: true })
   const gzip = createGzip()
   source.on('error', (error) => gzip.destroy(error))
-  // A reader that stops early lets go of the source, too.
+  // Destroy the source if the reader stops early.
   gzip.on('close', () => source.destroy())
   return source.pipe(gzip)
 }

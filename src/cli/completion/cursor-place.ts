@@ -5,39 +5,39 @@ import type { Flag } from '../command/flag.ts'
 import { placeholders, repeats } from '../command/flag-value.ts'
 import type { Host, Noun } from '../command/noun.ts'
 
-/** A flag as completion knows it: one of a command, or a global one. */
+/** A flag of a command, or a global one. */
 export interface KnownFlag {
-  /** Every name that it is listed under, with its dashes. */
+  /** All listed names, with their dashes. */
   readonly names: readonly string[]
-  /** Names that are understood besides: short ones, and those that are not listed. */
+  /** Other accepted names: short ones and unlisted ones. */
   readonly unlisted: readonly string[]
   readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
-  /** How its value is shown in help; empty for a switch. */
+  /** Placeholder of the value in help; empty for a switch. */
   readonly placeholder: string
-  /** True where its value is a list with commas. */
+  /** True if the value is a comma-separated list. */
   readonly isList: boolean
   readonly repeats: boolean
   readonly required: boolean
   readonly setting: SettingName | null
 }
 
-/** What is known where the cursor is, from the words before it. */
+/** The state at the cursor, from the words before it. */
 export interface Place {
-  /** The noun, null before there is one. */
+  /** Null before the noun is complete. */
   readonly noun: string | null
-  /** What may follow the noun: its commands, those of a word between them, or the command that was named. */
+  /** Commands that may follow the noun or the group, or the one that was named. */
   readonly commands: readonly Command[]
-  /** The words between the noun and a verb, such as `grants`. */
+  /** Words between the noun and a verb, such as `grants`. */
   readonly group: string
   readonly command: Command | null
-  /** The positional arguments before the cursor. */
+  /** Positional arguments before the cursor. */
   readonly given: readonly string[]
   readonly flags: readonly KnownFlag[]
-  /** The values of flags before the cursor, by the flag's own name. */
+  /** Values of flags before the cursor, by the flag's name. */
   readonly values: ReadonlyMap<string, readonly string[]>
-  /** The flag whose value stands at the cursor. */
+  /** The flag whose value is at the cursor. */
   readonly awaiting: KnownFlag | null
-  /** True behind `--`, where nothing is a flag any more. */
+  /** True after `--`, where nothing is a flag. */
   readonly isAfterFlags: boolean
 }
 
@@ -50,16 +50,16 @@ const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(
   isList: setting.kind === 'names',
   repeats: false,
   required: false,
-  // The keys of the table are the names of settings.
+  // The keys of the table are names of settings.
   setting: name as SettingName,
 }))
 
-/** The argument of a command at a place, undefined where it takes no more. */
+/** Returns the argument of a command at an index; undefined if it has no more. */
 export function argumentAt({ arguments: positions = [] }: Command, index: number): Argument | undefined {
   return positions[index] ?? positions.find(({ rest }) => rest)
 }
 
-/** Understands the words before the cursor; null where they make no sense. */
+/** Parses the words before the cursor; null if they are invalid. */
 export async function placeOf(
   words: readonly string[],
   nouns: Readonly<Record<string, Noun>>,
@@ -88,7 +88,7 @@ export async function placeOf(
     values.set(flag.name, [...(values.get(flag.name) ?? []), value])
   }
 
-  /** The noun and what it has; a shortcut is a whole command. */
+  /** Enters the noun; a shortcut is a complete command. */
   async function enter(word: string): Promise<boolean> {
     const [name, verb] = Object.hasOwn(shortcuts, word)
       ? (shortcuts[word] ?? [])
@@ -103,7 +103,7 @@ export async function placeOf(
     return true
   }
 
-  /** The verb, or a word before one. */
+  /** Enters the verb, or a word before it. */
   function step(word: string): boolean {
     const next = commands.map(({ name }) => name.slice(group.length).split(' ')[0] ?? '')
     const name = `${group}${verbsByAlias(next).get(word) ?? word}`
@@ -136,7 +136,7 @@ export async function placeOf(
   return { noun, commands, group, command, given, flags, values, awaiting, isAfterFlags }
 }
 
-/** The flag of a name, with its dashes. */
+/** Returns the flag with a name, including its dashes. */
 export function flagNamed(flags: readonly KnownFlag[], name: string): KnownFlag | undefined {
   return flags.find(({ names, unlisted }) => names.includes(name) || unlisted.includes(name))
 }
@@ -155,7 +155,7 @@ function ownFlag(flag: Flag): KnownFlag {
   }
 }
 
-/** The flags that are accepted in the place of an argument: they are completed as the argument is, and not offered. */
+/** Returns the flag that may replace an argument; it is completed like the argument, and not suggested. */
 function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument): KnownFlag {
   return {
     names: [],
