@@ -148,7 +148,11 @@ export async function openExamples(): Promise<Examples> {
         if (original.get(name) !== state) rmSync(join(cli.home, name), { recursive: true, force: true })
       }
       for (const [name, state] of original) {
-        if (states.get(name) !== state) cpSync(join(snapshot.path, name), join(cli.home, name), asTheyWere)
+        if (states.get(name) === state) continue
+        const path = join(cli.home, name)
+        cpSync(join(snapshot.path, name), path, asTheyWere)
+        // A time is copied in whole milliseconds.
+        original.set(name, stateOf(path))
       }
     },
     run: (line) => runWith(needs, line),
@@ -165,12 +169,12 @@ const asTheyWere = { recursive: true, preserveTimestamps: true }
 /** What there is in a folder, by its path, with what tells whether it was written. */
 function statesIn(folder: string): Map<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  return new Map(
-    names.map((name) => {
-      const file = lstatSync(join(folder, name))
-      return [name, file.isDirectory() ? 'folder' : `${file.mode} ${file.size} ${file.mtimeMs}`]
-    }),
-  )
+  return new Map(names.map((name) => [name, stateOf(join(folder, name))]))
+}
+
+function stateOf(path: string): string {
+  const file = lstatSync(path)
+  return file.isDirectory() ? 'folder' : `${file.mode} ${file.size} ${file.mtimeMs}`
 }
 
 /** The files that docs/recipes.md shows, each with its name in the first line, or behind its language. */
