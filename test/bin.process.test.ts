@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { bin, type Ended, run, type Start } from './helpers/process.ts'
+import { bin, type Ended, run, runLearnctl } from './helpers/process.ts'
 
 // Whole processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -27,8 +27,8 @@ const database = join(home, 'academy.db')
 const files: string[] = [home]
 
 /** The built program, on this test's own home directory. */
-function learnctl(words: readonly string[], start: Partial<Start> = {}): Promise<Ended> {
-  return run(process.execPath, [bin, ...words], { cwd: home, ...start, env: { HOME: home, ...start.env } })
+function learnctl(words: readonly string[], start: Parameters<typeof runLearnctl>[1] = {}): Promise<Ended> {
+  return runLearnctl(words, { cwd: home, ...start, env: { HOME: home, ...start.env } })
 }
 
 function freshDirectory(): string {

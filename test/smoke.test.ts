@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { freshDirectory } from './helpers/fresh-directory.ts'
-import { bin, run } from './helpers/process.ts'
+import { runLearnctl } from './helpers/process.ts'
 
 // The built program as processes of its own; the files *.process.test.ts try the rest of it.
 
@@ -10,8 +10,7 @@ test('the built program sets up an academy, lists and exports it, serves it to a
 }) => {
   const { path: home, remove } = freshDirectory()
   onTestFinished(remove)
-  const learnctl = (...words: readonly string[]) =>
-    run(process.execPath, [bin, ...words], { cwd: home, env: { HOME: home } })
+  const learnctl = (...words: readonly string[]) => runLearnctl(words, { cwd: home, env: { HOME: home } })
 
   expect(await learnctl('--version')).toMatchObject({ code: 0, stdout: `${manifest.version}\n`, stderr: '' })
   expect(await learnctl('quickstart')).toMatchObject({ code: 0, stderr: '' })

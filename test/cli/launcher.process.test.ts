@@ -1,10 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { isAlive } from '../../src/config/lock.ts'
 import { freshDirectory } from '../helpers/academy.ts'
+import { run as runProgram, startProcess } from '../helpers/process.ts'
 
 const launcher = new URL('../../bin/learnctl.js', import.meta.url)
 
@@ -25,11 +24,7 @@ const test = base.extend('installed', async ({ task }, { onCleanup }) => {
 })
 
 function run(script: string, words: readonly string[], before: readonly string[] = []) {
-  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [...before, script, ...words], (error, stdout, stderr) => {
-      resolve({ code: error ? error.code : 0, stdout, stderr })
-    })
-  })
+  return runProgram(process.execPath, [...before, script, ...words])
 }
 
 /** A Node that says it is another one. */
@@ -100,9 +95,11 @@ describe('the launcher', () => {
         console.log('ready')
       }`,
     )
-    const child = spawn(process.execPath, [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses'])
-    child.stdout.once('data', () => child.kill('SIGTERM'))
-    expect(await once(child, 'exit')).toEqual([143, null])
+    const words = [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses']
+    const { printed, kill, ended } = startProcess(process.execPath, words)
+    await printed(/ready/)
+    kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 143, signal: null })
   })
 
   test('takes the program along when it is killed, and what that has started', async ({ installed }) => {
@@ -121,12 +118,13 @@ describe('the launcher', () => {
         process.stdin.once('data', () => console.log(process.pid))
       }`,
     )
-    const child = spawn(process.execPath, [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses'])
-    child.stdin.write('go')
-    const [pid] = await once(child.stdout, 'data')
+    const words = [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses']
+    const { stdin, printed, kill } = startProcess(process.execPath, words, { stdin: null })
+    stdin.write('go')
+    const [pid] = await printed(/\d+(?=\n)/)
     expect(isAlive(Number(pid))).toBe(true)
-    child.kill('SIGKILL')
-    await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false)
+    kill('SIGKILL')
+    await expect.poll(() => isAlive(Number(pid))).toBe(false)
     expect(readFileSync(installed('ended'), 'utf8')).toBe('not passed on')
   })
 
@@ -145,8 +143,7 @@ describe('the launcher', () => {
       }
       syncBuiltinESMExports()`
     const before = [...pretending('20.20.2'), '--import', `data:text/javascript,${encodeURIComponent(early)}`]
-    const child = spawn(process.execPath, [...before, installed('bin/learnctl.js'), 'courses'])
-    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    expect(await run(installed('bin/learnctl.js'), ['courses'], before)).toMatchObject({ signal: 'SIGTERM' })
     expect(isAlive(Number(readFileSync(installed('pid'), 'utf8')))).toBe(false)
   })
 

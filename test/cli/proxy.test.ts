@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
 import { selfSigned } from '../helpers/certificate.ts'
-import { bin, run } from '../helpers/process.ts'
+import { runLearnctl } from '../helpers/process.ts'
 import { startProxy } from '../helpers/proxy.ts'
 
 const url = 'https://academy.example'
@@ -55,7 +55,7 @@ const test = base.extend('behind', async ({ task: _ }, { onCleanup }) => {
   return {
     proxy,
     learnctl: (words: string, env: Record<string, string> = {}) =>
-      run(process.execPath, [bin, ...words.split(' ')], {
+      runLearnctl(words.split(' '), {
         cwd: home.path,
         env: {
           ...{ HOME: home.path, NODE_EXTRA_CA_CERTS: authority, LEARNCTL_RETRIES: '0' },

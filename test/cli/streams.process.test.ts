@@ -1,36 +1,27 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { test as base, describe, expect } from 'vitest'
-import { openAcademy } from '../../src/server/local.ts'
-import { freshDirectory } from '../helpers/academy.ts'
-import { bin } from '../helpers/process.ts'
+import { freshDirectory } from '../helpers/fresh-directory.ts'
+import { putNewAcademy } from '../helpers/new-academy.ts'
+import { bin, runModule, type Start, startProcess } from '../helpers/process.ts'
 
-/** Starts the program as a process of its own, in a fresh home. */
+/** Starts the program as a process of its own, in a fresh home with an academy; `before` are words of a shell. */
 const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
   const home = freshDirectory()
   onCleanup(home.remove)
-  await (await openAcademy({ path: join(home.path, 'academy.db') })).close()
-  return (
-    words: readonly string[],
-    env: Record<string, string> = {},
-    stdout: 'pipe' | number = 'pipe',
-    before: readonly string[] = [],
-  ) => {
+  await putNewAcademy(join(home.path, 'academy.db'))
+  return (words: readonly string[], { env, ...start }: Start = {}, before: readonly string[] = []) => {
     const [program = '', ...rest] = [...before, process.execPath, bin, ...words]
-    return spawn(program, rest, {
+    return startProcess(program, rest, {
       cwd: home.path,
-      env: { PATH: process.env['PATH'], HOME: home.path, LEARNCTL_DATABASE: 'academy.db', ...env },
-      stdio: ['pipe', stdout, 'pipe'],
-    }) as ChildProcessWithoutNullStreams
+      env: { HOME: home.path, LEARNCTL_DATABASE: 'academy.db', ...env },
+      ...start,
+    })
   }
 })
-
-const codeOf = async (child: ChildProcessWithoutNullStreams) => (await once(child, 'close'))[0]
 
 describe('a process', () => {
   test.for([
@@ -44,47 +35,41 @@ describe('a process', () => {
       const { port } = server.address() as AddressInfo
       const env = { LEARNCTL_DATABASE: '', LEARNCTL_URL: `http://127.0.0.1:${port}`, LEARNCTL_API_KEY: 'k' }
       const asked = once(server, 'request')
-      const child = learnctl(['courses', 'list'], env)
+      const { kill, ended } = learnctl(['courses', 'list'], { env })
       await asked
-      child.kill(signal)
-      expect(await codeOf(child)).toBe(code)
+      kill(signal)
+      expect(await ended).toMatchObject({ code })
       server.close()
     },
   )
 
   test('that gets SIGINT while it reads standard input ends with 130', async ({ learnctl }) => {
-    const child = learnctl(['courses', 'create', '--body', '-'])
+    const { stdin, kill, ended } = learnctl(['courses', 'create', '--body', '-'], { stdin: null })
     // More than a pipe holds: once it is written, the program is reading.
-    await new Promise((resolve) => child.stdin.write(' '.repeat(1024 * 1024), resolve))
-    child.kill('SIGINT')
-    expect(await codeOf(child)).toBe(130)
+    await new Promise((resolve) => stdin.write(' '.repeat(1024 * 1024), resolve))
+    kill('SIGINT')
+    expect(await ended).toMatchObject({ code: 130 })
   })
 
   test('whose reader leaves ends with 0 and says nothing', async ({ learnctl }) => {
-    const child = learnctl(['help', 'environment'])
-    child.stdout.destroy()
-    const [code, stderr] = await Promise.all([codeOf(child), text(child.stderr)])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { child, ended } = learnctl(['help', 'environment'])
+    child.stdout?.destroy()
+    expect(await ended).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('that writes to a full disk says so', async ({ learnctl, skip }) => {
     const full = openFull()
     if (full === null) return skip('there is no /dev/full here')
-    const child = learnctl(['courses', 'list', '-o', 'csv'], {}, full)
-    const [code, stderr] = await Promise.all([codeOf(child), text(child.stderr)])
+    const { code, stderr } = await learnctl(['courses', 'list', '-o', 'csv'], { stdout: full }).ended
     expect(code).toBe(1)
     expect(stderr).toContain('error: Cannot write the output: the disk is full\n')
   })
 
   test('without a temporary directory says so, and does not make one', async ({ learnctl }) => {
     const script = '"$@"; code=$?; ls; exit $code'
-    const child = learnctl(['server', 'exec', '--', 'true'], { TMPDIR: './none' }, 'pipe', [
-      'sh',
-      '-c',
-      script,
-      'sh',
-    ])
-    const [code, stdout, stderr] = await Promise.all([codeOf(child), text(child.stdout), text(child.stderr)])
+    const words = ['server', 'exec', '--', 'true']
+    const { ended } = learnctl(words, { env: { TMPDIR: './none' } }, ['sh', '-c', script, 'sh'])
+    const { code, stdout, stderr } = await ended
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr:
@@ -93,12 +78,11 @@ describe('a process', () => {
     expect(stdout).not.toContain('none')
   })
 
-  test('that does not catch an error of the library prints no more than a screen', async ({ learnctl }) => {
+  test('that does not catch an error of the library prints no more than a screen', async () => {
     const library = new URL('../../dist/library/client.js', import.meta.url)
     const script = `import { createClient } from '${library}'
       await createClient({ baseUrl: 'http://127.0.0.1:1', attempts: 1 }).courses.list()`
-    const child = learnctl([], {}, 'pipe', [process.execPath, '--input-type=module', '-e', script])
-    const [code, stderr] = await Promise.all([codeOf(child), text(child.stderr)])
+    const { code, stderr } = await runModule(script)
     expect(code).toBe(1)
     expect(stderr).toContain('ConnectionError: Connection refused by 127.0.0.1:1')
     expect(stderr.length).toBeLessThan(3000)
@@ -106,11 +90,11 @@ describe('a process', () => {
 
   test('whose backup finds no room names the backup, and leaves nothing', async ({ learnctl }) => {
     const made = learnctl(['courses', 'create', '--title', 'Long', '--description', 'x'.repeat(9_000)])
-    expect(await codeOf(made)).toBe(0)
+    expect(await made.ended).toMatchObject({ code: 0 })
     // Files of this process have at most 64 KiB: to write more fails as on a broken disk.
     const script = 'ulimit -f 128; "$@"; code=$?; ls; exit $code'
-    const child = learnctl(['server', 'backup', 'copy.db'], {}, 'pipe', ['sh', '-c', script, 'sh'])
-    const [code, stdout, stderr] = await Promise.all([codeOf(child), text(child.stdout), text(child.stderr)])
+    const { ended } = learnctl(['server', 'backup', 'copy.db'], {}, ['sh', '-c', script, 'sh'])
+    const { code, stdout, stderr } = await ended
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: 'error: copy.db cannot be read or written: the disk reports an error\n',
@@ -119,12 +103,10 @@ describe('a process', () => {
   })
 
   test('writes megabytes into a pipe as a whole', async ({ learnctl }) => {
-    const input = JSON.stringify({ title: 'Long', description: 'x'.repeat(9_000), modules: manyModules() })
-    const made = learnctl(['courses', 'create', '--body', '-', '-o', 'json'])
-    made.stdin.end(input)
-    const out = await text(made.stdout)
-    expect(out.length).toBeGreaterThan(100_000)
-    expect(JSON.parse(out)).toMatchObject({ title: 'Long' })
+    const stdin = JSON.stringify({ title: 'Long', description: 'x'.repeat(9_000), modules: manyModules() })
+    const { stdout } = await learnctl(['courses', 'create', '--body', '-', '-o', 'json'], { stdin }).ended
+    expect(stdout.length).toBeGreaterThan(100_000)
+    expect(JSON.parse(stdout)).toMatchObject({ title: 'Long' })
   })
 })
 

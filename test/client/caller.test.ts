@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { createCaller } from '../../src/client/caller.ts'
 import { createClient } from '../../src/client/client.ts'
 import { analytics } from '../../src/contract/analytics.ts'
 import { courses } from '../../src/contract/courses.ts'
+import { runModule } from '../helpers/process.ts'
 import { scripted, textOf, trial } from './harness.ts'
 
 const baseUrl = 'https://academy.example/lms'
@@ -219,7 +219,7 @@ test('the client has a method per operation: path parameters, then body or query
   expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('cannot be used together')
 })
 
-test('a caller loads neither schemas nor an HTTP library', () => {
+test('a caller loads neither schemas nor an HTTP library', async () => {
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = []
@@ -229,9 +229,7 @@ test('a caller loads neither schemas nor an HTTP library', () => {
     const caller = createCaller({ baseUrl: 'http://academy.local', transport: async () => reply })
     await caller.call({ id: 'a.b', method: 'GET', path: '/v1/a', published: false, response: {} })
     console.log(JSON.stringify(loaded))`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    encoding: 'utf8',
-  })
+  const { stdout } = await runModule(script)
   const loaded: string[] = JSON.parse(stdout)
   expect(
     loaded.filter((url) => url.includes('/src/contract/')).map((url) => url.replace(/.*\//, '')),

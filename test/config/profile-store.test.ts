@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -11,11 +10,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inspect, promisify } from 'node:util'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
 import { createProfileStore } from '../../src/config/profile-store.ts'
 import { credentialOf, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
+import { runModule } from '../helpers/process.ts'
 
 let root: string
 let directory: string
@@ -150,10 +150,7 @@ describe('the profile store', () => {
         active,
         profiles: { ...profiles, ${name}: { database: '/${name}.db' } },
       }))`
-    const run = promisify(execFile)
-    await Promise.all(
-      names.map((name) => run(process.execPath, ['--input-type=module', '--eval', script(name)])),
-    )
+    await Promise.all(names.map((name) => runModule(script(name))))
     expect(Object.keys(store().read().profiles).sort()).toEqual(names)
   })
 })

@@ -9,7 +9,7 @@ import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
 import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
-import { bin, type Ended, root, run } from './process.ts'
+import { type Ended, root, runLearnctl } from './process.ts'
 import { putQuickstart } from './quickstarted.ts'
 import { runLine } from './shell.ts'
 
@@ -336,7 +336,7 @@ async function serve({ cli }: Place): Promise<RunOptions> {
 /** Runs a line as a process; where it names no port it gets any free one, as this machine's 4700 may be taken. */
 async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): Promise<Ran> {
   const learnctl = (words: string, until?: RegExp, env: Readonly<Record<string, string>> = {}) =>
-    run(process.execPath, [bin, ...words.split(' ')], {
+    runLearnctl(words.split(' '), {
       cwd,
       env: { HOME: home, ...env },
       watch: (child) => {

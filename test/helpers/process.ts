@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 
 /** The checkout. */
 export const root = join(import.meta.dirname, '../..')
@@ -15,36 +17,88 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** How a process is started: in its own environment, of which nothing is inherited but PATH. */
+/** How a process is started. */
 export interface Start {
-  readonly cwd: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
-  /** Sees the process as soon as it is there. */
-  readonly watch?: (child: ChildProcess) => void
+  readonly cwd?: string
+  /** Its environment, to which PATH alone is added. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** Text of standard input (default none); null leaves it open. */
+  readonly stdin?: string | null
+  /** File descriptors in place of the pipes whose text is collected. */
+  readonly stdout?: number
+  readonly stderr?: number
 }
 
-/** Runs a program to its end. */
-export function run(program: string, words: readonly string[], start: Start): Promise<Ended> {
-  const { cwd, env = {}, stdin = '', watch } = start
-  const child = spawn(program, words, { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } })
-  const stdout: Buffer[] = []
-  const stderr: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+/** A process that was started. */
+export interface Started {
+  readonly child: ChildProcess
+  readonly stdin: Writable
+  /** Waits for what standard output has to contain. Throws where the process ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+  /** Sends a signal (default SIGTERM). */
+  kill(signal?: NodeJS.Signals): void
+  readonly ended: Promise<Ended>
+}
+
+/** Starts a program as a process of its own. */
+export function startProcess(
+  program: string,
+  words: readonly string[],
+  { cwd, env = {}, stdin = '', stdout, stderr }: Start = {},
+): Started {
+  // Standard input is a pipe always, which the type of `spawn` sees where all three are.
+  const child = spawn(program, words, {
+    cwd,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', stdout ?? 'pipe', stderr ?? 'pipe'],
+  }) as ChildProcess & { readonly stdin: Writable }
+  const out = textOf(child.stdout)
+  const err = textOf(child.stderr)
   // A process that does not read its input may be gone before it is written.
   child.stdin.on('error', () => {})
-  child.stdin.end(stdin)
+  if (stdin !== null) child.stdin.end(stdin)
+  const ended = once(child, 'close').then(
+    ([code, signal]): Ended => ({ code, signal, stdout: out(), stderr: err() }),
+  )
+  // A test may wait for its output alone.
+  ended.catch(() => {})
+
+  async function printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(out())
+      if (found) return found
+      const isOver = await Promise.race([ended, once(child.stdout ?? child, 'data').then(() => undefined)])
+      if (isOver && !pattern.test(out())) throw new Error(`${program} has ended: ${JSON.stringify(isOver)}`)
+    }
+  }
+
+  return { child, stdin: child.stdin, printed, ended, kill: (signal) => void child.kill(signal) }
+}
+
+/** Runs a program to its end. `watch` sees the process as soon as it is there. */
+export function run(
+  program: string,
+  words: readonly string[],
+  { watch, ...start }: Start & { readonly watch?: ((child: ChildProcess) => void) | undefined } = {},
+): Promise<Ended> {
+  const { child, ended } = startProcess(program, words, start)
   watch?.(child)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => {
-      resolve({
-        code,
-        signal,
-        stdout: Buffer.concat(stdout).toString(),
-        stderr: Buffer.concat(stderr).toString(),
-      })
-    })
-  })
+  return ended
+}
+
+/** Runs the built program to its end. */
+export function runLearnctl(words: readonly string[], start: Parameters<typeof run>[2]): Promise<Ended> {
+  return run(process.execPath, [bin, ...words], start)
+}
+
+/** Runs a module, given as text, to its end. */
+export function runModule(text: string, words: readonly string[] = [], start: Start = {}): Promise<Ended> {
+  return run(process.execPath, ['--input-type=module', '--eval', text, ...words], start)
+}
+
+/** Collects the text of a stream; returns what has come so far. */
+function textOf(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = []
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
+  return () => Buffer.concat(chunks).toString()
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
-import { bin, run } from '../../helpers/process.ts'
+import { runLearnctl } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random-runs.ts'
 
 const runs = randomRuns(1, 1)
@@ -64,7 +64,7 @@ test('an apply that is killed at any moment and run again does the same as one t
         number += 1
         const database = `killed-${number}.db`
         for (const moment of moments) {
-          await run(process.execPath, [bin, 'apply', 'school', '--yes', '--database', database], {
+          await runLearnctl(['apply', 'school', '--yes', '--database', database], {
             cwd,
             env: { HOME: home },
             watch: (child) => {

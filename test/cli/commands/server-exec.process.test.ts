@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
-import { bin, type Ended, run } from '../../helpers/process.ts'
+import { bin, type Ended, run, runLearnctl, startProcess } from '../../helpers/process.ts'
 
 /** A home with a temporary directory of its own, so that what is left behind can be seen. */
 const test = base
@@ -24,7 +22,7 @@ const test = base
 
 const node = process.execPath
 const learnctl = (home: string, words: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
-  run(node, [bin, 'server', 'exec', ...words], {
+  runLearnctl(['server', 'exec', ...words], {
     cwd: home,
     env: { HOME: home, TMPDIR: join(home, 'tmp'), ...env },
   })
@@ -121,55 +119,45 @@ describe('the exit code', () => {
 describe('a signal', () => {
   /** Starts a script in it that prints a line when it is ready, and gives what is needed to end it. */
   async function started(home: string, text: string) {
-    const child = spawn(node, [bin, 'server', 'exec', ...script(text)], {
+    const started = startProcess(node, [bin, 'server', 'exec', ...script(text)], {
       cwd: home,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, TMPDIR: join(home, 'tmp') },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { HOME: home, TMPDIR: join(home, 'tmp') },
     })
-    const ended = once(child, 'close')
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let printed = ''
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      printed += piece
-    })
-    const line = async (word: string) => {
-      while (!printed.includes(word)) await once(child.stdout, 'data')
-    }
-    await line('ready')
-    return { child, line, ended: async () => (await ended)[0] as number, printed: () => printed }
+    onTestFinished(() => started.kill('SIGKILL'))
+    await started.printed(/ready/)
+    return started
   }
 
   test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     '%s goes on to the command, which may end as it likes',
     async (signal, { home }) => {
-      const { child, ended, printed } = await started(
+      const { kill, ended } = await started(
         home,
         `process.on('${signal}', () => { console.log('heard'); process.exitCode = 5; clearInterval(timer) })
        const timer = setInterval(() => {}, 1000); console.log('ready')`,
       )
-      child.kill(signal)
-      expect(await ended()).toBe(5)
-      expect(printed()).toBe('ready\nheard\n')
+      kill(signal)
+      expect(await ended).toMatchObject({ code: 5, stdout: 'ready\nheard\n' })
       expect(left(home)).toEqual([])
     },
   )
 
   test('ends a command that does not catch it: 128 + n', async ({ home }) => {
-    const { child, ended } = await started(home, "setInterval(() => {}, 1000); console.log('ready')")
-    child.kill('SIGTERM')
-    expect(await ended()).toBe(143)
+    const { kill, ended } = await started(home, "setInterval(() => {}, 1000); console.log('ready')")
+    kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 143 })
     expect(left(home)).toEqual([])
   })
 
   test('that comes a second time kills the command', async ({ home }) => {
-    const { child, ended, line } = await started(
+    const { kill, ended, printed } = await started(
       home,
       `process.on('SIGTERM', () => setTimeout(() => console.log('heard'), 150)); setInterval(() => {}, 1000); console.log('ready')`,
     )
-    child.kill('SIGTERM')
-    await line('heard')
-    child.kill('SIGTERM')
-    expect(await ended()).toBe(137)
+    kill('SIGTERM')
+    await printed(/heard/)
+    kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 137 })
     expect(left(home)).toEqual([])
   })
 
@@ -177,10 +165,11 @@ describe('a signal', () => {
     home,
   }) => {
     const text = `setInterval(() => {}, 1000); process.stdout.write('ready' + process.pid + '\\n')`
-    const { child, ended, printed } = await started(home, text)
-    child.kill('SIGKILL')
-    process.kill(Number(/ready(\d+)/.exec(printed())?.[1]), 'SIGKILL')
-    await ended()
+    const { kill, ended, printed } = await started(home, text)
+    const [, inner] = await printed(/ready(\d+)\n/)
+    kill('SIGKILL')
+    process.kill(Number(inner), 'SIGKILL')
+    await ended
     const [dead = ''] = left(home)
     expect(dead).toMatch(/^learnctl-exec-/)
     expect(statSync(join(home, 'tmp', dead)).mode & 0o777).toBe(0o700)

@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { fillEnrollments } from '../../bench/seed.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
-import { bin, type Ended, run } from '../../helpers/process.ts'
+import { bin, type Ended, run, runLearnctl, startProcess } from '../../helpers/process.ts'
 
 /** A fresh home; servers that still run in it are ended with the test. */
 const test = base.extend('home', async ({ task: _ }, { onCleanup }) => {
@@ -27,7 +25,7 @@ function listed(home: string): number[] {
 }
 
 const learnctl = (home: string, ...words: string[]): Promise<Ended> =>
-  run(process.execPath, [bin, ...words], { cwd: home, env: { HOME: home } })
+  runLearnctl(words, { cwd: home, env: { HOME: home } })
 
 describe('--detach', () => {
   const start = ['server', 'start', '--detach', '--port', '0', '--database', 'new.db']
@@ -97,7 +95,7 @@ describe('--detach', () => {
     expect(url).toMatch(/^https:/)
     const env = { HOME: home, LEARNCTL_API_KEY: readFileSync(join(home, 'api.key'), 'utf8').trim() }
     const list = (more: Record<string, string>) =>
-      run(process.execPath, [bin, 'courses', 'list', '--url', url, '--retries', '0'], {
+      runLearnctl(['courses', 'list', '--url', url, '--retries', '0'], {
         cwd: home,
         env: { ...env, ...more },
       })
@@ -134,50 +132,33 @@ test('stop is done when the server says so, also where nobody takes note that it
 }) => {
   // `sleep` in the place of the shell is a parent that waits for no child: the ended process stays on the books.
   const line = `${process.execPath} ${bin} server start --port 0 --database a.db -o json & exec sleep 60`
-  const parent = spawn('sh', ['-c', line], {
-    cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void parent.kill())
-  await firstLine(parent)
+  const { printed, kill } = startProcess('sh', ['-c', line], { cwd: home, env: { HOME: home } })
+  onTestFinished(() => kill())
+  await printed(/\n/)
   expect(await learnctl(home, 'server', 'stop', '--database', 'a.db')).toMatchObject({ code: 0 })
   expect(listed(home)).toEqual([])
 })
 
 test('SIGTERM lets an export that is open come to its end, and takes no new request', async ({ home }) => {
   const rows = 40_000
-  const child = spawn(
-    process.execPath,
-    [bin, ...'server start --port 0 --database big.db -o json'.split(' ')],
-    {
-      cwd: home,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
-  const { url, key } = JSON.parse(await firstLine(child))
+  const words = 'server start --port 0 --database big.db -o json'.split(' ')
+  const server = startProcess(process.execPath, [bin, ...words], { cwd: home, env: { HOME: home } })
+  const { url, key } = JSON.parse((await server.printed(/^.*\n/))[0])
   fillEnrollments(join(home, 'big.db'), rows)
 
   const request = get(`${url}/v1/analytics/learners?format=csv`, {
     headers: { authorization: `Bearer ${key}` },
   })
   const [reply] = await once(request, 'response')
-  const closed = once(child, 'exit')
-  child.kill('SIGTERM')
+  server.kill('SIGTERM')
   while (await answers(url));
   let lines = 0
   for await (const piece of reply) for (const byte of piece) if (byte === 0x0a) lines += 1
   expect(reply.complete).toBe(true)
   expect(lines).toBe(rows + 1)
-  expect(await closed).toEqual([143, null])
+  expect(await server.ended).toMatchObject({ code: 143, signal: null })
   expect(listed(home)).toEqual([])
 })
-
-async function firstLine({ stdout }: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: stdout ?? process.stdin })) return line
-  throw new Error('the server ended before it printed anything')
-}
 
 /** Whether a new connection is served. */
 async function answers(url: string): Promise<boolean> {

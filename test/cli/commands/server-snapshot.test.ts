@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { startProcess } from '../../helpers/process.ts'
 import { serve } from './serving.ts'
 
 /** Adds a course, and gives the titles of all. */
@@ -21,12 +20,12 @@ async function holder(path: string): Promise<number> {
     database.prepare('select count(*) from users').get()
     console.log('open')
     setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['-e', text, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const { child, printed, kill, ended } = startProcess(process.execPath, ['--eval', text, path])
   onTestFinished(async () => {
-    child.kill()
-    await once(child, 'exit')
+    kill()
+    await ended
   })
-  await once(child.stdout, 'data')
+  await printed(/open/)
   return child.pid ?? 0
 }
 

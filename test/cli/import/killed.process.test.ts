@@ -15,7 +15,7 @@ import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { testCli } from '../../helpers/cli.ts'
-import { bin, type Ended, run } from '../../helpers/process.ts'
+import { type Ended, runLearnctl } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random-runs.ts'
 
 const numRuns = randomRuns(1, 1)
@@ -41,8 +41,7 @@ function placeIn(directory: string): Place {
   const journals = join(directory, '.local/state/learnctl/imports')
   return {
     directory,
-    start: (words, watch) =>
-      run(process.execPath, [bin, ...words], { cwd: directory, env, ...(watch && { watch }) }),
+    start: (words, watch) => runLearnctl(words, { cwd: directory, env, watch }),
     noted() {
       const [name] = existsSync(journals)
         ? readdirSync(journals).filter((each) => each.endsWith('.jsonl'))

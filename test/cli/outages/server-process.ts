@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
-import { bin } from '../../helpers/process.ts'
+import { bin, startProcess } from '../../helpers/process.ts'
 
 /** A server in a process of its own, as its user starts it. */
 interface ServerProcess {
@@ -96,27 +93,17 @@ async function startServer(
     'json',
     ...flags,
   ]
-  const child = spawn(process.execPath, [bin, ...words], {
-    cwd: home,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home },
-    stdio: ['ignore', 'pipe', out],
-  })
+  const start = { cwd: home, env: { HOME: home }, stderr: out }
+  const { child, printed, kill, ended } = startProcess(process.execPath, [bin, ...words], start)
   closeSync(out)
-  const { stdout } = child
-  if (!stdout) throw new Error('The server has no output')
-  const ended = once(child, 'exit')
-  const line = await Promise.race([
-    once(createInterface(stdout), 'line'),
-    ended.then(() => Promise.reject(new Error(`The server has ended: ${readFileSync(log, 'utf8')}`))),
-  ])
-  // The line that the command prints.
-  const { url, key } = JSON.parse(String(line[0])) as { url: string; key?: string }
+  const [line] = await printed(/^.*\n/)
+  const { url, key } = JSON.parse(line) as { url: string; key?: string }
   return {
     url,
     key,
     async kill() {
       const isRunning = child.exitCode === null
-      child.kill('SIGKILL')
+      kill('SIGKILL')
       await ended
       return isRunning
     },

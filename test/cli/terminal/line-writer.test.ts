@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { lineWriter } from '../../../src/cli/terminal/line-writer.ts'
+import { runModule } from '../../helpers/process.ts'
 
 const dropped = (count: number) => `${count} dropped\n`
 
@@ -93,10 +91,6 @@ test.for(['throw new Error("crash")', 'process.exit(3)'])(
     import { lineWriter } from ${JSON.stringify(module)}
     lineWriter(process.stderr, String).write('the last line\\n')
     setImmediate(() => { ${end} })`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const [told] = await Promise.all([text(child.stderr), once(child, 'close')])
-    expect(told).toContain('the last line\n')
+    expect((await runModule(program)).stderr).toContain('the last line\n')
   },
 )

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
+import { run } from '../../helpers/process.ts'
 
 const latin1 = Buffer.from('{"title": "Café"}', 'latin1')
 const fault = 'byte 0xE9 at offset 14 is not UTF-8\n  hint: Save it as UTF-8; for example: iconv '
@@ -43,8 +44,9 @@ describe('a file that its user names', () => {
   test('may be a pipe, as <(…) of a shell is', async ({ local }) => {
     const pipe = join(local.cwd, 'pipe')
     execFileSync('mkfifo', [pipe])
-    spawn('sh', ['-c', 'echo "title: Sea" > "$0"', pipe])
+    const writing = run('sh', ['-c', 'echo "title: Sea" > "$0"', pipe])
     expect(await local.run('courses create --body @pipe')).toMatchObject({ code: 0 })
+    expect(await writing).toMatchObject({ code: 0 })
   })
 
   test('is refused before it is read where it is too large', async ({ local }) => {

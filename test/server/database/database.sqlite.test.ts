@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -12,7 +11,6 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
@@ -21,6 +19,7 @@ import { openReader } from '../../../src/server/database/sqlite.ts'
 import { shortenLog } from '../../../src/server/database/write-ahead-log.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 import { oldAcademy } from '../../helpers/old-academy.ts'
+import { runModule } from '../../helpers/process.ts'
 
 const { now } = stoppedClock()
 
@@ -68,8 +67,7 @@ test('of many programs that make the same academy at once, one has made it', asy
     const { created, database } = await openAcademyFile(process.argv[1], () => new Date())
     console.log(created)
     await database.close()`
-  const open = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path])
-  const outputs = await Promise.all(Array.from({ length: 3 }, open))
+  const outputs = await Promise.all(Array.from({ length: 3 }, () => runModule(program, [path])))
   expect(outputs.map(({ stdout }) => stdout.trim()).sort()).toEqual(['false', 'false', 'true'])
 })
 

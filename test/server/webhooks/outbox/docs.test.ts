@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { expect, onTestFinished, test as plain } from 'vitest'
 import { eventTypes } from '../../../../src/contract/events.ts'
 import { eventFields } from '../../../../src/server/outbox/event-data.ts'
 import { heldAttempts, retryDelaysMs } from '../../../../src/server/webhooks/outbox/schedule.ts'
 import { textOf } from '../../../docs.ts'
 import { test } from '../../../helpers/academy.ts'
-import { root } from '../../../helpers/process.ts'
+import { root, startProcess } from '../../../helpers/process.ts'
 import { dispatching, endpointAt, eventually } from './scene.ts'
 
 const page = textOf('docs/webhooks.md')
@@ -37,14 +35,13 @@ test('the receiver in docs/webhooks.md takes what is signed, and nothing else', 
   const [, code = ''] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(page) ?? []
   const { id, secret } = await endpointAt(admin, 'http://127.0.0.1:9/')
   const telling = `${code}\nserver.once('listening', () => console.log(server.address().port))`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', telling], {
+  const { printed, kill } = startProcess(process.execPath, ['--input-type=module', '--eval', telling], {
     cwd: root,
     env: { WEBHOOK_SECRET: secret, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  onTestFinished(() => void child.kill())
-  const [port] = await once(child.stdout, 'data')
-  const url = `http://127.0.0.1:${String(port).trim()}/`
+  onTestFinished(() => kill())
+  const [, port] = await printed(/^(\d+)\n/)
+  const url = `http://127.0.0.1:${port}/`
   expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
   await admin.put(`/v1/webhooks/endpoints/${id}`, { url })
   await admin.post('/v1/courses', { title: 'Logic' })
