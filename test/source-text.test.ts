@@ -47,7 +47,7 @@ test('every export says what it is, by its comment or by itself', () => {
 function saysItself(line: string): boolean {
   return (
     /^export type \w+ = (.*\btypeof (\w+)|('[\w]+' \| )+'\w+'$)/.test(line) ||
-    /^export const (\w+Words = \{|\w+ = (z$|z\.|\[|[A-Z]\w*\.|patchOf\(|optional\(|routesOf\(|plainRoutesOf<))/.test(
+    /^export const (\w+Words = \{|\w+ = (z$|z\.|\[|[A-Z]\w*\.|(named|sent|shown|patchOf|optional)\(|routesOf\(|plainRoutesOf<))/.test(
       line,
     )
   )

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
-import { Difficulty } from './course-attributes.ts'
+import { Difficulty } from './course.ts'
 import { difficulties } from './course-choices.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { BooleanParam, choices, References, Time } from './field.ts'

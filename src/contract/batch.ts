@@ -1,29 +1,58 @@
 import * as z from 'zod'
+import { field, named, sent, shown } from './fields.ts'
 
 /** Items in one batch. */
 const maximumBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Many items in one request, each judged on its own. */
-export function batchOf<Item extends z.ZodType>(item: Item, onExists: z.output<typeof OnExists>) {
-  return z.strictObject({
-    items: z.array(item).max(maximumBatchSize),
-    onExists: OnExists.default(onExists),
+/** Many items in one request, each judged on its own; `name` is that of its component. */
+export function batchOf<Item extends z.ZodType>(
+  item: Item,
+  onExists: z.output<typeof OnExists>,
+  name?: string,
+) {
+  const schema = sent({
+    items: field(z.array(item).max(maximumBatchSize), 'The items, in the order of the results'),
+    onExists: field(
+      OnExists.default(onExists),
+      'What to do with an item that already exists: fail with 409, update it, or skip it',
+    ),
   })
+  const says = 'Up to 1,000 items, each of which succeeds or fails on its own'
+  return name === undefined ? schema : named(name, says, schema)
 }
 
-/** One result per item, in order: the status it would have had alone, its id, or what was wrong with it. */
-export const BatchResult = z.object({
-  results: z.array(
-    z.object({
-      index: z.int(),
-      status: z.int(),
-      id: z.string().optional(),
-      code: z.string().optional(),
-      detail: z.string().optional(),
-      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
-    }),
+const Result = shown(() => ({
+  index: field(z.int(), 'Index of the item in the request, from 0'),
+  status: field(
+    z.int(),
+    'Status of the item: 201 created, 200 updated or unchanged, otherwise the error status',
   ),
-})
+  id: field(z.string().optional(), 'Id of the record; absent if there is none'),
+  code: field(
+    z.string().optional(),
+    'unchanged, skipped, a warning such as unweighted, or the error code; absent if the item was created or updated',
+  ),
+  detail: field(z.string().optional(), 'What went wrong, or the warning, as a sentence'),
+  errors: field(
+    z
+      .array(
+        shown(() => ({
+          pointer: field(z.string(), 'JSON Pointer to the field (RFC 6901) in the item, such as #/email'),
+          code: field(z.string(), 'Code of the problem, for programs'),
+          detail: field(z.string(), 'What is wrong with the field, continuing its name'),
+        })),
+      )
+      .optional(),
+    'All problems of the item',
+  ),
+}))
+
+/** One result per item, in order: the status it would have had alone, its id, or what was wrong with it. */
+export const BatchResult = named(
+  'BatchResult',
+  'The results of a batch: one for each item, in the same order',
+  shown(() => ({ results: field(z.array(Result), 'One result for each item') })),
+)
 export type BatchResult = z.output<typeof BatchResult>

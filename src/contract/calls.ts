@@ -37,14 +37,18 @@ export const calls = Object.fromEntries(
 
 function callOf({ query, body, response, ...operation }: Operation) {
   const answer = operation.list ? itemsIn(response) : response
-  const holds: Held = { answer: answer ? pathsOf(answer) : [], body: body ? pathsOf(body) : [] }
+  const holds: Held = {
+    answer: answer ? pathsOf(answer) : [],
+    body: body && !operation.merge ? pathsOf(body) : [],
+  }
   const defaults = query ? (query.safeParse({}).data ?? null) : {}
   return { ...operation, response: response && {}, holds, defaults }
 }
 
 /** Every field and every field of objects in it, as dotted paths. */
 function pathsOf(schema: z.ZodType): string[] {
-  const object = bare(schema)
+  const inner = bare(schema)
+  const object = inner instanceof z.ZodLazy ? inner.unwrap() : inner
   if (!(object instanceof z.ZodObject)) return []
   return Object.entries(object.shape).flatMap(([name, member]) => [
     name,

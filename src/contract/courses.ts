@@ -1,6 +1,14 @@
 import * as z from 'zod'
-import { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
-import { CourseInput, CoursePatch } from './course-attributes.ts'
+import {
+  Course,
+  CourseDiff,
+  CourseInput,
+  CoursePatch,
+  CourseSnapshot,
+  CourseUpdate,
+  CourseVersion,
+  DeletedCourse,
+} from './course.ts'
 import { courseStatuses, difficulties } from './course-choices.ts'
 import { BooleanParam, choices, exactly, period, search, UpdatedSince } from './field.ts'
 import { inPeriod, updatedSince } from './filter.ts'
@@ -33,7 +41,7 @@ export const courses = {
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,
     }),
-    response: page(Course),
+    response: page(Course, 'courses'),
     status: 200,
     list: true,
     filters: {
@@ -111,7 +119,7 @@ export const courses = {
     scope: 'read',
     roles: staff,
     query: z.strictObject({ ...period('Created'), ...paging }),
-    response: page(CourseVersion),
+    response: page(CourseVersion, 'versions of a course'),
     status: 200,
     list: true,
     filters: inPeriod('createdAt'),
@@ -159,7 +167,7 @@ export const courses = {
     scope: 'read',
     roles: teachers,
     query: z.strictObject({ ...period('Deleted'), sort: trashSort, ...paging }),
-    response: page(DeletedCourse),
+    response: page(DeletedCourse, 'deleted courses'),
     status: 200,
     list: true,
     filters: inPeriod('deletedAt'),

@@ -1,23 +1,15 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import {
-  choices,
-  Instant,
-  ManagedBy,
-  ofCourses,
-  ofUsers,
-  period,
-  Reference,
-  Time,
-  UpdatedSince,
-} from './field.ts'
+import { choices, Instant, ofCourses, ofUsers, period, Reference, Time, UpdatedSince } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
+import { changed, managedBy } from './record-fields.ts'
 
 const enrollmentRoles = ['learner', 'instructor'] as const
-export const EnrollmentRole = z.enum(enrollmentRoles)
+export const EnrollmentRole = named('EnrollmentRole', 'Role of a user in a course', z.enum(enrollmentRoles))
 const roleNames: Readonly<Record<string, EnrollmentRole>> = { student: 'learner', teacher: 'instructor' }
 type EnrollmentRole = z.output<typeof EnrollmentRole>
 /** A role in a request: the names that other platforms have for ours are accepted as well. */
@@ -25,39 +17,87 @@ const EnrollmentRoleInput = z
   .enum([...enrollmentRoles, 'student', 'teacher'])
   .transform((role): EnrollmentRole => roleNames[role] ?? (role as EnrollmentRole))
 export const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
-export const EnrollmentStatus = z.enum(enrollmentStatuses)
+export const EnrollmentStatus = named(
+  'EnrollmentStatus',
+  'Status of an enrolment',
+  z.enum(enrollmentStatuses),
+)
+
+/** What can be written of an enrolment. */
+const attributes = {
+  courseId: field(
+    Reference,
+    'Course: id or ext:<externalId>; responses have the id',
+    'Course: id or external id',
+  ),
+  userId: field(
+    Reference,
+    'User: id, ext:<externalId> or email:<address>; responses have the id',
+    'User: id, external id or e-mail address',
+  ),
+  role: field(
+    EnrollmentRoleInput.default('learner'),
+    'What the user is in the course: learner or instructor',
+    'Role in the course',
+  ),
+  status: field(EnrollmentStatus.default('active'), 'active, inactive, completed or deleted', 'Status'),
+  enrolledAt: field(
+    Instant.optional(),
+    'When the user was enrolled',
+    'Day or time of the enrolment, or how long ago',
+  ),
+  managedBy,
+}
 
 /** The writable attributes of an enrolment. Course, user and role cannot be changed later. */
-export const EnrollmentInput = z.strictObject({
-  courseId: Reference,
-  userId: Reference,
-  role: EnrollmentRoleInput.default('learner'),
-  status: EnrollmentStatus.default('active'),
-  enrolledAt: Instant.optional(),
-  managedBy: ManagedBy,
-})
+export const EnrollmentInput = named(
+  'EnrollmentInput',
+  'The attributes of a new enrolment',
+  sent({
+    ...attributes,
+    enrolledAt: { ...attributes.enrolledAt, says: 'When the user was enrolled (default now)' },
+  }),
+)
 export type EnrollmentInput = z.output<typeof EnrollmentInput>
 
-export const EnrollmentPatch = patchOf(EnrollmentInput)
+export const EnrollmentPatch = named(
+  'EnrollmentPatch',
+  'A merge patch of an enrolment (RFC 7396): absent attributes are left unchanged; the course, the user and the role cannot be changed',
+  patchOf(EnrollmentInput, () => attributes),
+)
 
-export const Enrollment = z.object({
-  id: z.string(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  courseExternalId: z.string().nullable(),
-  userId: z.string(),
-  userEmail: z.string(),
-  userExternalId: z.string().nullable(),
-  role: EnrollmentRole,
-  status: EnrollmentStatus,
-  enrolledAt: Time,
-  completedAt: Time.nullable(),
-  source: z.string(),
-  managedBy: z.string().nullable(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+export const Enrollment = named(
+  'Enrollment',
+  'An enrolment: a user in a course. There is at most one for each user, course and role',
+  shown(() => {
+    const { courseId, userId, status, enrolledAt, managedBy } = answered(attributes)
+    return {
+      id: field(z.string(), 'Id of the enrolment, enr_…'),
+      courseId,
+      courseTitle: field(
+        z.string(),
+        'Title of the course as it is now, whatever the version of the enrolment',
+      ),
+      courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+      userId,
+      userEmail: field(
+        z.string(),
+        'E-mail address of the user as it is now, whatever the version of the enrolment',
+      ),
+      userExternalId: field(z.string().nullable(), 'The school’s own id of the user, as it is now'),
+      role: field(EnrollmentRole, attributes.role.says),
+      status,
+      enrolledAt,
+      completedAt: field(Time.nullable(), 'When the enrolment was completed; null if it is not'),
+      source: field(
+        z.string(),
+        "How it was created: api, or progress (by the learner's first progress record)",
+      ),
+      managedBy,
+      ...changed,
+    }
+  }),
+)
 export type Enrollment = z.output<typeof Enrollment>
 
 /** Enrolments: a user in a course, as learner or instructor. */
@@ -80,7 +120,7 @@ export const enrollments = {
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
       ...paging,
     }),
-    response: page(Enrollment),
+    response: page(Enrollment, 'enrolments'),
     status: 200,
     list: true,
     filters: {
@@ -123,7 +163,7 @@ export const enrollments = {
     published: false,
     scope: 'write',
     roles: teachers,
-    body: batchOf(EnrollmentInput, 'fail'),
+    body: batchOf(EnrollmentInput, 'fail', 'EnrollmentBatch'),
     response: BatchResult,
     status: 200,
     report: true,

@@ -196,7 +196,7 @@ export const grades = {
     published: false,
     scope: 'write',
     roles: teachers,
-    body: batchOf(GradeInput, 'update'),
+    body: batchOf(GradeInput, 'update', 'GradeBatch'),
     response: BatchResult,
     status: 200,
     report: true,

@@ -1,24 +1,26 @@
 import * as z from 'zod'
-import { Time } from './field.ts'
+import { field, shown } from './fields.ts'
 
-/** What each entry of a version history says, beside whose it is. */
-export const versionEntry = {
-  version: z.int(),
-  createdAt: Time,
-  userId: z.string(),
-  userEmail: z.string().nullable(),
-  modifiedAttributes: z.array(z.string()),
+/** What differs between two versions: one entry per changed place, arrays as wholes; `example` is such a place. */
+function changesLike(example: string) {
+  return z.array(
+    shown(() => ({
+      pointer: field(z.string(), `JSON Pointer (RFC 6901) into the attributes, such as ${example}`),
+      from: field(z.unknown(), 'Value in the version on the left; absent if it has none'),
+      to: field(z.unknown(), 'Value in the version on the right; absent if it has none'),
+    })),
+  )
 }
+export type Changes = z.output<ReturnType<typeof changesLike>>
 
-/** What differs between two versions: one entry per changed place, arrays as wholes. */
-export const Changes = z.array(
-  z.object({
-    pointer: z.string(),
-    from: z.unknown(),
-    to: z.unknown(),
-  }),
-)
-export type Changes = z.output<typeof Changes>
+/** What a comparison of two versions says, beside whose they are. */
+export function diffFields(example: string) {
+  return {
+    from: field(z.int(), 'Version on the left of the comparison'),
+    to: field(z.int(), 'Version on the right of the comparison'),
+    changes: field(changesLike(example), 'One entry for each place that differs; lists differ as a whole'),
+  }
+}
 
 /** The other version of a comparison. */
 export const CompareTo = z.coerce

@@ -134,7 +134,7 @@ export const integrations = {
     published: false,
     scope: 'admin',
     roles: admins,
-    body: batchOf(MappingInput, 'update'),
+    body: batchOf(MappingInput, 'update', 'MappingBatch'),
     response: BatchResult,
     status: 200,
     report: true,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Instant, optional, Percent, text, WebAddress } from './field.ts'
+import { answered, field, sent, shown } from './fields.ts'
 
 const blockTypes = [
   'markdown',
@@ -15,39 +16,42 @@ const blockTypes = [
 ] as const
 const written: readonly string[] = ['markdown', 'text', 'html', 'code']
 
-const blockFields = {
-  type: z.enum(blockTypes),
-  title: optional(z.string().max(255)),
-  body: optional(z.string().max(500_000)),
-  url: optional(WebAddress),
-  language: optional(z.string().max(50)),
-  durationSeconds: optional(z.int().min(0).max(10_000_000)),
-  altText: optional(z.string().max(1000)),
-}
-
 /** A piece of content in a request: an id keeps the block that has it. */
-export const ContentBlockInput = z
-  .strictObject({ id: z.string().max(100).optional(), ...blockFields })
-  .superRefine((block, context) => {
-    const needed = written.includes(block.type) ? 'body' : 'url'
-    if (block[needed] !== null) return
-    context.addIssue({
-      code: 'custom',
-      path: [needed],
-      params: { code: 'required' },
-      message: `is required for a block of type ${block.type}`,
-    })
-  })
-
-const questionFields = {
-  type: z.enum(['single_choice', 'multiple_choice', 'true_false', 'short_answer', 'numeric', 'essay']),
-  prompt: text(1, 10_000),
-  choices: z
-    .array(z.strictObject({ id: z.string().min(1).max(100), text: text(1, 2000) }))
-    .max(100)
-    .default([]),
-  points: z.number().min(0).default(1),
-}
+export const ContentBlockInput = sent(
+  {
+    id: field(
+      z.string().max(100).optional(),
+      'Id of the block, assigned by the server; send it back to keep the block',
+    ),
+    type: field(
+      z.enum(blockTypes),
+      'Kind of content: markdown, text, html and code have a body, all others a url',
+    ),
+    title: field(optional(z.string().max(255)), 'Heading of the block'),
+    body: field(
+      optional(z.string().max(500_000)),
+      'The content as text; required for markdown, text, html and code',
+    ),
+    url: field(optional(WebAddress), 'Where the content is, http or https; required for all other types'),
+    language: field(optional(z.string().max(50)), 'Programming language of code, or language of the content'),
+    durationSeconds: field(optional(z.int().min(0).max(10_000_000)), 'Length of video or audio, in seconds'),
+    altText: field(
+      optional(z.string().max(1000)),
+      'Text alternative for those who cannot see or hear the content',
+    ),
+  },
+  (object) =>
+    object.superRefine((block, context) => {
+      const needed = written.includes(block.type) ? 'body' : 'url'
+      if (block[needed] !== null) return
+      context.addIssue({
+        code: 'custom',
+        path: [needed],
+        params: { code: 'required' },
+        message: `is required for a block of type ${block.type}`,
+      })
+    }),
+)
 
 const Answer = z
   .union(
@@ -59,10 +63,38 @@ const Answer = z
 /** Choices that a refusal names. */
 const maxChoicesNamed = 10
 
+const questionFields = {
+  id: field(
+    z.string().max(100).optional(),
+    'Id of the question, assigned by the server; send it back to keep the question',
+  ),
+  type: field(
+    z.enum(['single_choice', 'multiple_choice', 'true_false', 'short_answer', 'numeric', 'essay']),
+    'Kind of question',
+  ),
+  prompt: field(text(1, 10_000), 'Text of the question'),
+  choices: field(
+    z
+      .array(
+        sent({
+          id: field(z.string().min(1).max(100), 'Your id for the choice, such as a'),
+          text: field(text(1, 2000), 'Text of the choice'),
+        }),
+      )
+      .max(100)
+      .default([]),
+    'Answers to choose from',
+  ),
+  points: field(z.number().min(0).default(1), 'Points for the correct answer'),
+  answer: field(
+    Answer,
+    'Correct answer: text, a number, true or false, or a list of choice ids; never shown to learners',
+  ),
+}
+
 /** A question in a request. The answer to one with choices is the id of a choice, or a list of several. */
-const QuestionInput = z
-  .strictObject({ id: z.string().max(100).optional(), ...questionFields, answer: Answer })
-  .superRefine(({ type, choices, answer }, context) => {
+const QuestionInput = sent(questionFields, (object) =>
+  object.superRefine(({ type, choices, answer }, context) => {
     const isSingle = type === 'single_choice'
     if (answer === null || !(isSingle || type === 'multiple_choice')) return
     const ids = choices.map(({ id }) => id)
@@ -76,30 +108,38 @@ const QuestionInput = z
       params: { code: 'invalid_choice' },
       message: `must be ${isSingle ? 'the id of one of its choices' : 'ids of its choices'}: ${named}`,
     })
-  })
+  }),
+)
 
 /** A question; learners get it without its answer. */
-const Question = z.object({ id: z.string(), ...questionFields, answer: Answer.removeDefault().optional() })
+const Question = shown(() => ({
+  ...answered(questionFields),
+  answer: field(Answer.removeDefault().optional(), questionFields.answer.says),
+}))
 
 const assessmentFields = {
-  type: z.enum(['quiz', 'assignment', 'exam', 'survey']),
-  title: text(1, 255),
-  scoreMaximum: z.number().positive().default(100),
-  passingScore: optional(z.number().min(0)),
-  weight: optional(Percent),
-  attemptsAllowed: optional(z.int().min(1).max(1_000_000)),
-  dueAt: optional(Instant),
+  id: field(
+    z.string().max(100).optional(),
+    'Id of the assessment, assigned by the server; send it back to keep the assessment',
+  ),
+  type: field(z.enum(['quiz', 'assignment', 'exam', 'survey']), 'Kind of assessment'),
+  title: field(text(1, 255), 'Title of the assessment'),
+  scoreMaximum: field(z.number().positive().default(100), 'Highest score, above 0'),
+  passingScore: field(optional(z.number().min(0)), 'Score needed to pass, up to scoreMaximum; null for none'),
+  weight: field(optional(Percent), 'Share of the grade of the course, 0–100; null for none'),
+  attemptsAllowed: field(
+    optional(z.int().min(1).max(1_000_000)),
+    'Maximum number of attempts; null for any number',
+  ),
+  dueAt: field(optional(Instant), 'Due time; null for none'),
+  questions: field(z.array(QuestionInput).max(500).default([]), 'Questions, in order'),
 }
 
-/** A piece of content as it is shown. */
-export const ContentBlock = z.object({ id: z.string(), ...blockFields })
-
 /** An assessment in a request: an id keeps the assessment that has it. */
-export const AssessmentInput = z.strictObject({
-  id: z.string().max(100).optional(),
-  ...assessmentFields,
-  questions: z.array(QuestionInput).max(500).default([]),
-})
+export const AssessmentInput = sent(assessmentFields)
 
 /** An assessment as it is shown. */
-export const Assessment = z.object({ id: z.string(), ...assessmentFields, questions: z.array(Question) })
+export const Assessment = shown(() => ({
+  ...answered(assessmentFields),
+  questions: field(z.array(Question).max(500), assessmentFields.questions.says),
+}))

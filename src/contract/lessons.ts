@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import {
-  ExternalId,
   exactly,
-  ManagedBy,
   Minutes,
   Objectives,
   ofCourse,
@@ -10,95 +8,163 @@ import {
   optional,
   period,
   Reference,
-  Time,
   text,
   UpdatedSince,
 } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
-import { Changes, CompareTo, versionEntry } from './history.ts'
-import { Assessment, AssessmentInput, ContentBlock, ContentBlockInput } from './lesson-content.ts'
+import { CompareTo, diffFields } from './history.ts'
+import { Assessment, AssessmentInput, ContentBlockInput } from './lesson-content.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
-import { deletedEntry, erase, trashSort } from './trash.ts'
+import { changed, deletedFields, externalId, managedBy, versionFields } from './record-fields.ts'
+import { erase, trashSort } from './trash.ts'
 
 const lessonStatuses = ['draft', 'published'] as const
-export const LessonStatus = z.enum(lessonStatuses)
+export const LessonStatus = named('LessonStatus', 'Whether learners can see a lesson', z.enum(lessonStatuses))
+
+/** What can be written of a lesson. */
+const attributes = {
+  externalId: externalId('lesson'),
+  courseId: field(
+    Reference,
+    'Course of the lesson: id or ext:<externalId>; responses have the id',
+    'Course: id or external id',
+  ),
+  moduleId: field(
+    optional(z.string().min(1).max(100)),
+    'Id of the module of that course which the lesson belongs to; null for none',
+    'Id of the course module',
+  ),
+  title: field(text(1, 255), 'Title of the lesson', 'Title'),
+  description: field(z.string().max(10_000).default(''), 'What the lesson is about', 'Description'),
+  order: field(
+    z.int().min(1).max(100_000).optional(),
+    'Position in the course, from 1 (default after the last lesson); if it is taken, the lessons from there on move down',
+    'Position in the course',
+  ),
+  durationMinutes: field(optional(Minutes), 'Duration of the lesson, in minutes', 'Duration in minutes'),
+  status: field(
+    LessonStatus.default('published'),
+    'draft or published: learners see published lessons of published courses',
+    'Status',
+  ),
+  learningObjectives: field(
+    Objectives,
+    'What learners will be able to do after the lesson',
+    'Learning objective',
+  ),
+  contentBlocks: field(
+    z.array(ContentBlockInput).max(1000).default([]),
+    'Content of the lesson, in order',
+    'Content',
+  ),
+  assessments: field(
+    z.array(AssessmentInput).max(100).default([]),
+    'Quizzes, assignments, exams and surveys of the lesson',
+    'Assessments',
+  ),
+  managedBy,
+}
 
 /** The writable attributes of a lesson. */
-export const LessonInput = z.strictObject({
-  externalId: ExternalId,
-  courseId: Reference,
-  moduleId: optional(z.string().min(1).max(100)),
-  title: text(1, 255),
-  description: z.string().max(10_000).default(''),
-  order: z.int().min(1).max(100_000).optional(),
-  durationMinutes: optional(Minutes),
-  status: LessonStatus.default('published'),
-  learningObjectives: Objectives,
-  contentBlocks: z.array(ContentBlockInput).max(1000).default([]),
-  assessments: z.array(AssessmentInput).max(100).default([]),
-  managedBy: ManagedBy,
-})
+export const LessonInput = named('LessonInput', 'The attributes of a new lesson', sent(attributes))
 export type LessonInput = z.output<typeof LessonInput>
 
-export const LessonPatch = patchOf(LessonInput)
+export const LessonPatch = named(
+  'LessonPatch',
+  'A merge patch of a lesson (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+  patchOf(LessonInput),
+)
 
-/** A lesson. Learners do not get the answers of its questions. */
-export const Lesson = z.object({
-  id: z.string(),
-  externalId: z.string().nullable(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  moduleId: z.string().nullable(),
-  title: z.string(),
-  description: z.string(),
-  order: z.int(),
-  durationMinutes: z.int().nullable(),
-  status: LessonStatus,
-  learningObjectives: z.array(z.string()),
-  contentBlocks: z.array(ContentBlock),
-  assessments: z.array(Assessment),
-  managedBy: z.string().nullable(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+const id = field(z.string(), 'Id of the lesson, les_…')
+
+/** The attributes as responses have them: learners do not get the answers of questions. */
+function visible() {
+  return {
+    ...answered(attributes),
+    assessments: field(z.array(Assessment).max(100), attributes.assessments.says),
+  }
+}
+
+/** A lesson. */
+export const Lesson = named(
+  'Lesson',
+  'A lesson of a course',
+  shown(() => {
+    const { externalId, courseId, ...others } = visible()
+    return {
+      id,
+      externalId,
+      courseId,
+      courseTitle: field(z.string(), 'Title of the course as it is now, whatever the version of the lesson'),
+      ...others,
+      ...changed,
+    }
+  }),
+)
 export type Lesson = z.output<typeof Lesson>
 
 /** One entry of the version history of a lesson; who made those of earlier releases is not known. */
-export const LessonVersion = z.object({
-  lessonId: z.string(),
-  ...versionEntry,
-  userId: z.string().nullable(),
-})
+const versionOfLesson = {
+  lessonId: id,
+  ...versionFields,
+  userId: field(
+    z.string().nullable(),
+    'User who made the version; null for one that was made before lessons had a history',
+  ),
+  userEmail: field(
+    z.string().nullable(),
+    'E-mail address of that user as it is now; null where it is not known who it was',
+  ),
+}
+export const LessonVersion = named(
+  'LessonVersion',
+  'One version of a lesson',
+  shown(() => versionOfLesson),
+)
 export type LessonVersion = z.output<typeof LessonVersion>
 
 /** A version with the attributes that the lesson had then. */
-export const LessonSnapshot = LessonVersion.extend({
-  attributes: Lesson.omit({ id: true, courseTitle: true, version: true, createdAt: true, updatedAt: true }),
-})
+export const LessonSnapshot = named(
+  'LessonSnapshot',
+  'One version of a lesson, with the attributes that the lesson had then',
+  shown(() => ({
+    ...versionOfLesson,
+    attributes: field(shown(visible), 'The attributes of the lesson in that version'),
+  })),
+)
 export type LessonSnapshot = z.output<typeof LessonSnapshot>
 
 /** What differs between two versions. */
-export const LessonDiff = z.object({
-  lessonId: z.string(),
-  from: z.int(),
-  to: z.int(),
-  changes: Changes,
-})
+export const LessonDiff = named(
+  'LessonDiff',
+  'What differs between two versions of a lesson',
+  shown(() => ({ lessonId: id, ...diffFields('/contentBlocks') })),
+)
 export type LessonDiff = z.output<typeof LessonDiff>
 
 /** A deleted lesson that can be restored. */
-export const DeletedLesson = z.object({
-  id: z.string(),
-  externalId: z.string().nullable(),
-  courseId: z.string(),
-  title: z.string(),
-  order: z.int(),
-  status: LessonStatus,
-  ...deletedEntry,
-})
+export const DeletedLesson = named(
+  'DeletedLesson',
+  'A deleted lesson',
+  shown(() => {
+    const { externalId, courseId, title, order, status } = answered(attributes)
+    return {
+      id,
+      externalId: {
+        ...externalId,
+        says: 'Your own id for the lesson; it stays taken until the lesson is deleted permanently',
+      },
+      courseId: { ...courseId, says: 'Id of the course, crs_…' },
+      title,
+      order: { ...order, says: 'Position in the course, to which the lesson returns when it is restored' },
+      status: { ...status, says: 'Status of the lesson when it was deleted' },
+      ...deletedFields,
+    }
+  }),
+)
 export type DeletedLesson = z.output<typeof DeletedLesson>
 
 /** Lessons. Learners see the published ones of published courses. */
@@ -121,7 +187,7 @@ export const lessons = {
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),
-    response: page(Lesson),
+    response: page(Lesson, 'lessons'),
     status: 200,
     list: true,
     filters: {
@@ -191,7 +257,7 @@ export const lessons = {
     scope: 'read',
     roles: staff,
     query: z.strictObject({ ...period('Created'), ...paging }),
-    response: page(LessonVersion),
+    response: page(LessonVersion, 'versions of a lesson'),
     status: 200,
     list: true,
     filters: inPeriod('createdAt'),
@@ -239,7 +305,7 @@ export const lessons = {
     scope: 'read',
     roles: teachers,
     query: z.strictObject({ course_id: ofCourse, ...period('Deleted'), sort: trashSort, ...paging }),
-    response: page(DeletedLesson),
+    response: page(DeletedLesson, 'deleted lessons'),
     status: 200,
     list: true,
     filters: {

@@ -3,7 +3,7 @@ import * as analytics from './analytics.ts'
 import * as apps from './apps.ts'
 import { AuditEntry, audit } from './audit.ts'
 import { BatchResult } from './batch.ts'
-import * as attributes from './course-attributes.ts'
+import * as course from './course.ts'
 import * as courses from './courses.ts'
 import * as deliveries from './deliveries.ts'
 import * as endpoints from './endpoints.ts'
@@ -27,8 +27,8 @@ export type Named = Readonly<Record<string, z.ZodType>>
 /** What requests carry, by the name of the component. */
 export const sent: Named = {
   ReplayInput: deliveries.ReplayInput,
-  CourseInput: attributes.CourseInput,
-  CoursePatch: attributes.CoursePatch,
+  CourseInput: course.CourseInput,
+  CoursePatch: course.CoursePatch,
   LessonInput: lessons.LessonInput,
   LessonPatch: lessons.LessonPatch,
   UserInput: users.UserInput,
@@ -55,14 +55,14 @@ export const sent: Named = {
 
 /** What responses carry. */
 export const shown: Named = {
-  Course: courses.Course,
+  Course: course.Course,
   CoursePage: courses.courses.list.response,
-  CourseUpdate: courses.CourseUpdate,
-  CourseVersion: courses.CourseVersion,
+  CourseUpdate: course.CourseUpdate,
+  CourseVersion: course.CourseVersion,
   CourseVersionPage: courses.courses.versions.response,
-  CourseSnapshot: courses.CourseSnapshot,
-  CourseDiff: courses.CourseDiff,
-  DeletedCourse: courses.DeletedCourse,
+  CourseSnapshot: course.CourseSnapshot,
+  CourseDiff: course.CourseDiff,
+  DeletedCourse: course.DeletedCourse,
   DeletedCoursePage: courses.courses.listDeleted.response,
   Lesson: lessons.Lesson,
   LessonPage: lessons.lessons.list.response,
@@ -123,8 +123,8 @@ export const shown: Named = {
 
 /** Choices that have a name of their own, in requests and responses. */
 export const choices: Named = {
-  Difficulty: attributes.Difficulty,
-  CourseStatus: attributes.CourseStatus,
+  Difficulty: course.Difficulty,
+  CourseStatus: course.CourseStatus,
   LessonStatus: lessons.LessonStatus,
   Role: users.Role,
   UserStatus: users.UserStatus,
@@ -141,16 +141,7 @@ export const choices: Named = {
 
 /** Which request says how long, high or many the fields of a response are. */
 export const bounded: Readonly<Record<string, string>> = {
-  Course: 'CourseInput',
   Lease: 'LeaseInput',
-  CourseSnapshot: 'CourseInput',
-  DeletedCourse: 'CourseInput',
-  Lesson: 'LessonInput',
-  LessonSnapshot: 'LessonInput',
-  DeletedLesson: 'LessonInput',
-  User: 'UserInput',
-  CurrentUser: 'UserInput',
-  Enrollment: 'EnrollmentInput',
   Progress: 'ProgressInput',
   ProgressStep: 'ProgressInput',
   Grade: 'GradeInput',

@@ -4,7 +4,7 @@ import { operations } from './index.ts'
 import type { Schema } from './openapi-limits.ts'
 import { bounded, choices, type Named, sent, shown } from './openapi-names.ts'
 import { partsOf, queryOf, sentOf, shownOf } from './openapi-tidy.ts'
-import { words } from './words/index.ts'
+import { wordsOf } from './openapi-words.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -27,13 +27,13 @@ export function documentSchemas(): DocumentSchemas {
   )
   const input = jsonOf('input', { ...choices, ...sent, ...queries })
   const output = jsonOf('output', { ...choices, ...shown })
-  const requests = each(sent, (name) => sentOf(input[name] ?? {}, words[name] ?? {}))
+  const requests = each(sent, (name, schema) => sentOf(input[name] ?? {}, wordsOf(name, schema)))
   const limits = (name: string) => {
     const parts = partsOf(requests[bounded[name] ?? ''] ?? {})
     return new Map([...parts, ...parts.map(([path, part]) => [`attributes.${path}`, part] as const)])
   }
-  const responses = each({ ...choices, ...shown }, (name) =>
-    shownOf(output[name] ?? {}, words[name] ?? {}, limits(name)),
+  const responses = each({ ...choices, ...shown }, (name, schema) =>
+    shownOf(output[name] ?? {}, wordsOf(name, schema), limits(name)),
   )
   const names = new Map(Object.entries({ ...sent, ...shown }).map(([name, schema]) => [schema, name]))
   const nameOf = (body: z.ZodType) => {
@@ -49,8 +49,8 @@ export function documentSchemas(): DocumentSchemas {
   }
 }
 
-function each(named: Named, make: (name: string) => Schema): Schemas {
-  return Object.fromEntries(Object.keys(named).map((name) => [name, make(name)]))
+function each(named: Named, make: (name: string, schema: z.ZodType) => Schema): Schemas {
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, make(name, schema)]))
 }
 
 function jsonOf(io: 'input' | 'output', named: Named): Schemas {

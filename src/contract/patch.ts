@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { type Fields, fieldsOf, withFields } from './fields.ts'
 
 /** Any part of a value, with null for "back to the default" where there is one (RFC 7396). */
 export type Patch<Value> = Value extends readonly unknown[]
@@ -16,10 +17,19 @@ export type Patch<Value> = Value extends readonly unknown[]
  * The merge patch of a resource's writable attributes: everything optional, null where the attribute can be left out
  * of a new resource, objects merged, arrays replaced (RFC 7396). It describes what may be sent; the server validates
  * the merged whole.
+ *
+ * @param fields the words of its fields, where they are not those of a new resource
  */
-export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
+export function patchOf<Schema extends z.ZodObject>(
+  schema: Schema,
+  fields: () => Fields = () => fieldsOf(schema) ?? {},
+) {
   // Only the OpenAPI document looks inside; everybody else is spared the making.
-  return z.lazy(() => loose(schema)) as unknown as z.ZodType<Patch<z.input<Schema>>, Patch<z.input<Schema>>>
+  const patch = z.lazy(() => loose(schema)) as unknown as z.ZodType<
+    Patch<z.input<Schema>>,
+    Patch<z.input<Schema>>
+  >
+  return withFields(patch, fields)
 }
 
 function loose(schema: z.ZodType): z.ZodType {

@@ -185,7 +185,7 @@ export const progress = {
     published: false,
     scope: 'write',
     roles: teachers,
-    body: batchOf(ProgressItem, 'update'),
+    body: batchOf(ProgressItem, 'update', 'ProgressBatch'),
     response: BatchResult,
     status: 200,
     report: true,

@@ -1,13 +1,5 @@
-import * as z from 'zod'
-import { BooleanParam, Time } from './field.ts'
+import { BooleanParam } from './field.ts'
 import { sorting } from './page.ts'
-
-/** What is said of everything that was deleted: by whom and when, and until when it can be restored. */
-export const deletedEntry = {
-  userId: z.string(),
-  deletedAt: Time,
-  restorableUntil: Time,
-}
 
 /** The query parameter that deletes for good. */
 export const erase = BooleanParam.default(false).meta({

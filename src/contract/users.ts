@@ -1,26 +1,17 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import {
-  BooleanParam,
-  choices,
-  ExternalId,
-  exactly,
-  ManagedBy,
-  optional,
-  period,
-  search,
-  Time,
-  UpdatedSince,
-} from './field.ts'
+import { BooleanParam, choices, exactly, optional, period, search, UpdatedSince } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { scopes } from './keys.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { Profile } from './profile.ts'
+import { changed, externalId, managedBy } from './record-fields.ts'
 import { roles, userStatuses } from './user-choices.ts'
 
-export const Role = z.enum(roles)
+export const Role = named('Role', 'Role of a user: it limits what their credentials can do', z.enum(roles))
 export type Role = z.output<typeof Role>
 
 const aliases: Readonly<Record<string, Role>> = {
@@ -34,7 +25,7 @@ export const RoleInput = z
   .enum([...roles, 'student', 'teacher', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
-export const UserStatus = z.enum(userStatuses)
+export const UserStatus = named('UserStatus', 'Whether a user can sign in', z.enum(userStatuses))
 
 const Email = z
   .string()
@@ -62,54 +53,90 @@ const Username = optional(
   z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 characters: letters, digits or . _ @ -'),
 )
 
+const username = field(
+  Username,
+  'Name to sign in with instead of the e-mail address, unique',
+  'Username to sign in with',
+)
+const profile = field(Profile.prefault({}), 'Name, settings and learning preferences of the user')
+const password = field(
+  optional(Password).meta({ writeOnly: true }),
+  'Password to sign in with, 12–256 characters; never shown. null removes it',
+)
+
+/** What can be written of a user. */
+const attributes = {
+  externalId: externalId('user'),
+  email: field(Email, 'E-mail address; unique, ignoring case', 'E-mail address'),
+  username,
+  role: field(
+    RoleInput.default('learner'),
+    'Role of the user; teacher, student and observer are accepted for instructor, learner and analyst',
+    'Role',
+  ),
+  status: field(
+    UserStatus.default('active'),
+    'active, suspended or deleted: only active users can sign in',
+    'Account status',
+  ),
+  profile,
+  password,
+  managedBy,
+}
+
 /** The writable attributes of a user. */
-export const UserInput = z.strictObject({
-  externalId: ExternalId,
-  email: Email,
-  username: Username,
-  role: RoleInput.default('learner'),
-  status: UserStatus.default('active'),
-  profile: Profile.prefault({}),
-  password: optional(Password).meta({ writeOnly: true }),
-  managedBy: ManagedBy,
-})
+export const UserInput = named('UserInput', 'The attributes of a new user', sent(attributes))
 export type UserInput = z.output<typeof UserInput>
 
-export const UserPatch = patchOf(UserInput)
+export const UserPatch = named(
+  'UserPatch',
+  'A merge patch of a user (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+  patchOf(UserInput),
+)
+
+function visible() {
+  const { password: _, ...shown } = attributes
+  return {
+    id: field(z.string(), 'Id of the user, usr_…'),
+    ...answered(shown),
+    role: field(Role, 'Role of the user: it limits what their credentials can do'),
+    ...changed,
+  }
+}
 
 /** A user, never with the password. */
-export const User = z.object({
-  id: z.string(),
-  externalId: z.string().nullable(),
-  email: z.string(),
-  username: z.string().nullable(),
-  role: Role,
-  status: UserStatus,
-  profile: Profile,
-  managedBy: z.string().nullable(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+export const User = named('User', 'A user, without the password', shown(visible))
 export type User = z.output<typeof User>
 
 /** The signed-in user, with the scopes of the credential in use. */
-export const CurrentUser = User.extend({
-  scopes: z.array(z.enum(scopes)),
-  authMethod: z.enum(['api_key', 'oauth', 'local']),
-})
+export const CurrentUser = named(
+  'CurrentUser',
+  'The signed-in user, and what the credential in use may do',
+  shown(() => ({
+    ...visible(),
+    scopes: field(z.array(z.enum(scopes)), 'Scopes of the credential in use'),
+    authMethod: field(z.enum(['api_key', 'oauth', 'local']), 'How the request was authenticated'),
+  })),
+)
 export type CurrentUser = z.output<typeof CurrentUser>
 
 /** What users can change about themselves. */
-export const OwnInput = z.strictObject({
-  username: Username,
-  profile: Profile.prefault({}),
-  password: optional(Password).meta({ writeOnly: true }),
-  currentPassword: optional(CurrentPassword).meta({ writeOnly: true }),
+export const OwnInput = sent({
+  username,
+  profile,
+  password,
+  currentPassword: field(
+    optional(CurrentPassword).meta({ writeOnly: true }),
+    'Your current password; required to set a new one',
+  ),
 })
 export type OwnInput = z.output<typeof OwnInput>
 
-export const OwnPatch = patchOf(OwnInput)
+export const OwnPatch = named(
+  'OwnPatch',
+  'A merge patch of your own account (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+  patchOf(OwnInput),
+)
 
 /** Users, and the one who is signed in. */
 export const users = {
@@ -136,7 +163,7 @@ export const users = {
       sort: sorting(['createdAt', 'updatedAt', 'email'], '-createdAt'),
       ...paging,
     }),
-    response: page(User),
+    response: page(User, 'users'),
     status: 200,
     list: true,
     filters: {
@@ -184,7 +211,7 @@ export const users = {
     published: false,
     scope: 'write',
     roles: teachers,
-    body: batchOf(UserInput, 'fail'),
+    body: batchOf(UserInput, 'fail', 'UserBatch'),
     response: BatchResult,
     status: 200,
     report: true,

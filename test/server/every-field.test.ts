@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type * as z from 'zod'
 import { AppInput } from '../../src/contract/apps.ts'
-import { CourseInput } from '../../src/contract/course-attributes.ts'
+import { CourseInput } from '../../src/contract/course.ts'
 import { EndpointInput } from '../../src/contract/endpoints.ts'
 import { EnrollmentInput } from '../../src/contract/enrollments.ts'
 import { GradeInput } from '../../src/contract/grades.ts'

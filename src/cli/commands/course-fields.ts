@@ -1,4 +1,4 @@
-import type { CourseInput } from '../../contract/course-attributes.ts'
+import type { CourseInput } from '../../contract/course.ts'
 import type { FieldFlags } from '../command/flag.ts'
 
 /** The levels of a course, the easiest first. */

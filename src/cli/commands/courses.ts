@@ -1,4 +1,4 @@
-import type { CourseInput } from '../../contract/course-attributes.ts'
+import type { CourseInput } from '../../contract/course.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
-import { CourseInput } from '../../contract/course-attributes.ts'
+import { CourseInput } from '../../contract/course.ts'
 import { text } from '../../contract/field.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'

@@ -1,15 +1,11 @@
 import * as access from './access.ts'
 import * as analytics from './analytics.ts'
 import { auditEntryWords } from './audit.ts'
-import * as courses from './courses.ts'
 import * as deliveries from './deliveries.ts'
-import * as enrollments from './enrollments.ts'
 import * as grades from './grades.ts'
 import * as integrations from './integrations.ts'
-import * as lessons from './lessons.ts'
 import * as progress from './progress.ts'
 import * as record from './record.ts'
-import * as users from './users.ts'
 import * as webhooks from './webhooks.ts'
 
 function page(of: string): record.Words {
@@ -18,64 +14,10 @@ function page(of: string): record.Words {
 
 /** The words of each component of the OpenAPI document, by its name. */
 export const words: Readonly<Record<string, record.Words>> = {
-  Difficulty: { '': 'Difficulty of a course, from easiest to hardest' },
-  CourseStatus: { '': 'Status of a course: draft, published or archived' },
-  LessonStatus: { '': 'Whether learners can see a lesson' },
-  Role: { '': 'Role of a user: it limits what their credentials can do' },
-  UserStatus: { '': 'Whether a user can sign in' },
-  EnrollmentRole: { '': 'Role of a user in a course' },
-  EnrollmentStatus: { '': 'Status of an enrolment' },
   EndpointStatus: { '': 'Whether events are sent to an endpoint' },
   DeliveryStatus: { '': 'What became of a webhook delivery' },
   MessageStatus: { '': 'Whether a message was delivered, is still to be sent, or was given up' },
   ProgressStatus: { '': 'Derived from the completion percentage when progress is recorded' },
-
-  Course: courses.courseWords,
-  CourseInput: courses.courseInputWords,
-  CoursePatch: courses.coursePatchWords,
-  CoursePage: page('courses'),
-  CourseUpdate: courses.courseUpdateWords,
-  CourseVersion: courses.courseVersionWords,
-  CourseVersionPage: page('versions of a course'),
-  CourseSnapshot: {
-    ...record.below('attributes', courses.courseInputWords),
-    ...courses.courseVersionWords,
-    '': 'One version of a course, with the attributes that the course had then',
-    attributes: 'The attributes of the course in that version',
-  },
-  CourseDiff: courses.courseDiffWords,
-  DeletedCourse: courses.deletedCourseWords,
-  DeletedCoursePage: page('deleted courses'),
-
-  Lesson: lessons.lessonWords,
-  LessonInput: lessons.lessonInputWords,
-  LessonPatch: lessons.lessonPatchWords,
-  LessonPage: page('lessons'),
-  LessonVersion: lessons.lessonVersionWords,
-  LessonVersionPage: page('versions of a lesson'),
-  LessonSnapshot: {
-    ...record.below('attributes', lessons.lessonInputWords),
-    ...lessons.lessonVersionWords,
-    '': 'One version of a lesson, with the attributes that the lesson had then',
-    attributes: 'The attributes of the lesson in that version',
-  },
-  LessonDiff: lessons.lessonDiffWords,
-  DeletedLesson: lessons.deletedLessonWords,
-  DeletedLessonPage: page('deleted lessons'),
-
-  User: users.userWords,
-  UserInput: users.userInputWords,
-  UserPatch: users.userPatchWords,
-  UserPage: page('users'),
-  UserBatch: record.batchWords,
-  CurrentUser: users.currentUserWords,
-  OwnPatch: users.ownPatchWords,
-
-  Enrollment: enrollments.enrollmentWords,
-  EnrollmentInput: enrollments.enrollmentInputWords,
-  EnrollmentPatch: enrollments.enrollmentPatchWords,
-  EnrollmentPage: page('enrolments'),
-  EnrollmentBatch: record.batchWords,
 
   Progress: progress.progressWords,
   ProgressInput: progress.progressInputWords,
@@ -83,7 +25,6 @@ export const words: Readonly<Record<string, record.Words>> = {
   ProgressPage: page('progress records'),
   ProgressStep: progress.progressStepWords,
   ProgressStepPage: page('the progress history of a learner in a course'),
-  ProgressBatch: record.batchWords,
 
   Grade: grades.gradeWords,
   GradeInput: grades.gradeInputWords,
@@ -91,7 +32,6 @@ export const words: Readonly<Record<string, record.Words>> = {
   GradePage: page('grades'),
   GradeStep: grades.gradeStepWords,
   GradeStepPage: page('the history of a grade'),
-  GradeBatch: record.batchWords,
 
   LearnerRow: analytics.learnerRowWords,
   LearnerPage: analytics.learnerPageWords,
@@ -136,12 +76,10 @@ export const words: Readonly<Record<string, record.Words>> = {
   Mapping: integrations.mappingWords,
   MappingInput: integrations.mappingInputWords,
   MappingPage: page('mappings'),
-  MappingBatch: record.batchWords,
 
   AuditEntry: auditEntryWords,
   AuditEntryPage: page('the audit log'),
 
-  BatchResult: record.batchResultWords,
   Problem: record.problemWords,
   Health: record.healthWords,
   OpenApiDocument: { '': 'An OpenAPI 3.1 document' },

@@ -19,62 +19,12 @@ export const pageWords = {
   totalIsExact: 'Whether total is exact; if false, there are at least that many',
 } satisfies Words
 
-/** What each entry of a version history says. */
-export const versionWords = {
-  version: 'Number of the version, from 1',
-  createdAt: 'When the version was made',
-  userId: 'User who made the version',
-  userEmail: 'E-mail address of that user as it is now',
-  modifiedAttributes: 'Names of the attributes that differ from the version before',
-} satisfies Words
-
-/** What a comparison of two versions says. */
-export const diffWords = {
-  from: 'Version on the left of the comparison',
-  to: 'Version on the right of the comparison',
-  changes: 'One entry for each place that differs; lists differ as a whole',
-  'changes.pointer': 'JSON Pointer (RFC 6901) into the attributes, such as /assessmentCriteria/passingScore',
-  'changes.from': 'Value in the version on the left; absent if it has none',
-  'changes.to': 'Value in the version on the right; absent if it has none',
-} satisfies Words
-
-/** What is said of everything that was deleted and can be restored. */
-export const deletedWords = {
-  userId: 'User who deleted it',
-  deletedAt: 'When it was deleted',
-  restorableUntil:
-    'Until when it can be restored, 30 days after it was deleted; then it is deleted permanently',
-} satisfies Words
-
 /** The table with each path below another one, for a schema inside a schema. */
 export function below(path: string, words: Words): Words {
   return Object.fromEntries(
     Object.entries(words).map(([name, text]) => [name === '' ? path : `${path}.${name}`, text]),
   )
 }
-
-/** What a batch takes and answers. */
-export const batchWords = {
-  '': 'Up to 1,000 items, each of which succeeds or fails on its own',
-  items: 'The items, in the order of the results',
-  onExists: 'What to do with an item that already exists: fail with 409, update it, or skip it',
-} satisfies Words
-
-/** What the result of a batch says. */
-export const batchResultWords = {
-  '': 'The results of a batch: one for each item, in the same order',
-  results: 'One result for each item',
-  'results.index': 'Index of the item in the request, from 0',
-  'results.status': 'Status of the item: 201 created, 200 updated or unchanged, otherwise the error status',
-  'results.id': 'Id of the record; absent if there is none',
-  'results.code':
-    'unchanged, skipped, a warning such as unweighted, or the error code; absent if the item was created or updated',
-  'results.detail': 'What went wrong, or the warning, as a sentence',
-  'results.errors': 'All problems of the item',
-  'results.errors.pointer': 'JSON Pointer to the field (RFC 6901) in the item, such as #/email',
-  'results.errors.code': 'Code of the problem, for programs',
-  'results.errors.detail': 'What is wrong with the field, continuing its name',
-} satisfies Words
 
 /** What the members of an error are. */
 export const problemWords = {

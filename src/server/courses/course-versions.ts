@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { CourseInput } from '../../contract/course-attributes.ts'
+import { CourseInput } from '../../contract/course.ts'
 import type {
   Course,
   CourseDiff,

@@ -1,5 +1,5 @@
 import sql, { empty, join } from 'sql-template-tag'
-import { CourseInput } from '../../contract/course-attributes.ts'
+import { CourseInput } from '../../contract/course.ts'
 import { difficulties } from '../../contract/course-choices.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'

@@ -44,7 +44,7 @@ export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
 export function resourceOf<Schema extends z.ZodObject>(
   call: Call,
   schema: Schema,
-  shown: z.ZodObject,
+  shown: z.ZodType,
   current?: object,
   found?: readonly Fault[],
 ): z.output<Schema> {

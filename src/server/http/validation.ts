@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isList } from '../../contract/field.ts'
+import { fieldsOf } from '../../contract/fields.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
@@ -21,22 +22,23 @@ import { maximumMembers, mergePatch, pointerOf, structuralFaults, unsound } from
  */
 export function parseResource<Schema extends z.ZodObject>(
   schema: Schema,
-  shown: z.ZodObject,
+  shown: z.ZodType,
   body: unknown,
   current: JsonObject = {},
   found: readonly Fault[] = [],
 ): z.output<Schema> {
-  const faults = structureFaults(body, { ...shown.shape, ...schema.shape })
+  const fields = fieldsOf(shown) ?? (shown instanceof z.ZodObject ? shown.shape : {})
+  const faults = structureFaults(body, { ...fields, ...schema.shape })
   if (!isJsonObject(body))
     throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
   for (const fault of found) faults.add(fault)
-  addUnknownNulls(faults, schema, shown.shape, body)
+  addUnknownNulls(faults, schema, fields, body)
   const writable = Object.fromEntries(
     Object.entries(current).filter(([key]) => Object.hasOwn(schema.shape, key)),
   )
   const sent = Object.fromEntries(
     Object.entries(body).filter(([key, value]) => {
-      if (Object.hasOwn(schema.shape, key) || !Object.hasOwn(shown.shape, key)) return true
+      if (Object.hasOwn(schema.shape, key) || !Object.hasOwn(fields, key)) return true
       if (!Object.hasOwn(current, key) || !isDeepStrictEqual(value, current[key])) {
         faults.add({ pointer: pointerOf([key]), code: 'read_only', detail: 'is read-only' })
       }

@@ -1,0 +1,109 @@
+import * as z from 'zod'
+
+/** One field of a record: its schema, and what people are told of it wherever they meet it. */
+export interface Field<Schema extends z.ZodType = z.ZodType> {
+  readonly is: Schema
+  /** In the reference: `Title of the course`. */
+  readonly says: string
+  /** In help and prompts, in few words: `Title`; `says` unless told otherwise. */
+  readonly label?: string
+  /** True for what connects a record to other systems: help lists it after what the record is about. */
+  readonly foreign?: true
+}
+
+/** The fields of a record, or of an object inside one. */
+export type Fields = Readonly<Record<string, Field>>
+
+type ShapeOf<F extends Fields> = { -readonly [Name in keyof F]: F[Name]['is'] }
+type Sent<F extends Fields> = z.ZodObject<ShapeOf<F>, z.core.$strict>
+type Shown<F extends Fields> = z.output<z.ZodObject<ShapeOf<F>>>
+
+/** A value as responses have it: nothing is left out. */
+type Whole<Value> = Value extends readonly (infer Item)[]
+  ? Whole<Item>[]
+  : Value extends object
+    ? { [Name in keyof Value]-?: Whole<Exclude<Value[Name], undefined>> }
+    : Value
+type Answered<F extends Fields> = {
+  readonly [Name in keyof F]: Field<z.ZodType<Whole<Exclude<z.output<F[Name]['is']>, undefined>>>>
+}
+
+const fieldsBySchema = new WeakMap<z.ZodType, () => Fields>()
+const namesBySchema = new WeakMap<z.ZodType, { readonly name: string; readonly says: string }>()
+
+/** A field that is told of in these words. */
+export function field<Schema extends z.ZodType>(is: Schema, says: string, label?: string): Field<Schema> {
+  return { is, says, ...(label !== undefined && { label }) }
+}
+
+/**
+ * The object of a request with these fields. Facts are known of the final object alone, since zod makes another one of
+ * each: what is more to it comes as `refine`.
+ */
+export function sent<F extends Fields>(fields: F, refine?: (object: Sent<F>) => Sent<F>): Sent<F> {
+  const object = z.strictObject(shapeOf(fields)) as Sent<F>
+  return withFields(refine?.(object) ?? object, () => fields)
+}
+
+/**
+ * The object of a response with these fields, and with whatever else comes. It is made when it is looked into, which no
+ * command does.
+ */
+export function shown<F extends Fields>(fields: () => F): z.ZodType<Shown<F>> {
+  let made: F | undefined
+  const once = () => {
+    made ??= fields()
+    return made
+  }
+  return withFields(
+    z.lazy(() => z.object(shapeOf(once()))),
+    once,
+  ) as unknown as z.ZodType<Shown<F>>
+}
+
+/** The fields of a request as responses have them: without defaults, none left out, objects open, bounds kept. */
+export function answered<F extends Fields>(fields: F): Answered<F> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, { ...field, is: wholeOf(field.is) }]),
+  ) as Answered<F>
+}
+
+function wholeOf(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
+    return wholeOf(schema.unwrap() as z.ZodType)
+  }
+  if (schema instanceof z.ZodNullable) return wholeOf(schema.unwrap() as z.ZodType).nullable()
+  // Made anew it would lose its bounds.
+  if (schema instanceof z.ZodArray) {
+    return schema.clone({ ...schema.def, element: wholeOf(schema.element as z.ZodType) })
+  }
+  const fields = fieldsOf(schema)
+  return fields ? shown(() => answered(fields)) : schema
+}
+
+/** Gives a schema the name and the words of a component of the OpenAPI document. */
+export function named<Schema extends z.ZodType>(name: string, says: string, schema: Schema): Schema {
+  namesBySchema.set(schema, { name, says })
+  return schema
+}
+
+/** Tells that an object has these fields. */
+export function withFields<Schema extends z.ZodType>(schema: Schema, fields: () => Fields): Schema {
+  fieldsBySchema.set(schema, fields)
+  return schema
+}
+
+/** The fields of an object that was made from some; undefined for any other schema. */
+export function fieldsOf(schema: z.ZodType): Fields | undefined {
+  return fieldsBySchema.get(schema)?.()
+}
+
+/** The component that a schema is; undefined where it has no name. */
+export function componentOf(schema: z.ZodType): { readonly name: string; readonly says: string } | undefined {
+  return namesBySchema.get(schema)
+}
+
+/** The schemas of fields by their names. */
+export function shapeOf<F extends Fields>(fields: F): ShapeOf<F> {
+  return Object.fromEntries(Object.entries(fields).map(([name, { is }]) => [name, is])) as ShapeOf<F>
+}

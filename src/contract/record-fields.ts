@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { ExternalId, ManagedBy, Time } from './field.ts'
+import { type Field, field } from './fields.ts'
+
+/** The id that a school itself gives to a record. */
+export function externalId(noun: string): Field<typeof ExternalId> {
+  return {
+    is: ExternalId,
+    says: 'Your own id for this record, such as the one in your student information system; unique per type',
+    label: `Your own id for the ${noun}`,
+    foreign: true,
+  }
+}
+
+/** The system that a record comes from. */
+export const managedBy: Field<typeof ManagedBy> = {
+  is: ManagedBy,
+  says: 'External system that manages this record',
+  foreign: true,
+}
+
+/** The version of a record. */
+export const version = field(
+  z.int(),
+  'Number of changes of this record, from 1; also the ETag of the response',
+)
+/** The time of the last change. */
+export const updatedAt = field(Time, 'When the record was last changed')
+
+/** What is known of each record that can be changed. */
+export const changed = { version, createdAt: field(Time, 'When the record was created'), updatedAt }
+
+/** What each entry of a version history says, beside whose it is. */
+export const versionFields = {
+  version: field(z.int(), 'Number of the version, from 1'),
+  createdAt: field(Time, 'When the version was made'),
+  userId: field(z.string(), 'User who made the version'),
+  userEmail: field(z.string().nullable(), 'E-mail address of that user as it is now'),
+  modifiedAttributes: field(
+    z.array(z.string()),
+    'Names of the attributes that differ from the version before',
+  ),
+}
+
+/** What is said of everything that was deleted: by whom and when, and until when it can be restored. */
+export const deletedFields = {
+  userId: field(z.string(), 'User who deleted it'),
+  deletedAt: field(Time, 'When it was deleted'),
+  restorableUntil: field(
+    Time,
+    'Until when it can be restored, 30 days after it was deleted; then it is deleted permanently',
+  ),
+}
