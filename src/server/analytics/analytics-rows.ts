@@ -1,16 +1,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { LearnerRow, type Summary } from '../../contract/analytics.ts'
 import type { Cell, Database } from '../database/database.ts'
-import {
-  type Condition,
-  invalidCursor,
-  type Page,
-  readCursorParts,
-  where,
-  writeCursor,
-} from '../database/keyset.ts'
+import { type Condition, invalidCursor, type Page, readCursorParts, writeCursor } from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
-import { byEmail, byUser } from './analytics-tables.ts'
+import { byEmail, byUser, type Joined, rowsOf } from './analytics-tables.ts'
 import { partsOfRows } from './row-summary.ts'
 
 /** The columns of a row about a learner in a course, in the order of the CSV. */
@@ -35,13 +28,13 @@ const orderedColumns = raw(
 
 /** Which rows: of tables in an order of their own, user by user unless told otherwise, and under which conditions. */
 export interface Rows {
-  readonly tables?: Sql
+  readonly tables?: Joined
   readonly conditions: readonly Condition[]
 }
 
 /** The statement that selects all rows that meet the conditions, in their order. */
 export function everyRow({ tables = byUser, conditions }: Rows): Sql {
-  return sql`select ${selected} from ${tables} ${where(conditions)} ${ordered}`
+  return sql`select ${selected} from ${rowsOf(tables, conditions)} ${ordered}`
 }
 
 /** Figures over all rows that meet the conditions, which leave those of some learners. */
@@ -91,8 +84,7 @@ export async function coursesPage(
   const after = cursor === undefined ? undefined : afterCursor(cursor, sql`e.user_email`)
   const within = end === undefined ? undefined : sql`e.user_email < ${end}`
   const inOrder = (id: string) => sql`
-    select ${selected} from ${byEmail}
-    ${where([sql`e.course_id = ${id} and e.role = 'learner'`, after, within, ...conditions])}
+    select ${selected} from ${rowsOf(byEmail, [sql`e.course_id = ${id}`, after, within, ...conditions])}
     order by e.user_email, e.user_id limit ${limit + 1}`
   const [first = ''] = courseIds
   const each = courseIds.map((id) => sql`select * from (${inOrder(id)}) found`)

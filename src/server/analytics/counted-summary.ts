@@ -1,9 +1,9 @@
-import type { Sql } from 'sql-template-tag'
 import { courseFigures, learnersOf, type Scope, type StatusFigures, steps } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import type { SummaryParts } from './analytics-summary.ts'
+import type { Joined } from './analytics-tables.ts'
 import { distinctLearners } from './row-summary.ts'
 
 /** Enrolments among which learners are told apart: more would hold others up. */
@@ -11,7 +11,7 @@ const mostRead = 20_000
 
 /** The rows behind a scope, course by course. */
 interface Rows {
-  readonly tables: Sql
+  readonly tables: Joined
   readonly conditions: readonly Condition[]
 }
 

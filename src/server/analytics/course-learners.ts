@@ -2,11 +2,11 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect, Row } from '../database/database.ts'
-import { type Condition, where } from '../database/keyset.ts'
+import type { Condition } from '../database/keyset.ts'
 import { isTooManyAtOnce } from '../database/narrow.ts'
 import { found, searchTest } from '../database/search.ts'
 import { selected, toRow } from './analytics-rows.ts'
-import { byCourse, byUser, lastOf } from './analytics-tables.ts'
+import { byCourse, byUser, lastOf, rowsOf } from './analytics-tables.ts'
 import { type Attention, attentionConditions } from './attention.ts'
 
 /** What the learners of a course can be sorted by. */
@@ -82,12 +82,10 @@ export async function pageOfLearners(
     sql`u.id in (
       select id from (${wanted.ids} limit ${most}) found
       union all select id from users where external_id = ${externalIdIn(search ?? '')})`
-  const only = where([...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`])
-  const count = await database.one<Row & { total: number }>(
-    sql`select count(*) as total from ${tables} ${only}`,
-  )
+  const rows = rowsOf(tables, [...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`])
+  const count = await database.one<Row & { total: number }>(sql`select count(*) as total from ${rows}`)
   const cells = await database.cells(
-    sql`select ${selected} from ${tables} ${only} ${orderOf(dialect, filter)} limit ${size} offset ${from}`,
+    sql`select ${selected} from ${rows} ${orderOf(dialect, filter)} limit ${size} offset ${from}`,
   )
   return { rows: cells.map(toRow), total: count?.total ?? 0, isPart: isLarge && !wanted }
 }
@@ -102,9 +100,9 @@ export function everyLearner(
   now: Date,
   { learners, most = mostSorted }: Pick<PageAsked, 'learners' | 'most'>,
 ): Sql {
-  const only = where([...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
+  const rows = rowsOf(byCourse, [...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
   const order = learners > most ? sql`order by e.created_at desc, e.id desc` : orderOf(dialect, filter)
-  return sql`select ${selected} from ${byCourse} ${only} ${order}`
+  return sql`select ${selected} from ${rows} ${order}`
 }
 
 function orderOf(dialect: Dialect, { sort }: LearnerFilter): Sql {

@@ -40,13 +40,13 @@ export function gradesOfCourse(courseId: string): FileRows {
   return { columns, statement: statementOf(courseId), csv: (raw) => (cells) => csvRecord(cells, raw, plain) }
 }
 
-// Cross joins keep the order of the tables: the index of the course's grades is walked.
+// SQLite looks tables up in the order of a cross join: the index of the course's grades is walked.
 function statementOf(courseId: string): Sql {
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
       g.item_id, g.source, g.label, g.score_given, g.score_maximum, 100.0 * g.score_given / g.score_maximum, g.weight,
       g.graded_at, case when g.published = 1 then 'true' else 'false' end
-    from courses c cross join grades g on g.course_id = c.id cross join users u on u.id = g.user_id
-    where c.id = ${courseId} and g.course_id = ${courseId} and g.cleared = 0 and u.status <> 'deleted'
+    from courses c cross join grades g cross join users u
+    where g.course_id = c.id and u.id = g.user_id and c.id = ${courseId} and g.course_id = ${courseId} and g.cleared = 0 and u.status <> 'deleted'
     order by g.created_at, g.id`
 }

@@ -37,7 +37,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
 export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstFew(database, narrow(filter))
   const own: Condition[] = [sql`e.user_id = u.id`, isLearners('e'), sql`c.id = e.course_id`]
-  // The cross joins keep the order of the tables.
+  // SQLite looks tables up in the order of a cross join.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
       (select string_agg(${lineOf(database.dialect)}, '\u001e' order by c.title, c.id)
@@ -57,7 +57,7 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
     courseIds && sql`select user_id from enrollments where course_id in (${join(courseIds)})`,
     inPeriod &&
       !withUnstarted &&
-      sql`select p.user_id from courses c cross join progress p on p.course_id = c.id where ${inPeriod}`,
+      sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`,
     query.enrollment_status &&
       sql`select e.user_id from enrollments e where ${withStatus(query.enrollment_status)}`,
     difficulty &&

@@ -1,11 +1,11 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import { courseFigures, everybody, steps } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, type Page, where } from '../database/keyset.ts'
 import { beginningOf, coursesPage, type RowsQuery, rowsPage } from './analytics-rows.ts'
-import { byCourse, byStatus, byTime, byUser } from './analytics-tables.ts'
+import { byCourse, byStatus, byTime, byUser, type Joined, rowsOf } from './analytics-tables.ts'
 import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
 
 /** How much is looked at for one page or one total. */
@@ -26,7 +26,7 @@ const standard: PageBounds = { sorted: 50_000, courses: 100, learners: 50_000, u
 
 /** Rows that hold all those of a filter. */
 interface Candidates {
-  readonly tables: Sql
+  readonly tables: Joined
   readonly conditions: readonly Condition[]
   /** Number of rows; more than a page sorts if that is not known. */
   readonly count: number
@@ -132,14 +132,16 @@ async function outlookOf(
         tables: byStatus,
         own: [withStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
         from: sql`enrollments e`,
+        on: undefined,
       }
     : {
         tables: byTime,
         own: [inPeriod, courseIds && sql`c.id in (${join(courseIds)})`],
-        from: sql`courses c cross join progress p on p.course_id = c.id`,
+        from: sql`courses c cross join progress p`,
+        on: sql`p.course_id = c.id`,
       }
   const counted = await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from ${few.from} ${where(few.own)} limit ${Math.ceil(most) + 1}) found`)
+    select count(*) as rows from (select 1 from ${few.from} ${where([few.on, ...few.own])} limit ${Math.ceil(most) + 1}) found`)
   const count = counted?.rows ?? 0
   // No counter tells statuses apart.
   const matches = query.enrollment_status ? count : Math.min(ofCourses.matches, count)
@@ -202,7 +204,7 @@ async function countRows(
   bounds: PageBounds,
 ): Promise<Total> {
   const found = await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from ${tables} ${where(conditions)} limit ${bounds.counted + 1}) found`)
+    select count(*) as rows from (select 1 from ${rowsOf(tables, conditions)} limit ${bounds.counted + 1}) found`)
   const rows = found?.rows ?? 0
   return { total: Math.min(rows, bounds.counted), totalIsExact: rows <= bounds.counted }
 }

@@ -1,17 +1,16 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { StatusFigures, Step } from '../counters/standings.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Condition, where } from '../database/keyset.ts'
+import type { Condition } from '../database/keyset.ts'
 import type { SummaryParts } from './analytics-summary.ts'
+import { type Joined, rowsOf } from './analytics-tables.ts'
 
 /**
  * The parts of a summary over rows, which are all read, once: over those of some learners, or of a period.
- *
- * @param tables `u`, `e`, `c`, `p` and `g` of learners' enrolments
  */
 export async function partsOfRows(
   database: Database,
-  tables: Sql,
+  tables: Joined,
   conditions: readonly Condition[],
 ): Promise<SummaryParts> {
   // The last row, of no course, counts the learners.
@@ -19,7 +18,7 @@ export async function partsOfRows(
     with found as materialized (
       select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
         g.percent as grade
-      from ${tables} ${where(conditions)})
+      from ${rowsOf(tables, conditions)})
     select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
       sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
       coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade
@@ -39,11 +38,11 @@ export async function partsOfRows(
 /** How many different learners these rows are of. */
 export async function distinctLearners(
   database: Database,
-  tables: Sql,
+  tables: Joined,
   conditions: readonly Condition[],
 ): Promise<number> {
   const counted = await database.one<Row & { learners: number }>(
-    sql`select count(distinct e.user_id) as learners from ${tables} ${where(conditions)}`,
+    sql`select count(distinct e.user_id) as learners from ${rowsOf(tables, conditions)}`,
   )
   return counted?.learners ?? 0
 }

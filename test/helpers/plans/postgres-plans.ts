@@ -1,6 +1,5 @@
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
-import { statementTexts } from '../../../src/server/database/postgres/dialect.ts'
 import { valuesOf } from '../../../src/server/database/postgres/statements.ts'
 import { makeAcademyDatabase } from '../postgres.ts'
 import { enlarge, timesEnlarged } from './large-postgres.ts'
@@ -38,7 +37,6 @@ export async function postgresPlans(): Promise<Plans> {
   await enlarge(client)
   // As the program has it.
   await client.query('set enable_seqscan = off')
-  const textOf = statementTexts()
 
   async function planOf(kind: 'custom' | 'generic', execution: string): Promise<Step> {
     await client.query(`set plan_cache_mode = force_${kind}_plan`)
@@ -55,7 +53,7 @@ export async function postgresPlans(): Promise<Plans> {
     work: (execution: string) => Promise<Result>,
   ): Promise<Result> {
     const given = valuesOf(statement).map((value) => (value === null ? 'null' : pg.escapeLiteral(`${value}`)))
-    await client.query(`prepare asked as ${textOf(statement.text)}`)
+    await client.query(`prepare asked as ${statement.text}`)
     try {
       return await work(`execute asked${given.length > 0 ? `(${given.join()})` : ''}`)
     } finally {
@@ -95,7 +93,7 @@ export async function postgresPlans(): Promise<Plans> {
       const [, table = ''] = /\bfrom (\w+)/.exec(statement.sql) ?? []
       const values = valuesOf(statement)
       const offset = Math.floor(Number(values.at(-1)) / timesEnlarged(table))
-      const { rows } = await client.query<object>(textOf(statement.text), [...values.slice(0, -1), offset])
+      const { rows } = await client.query<object>(statement.text, [...values.slice(0, -1), offset])
       return rows[0]
     },
     async close() {

@@ -3,7 +3,6 @@ import type { Dialect, Store, Transaction } from '../database.ts'
 import { attemptsWith, type Pause, randomPause } from './attempts.ts'
 import type { Answer, Connections, Lease } from './connection.ts'
 import { cursorOn } from './cursor.ts'
-import { statementTexts } from './dialect.ts'
 import { servingFault } from './serving-fault.ts'
 import { isConflict, isLost, isStalePlan } from './sql-state.ts'
 import { statementNames } from './statement-names.ts'
@@ -32,13 +31,12 @@ const mayBeOver = (error: unknown) => isConflict(error) || isStalePlan(error)
 /** The port on PostgreSQL. What the server or the way to it does wrong is 503, with the time after which to try again. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
   const nameOf = statementNames()
-  const textOf = statementTexts()
   const attempts = attemptsWith(pause)
-  const stream = (query: Sql) => cursorOn(streams, beginRead, textOf(query.text), valuesOf(query))
-  const surroundings = { dialect, stream, textOf, nameOf }
+  const stream = (query: Sql) => cursorOn(streams, beginRead, query.text, valuesOf(query))
+  const surroundings = { dialect, stream, nameOf }
 
   async function send(query: Sql): Promise<Answer> {
-    const text = textOf(query.text)
+    const { text } = query
     const values = valuesOf(query)
     return untilServed(isStalePlan, async () => {
       const lease = await requests.lease()

@@ -24,7 +24,7 @@ export async function migrate(
   dialect: Dialect,
 ): Promise<boolean> {
   let isNew = false
-  const surroundings = { dialect, stream: noStream, textOf: (text: string) => text, nameOf: () => undefined }
+  const surroundings = { dialect, stream: noStream, nameOf: () => undefined }
   for (;;) {
     const transaction = openTransaction(connection, begin, surroundings)
     const { statements } = transaction

@@ -7,9 +7,7 @@ import { statementsBy, valuesOf } from './statements.ts'
 
 /** What all transactions of a database share. */
 export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
-  /** A text as PostgreSQL takes it. */
-  readonly textOf: (text: string) => string
-  /** By which name that is prepared. */
+  /** By which name a text is prepared. */
   readonly nameOf: (text: string) => string | undefined
 }
 
@@ -38,7 +36,7 @@ export interface OpenTransaction {
 export function openTransaction(
   connection: Connection,
   begin: string,
-  { dialect, stream, textOf, nameOf }: Surroundings,
+  { dialect, stream, nameOf }: Surroundings,
 ): OpenTransaction {
   let hasBegun = false
   let hasEnded = false
@@ -68,7 +66,7 @@ export function openTransaction(
   }
 
   const send = (query: Sql) => {
-    const text = textOf(query.text)
+    const { text } = query
     const values = valuesOf(query)
     ready()
     return connection.query(text, values, nameOf(text))
