@@ -1,7 +1,7 @@
 import type { Transport } from '../contract/http.ts'
 import { isCurrent, openAcademyFile } from './academy.ts'
 import { localPrincipal } from './access/identify.ts'
-import type { PasswordCost } from './access/password.ts'
+import type { PasswordCost } from './access/password-hash.ts'
 import type { FirstPassword } from './credentials/first-admin.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'

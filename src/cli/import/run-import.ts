@@ -62,7 +62,7 @@ export interface Imported {
 }
 
 /** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
-const rememberedMs = 23 * 60 * 60 * 1000
+const maxAttemptAgeMs = 23 * 60 * 60 * 1000
 const singleSize = { ...batchSize, records: 1 }
 
 /**
@@ -153,7 +153,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       const outcomes: Outcome[] = await send(sending, unit, {
         idempotencyKey: `${journal.id}-${unit.index}`,
         before,
-        forgotten: before !== null && before.at < io.now() - rememberedMs,
+        forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
         begin: (intent) => journal.begin(unit.index, intent),
       })
       journal.finish(unit.index, outcomes)
@@ -175,7 +175,7 @@ function isRefusal(error: unknown): boolean {
  * create its rows twice.
  */
 function requireRemembered(journal: Journal, now: number, line: ImportLine): void {
-  const unknown = journal.unknownSince(now - rememberedMs)
+  const unknown = journal.unknownSince(now - maxAttemptAgeMs)
   if (unknown === 0) return
   const what = unknown === 1 ? 'a request' : `${unknown} requests`
   throw new UsageError('The import was interrupted too long ago to be continued', {

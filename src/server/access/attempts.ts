@@ -1,24 +1,25 @@
-import type { Store } from '../database/database.ts'
-import { forget, keep, keptAs, rememberedMs } from './kept-attempts.ts'
+import sql from 'sql-template-tag'
+import type { Database, Row, Store } from '../database/database.ts'
+import { fingerprint, hmacKeyOf } from './secret.ts'
 
-/** Attempts at a secret by name, each name with its own delay, which grows with every attempt that fails. */
+/** Counts attempts at secrets. Each name has its own delay, which grows with every failure. */
 export interface Attempts {
   /**
-   * Counts an attempt under all these names, as failed until it is forgiven; the seconds to wait where it comes too
-   * early for one of them, else 0.
+   * Counts an attempt as a failure under all these names, until it is forgiven. Returns 0, or the seconds to
+   * wait if it is too early for one of them.
    */
   begin(names: readonly string[]): Promise<number>
-  /** Forgets what failed: the last attempt was right. */
+  /** Forgets the failures after a successful attempt. */
   forgive(names: readonly string[]): Promise<void>
 }
 
 const withoutDelay = 5
-const longestSeconds = 15 * 60
+const maxDelaySeconds = 15 * 60
 
 /**
- * Attempts as the database keeps them, so that several servers on it count as one, and a restart forgets none: five
- * without delay, then one after a second, two, four and so on up to a quarter of an hour. An attempt that comes too
- * early is not counted: waiting is enough.
+ * Counts attempts in the database, so that several servers share the counts and a restart keeps them: five
+ * without delay, then one after a second, two, four and so on, up to a quarter of an hour. An attempt that is
+ * too early is not counted.
  */
 export function attemptsIn(database: Pick<Store, 'write'>, now: () => Date): Attempts {
   return {
@@ -26,22 +27,87 @@ export function attemptsIn(database: Pick<Store, 'write'>, now: () => Date): Att
       database.write(async (transaction) => {
         const nowMs = now().getTime()
         const known = []
-        for (const name of names) known.push(await keptAs(transaction, name, nowMs))
+        for (const name of names) known.push(await readAttempts(transaction, name, nowMs))
         const waitMs = Math.max(...known.map(({ nextMs }) => nextMs)) - nowMs
         if (waitMs > 0) return Math.ceil(waitMs / 1000)
         for (const { place, failures, nextMs } of known) {
-          const count = nowMs - nextMs < rememberedMs ? failures + 1 : 1
-          await keep(transaction, { place, failures: count, nextMs: nowMs + delayMs(count) })
+          const count = nowMs - nextMs < maxAttemptAgeMs ? failures + 1 : 1
+          await storeAttempts(transaction, { place, failures: count, nextMs: nowMs + delayMs(count) })
         }
         return 0
       }),
     forgive: (names) =>
       database.write(async (transaction) => {
-        for (const name of names) await forget(transaction, name)
+        for (const name of names) await deleteAttempts(transaction, name)
       }),
   }
 }
 
 function delayMs(failures: number): number {
-  return failures < withoutDelay ? 0 : Math.min(longestSeconds, 2 ** (failures - withoutDelay)) * 1000
+  return failures < withoutDelay ? 0 : Math.min(maxDelaySeconds, 2 ** (failures - withoutDelay)) * 1000
+}
+
+/** Key of the attempts under one name. */
+interface AttemptKey {
+  readonly slot: number
+  /**
+   * An HMAC of the name, so that the table contains no names: some users are erased, and most guesses are not
+   * users.
+   */
+  readonly name: string
+}
+
+/** Stored attempts under one name. */
+interface StoredAttempts {
+  readonly place: AttemptKey
+  /** Number of failures. */
+  readonly failures: number
+  /** Earliest time of the next attempt, in milliseconds since 1970. */
+  readonly nextMs: number
+}
+
+interface AttemptRow extends Row {
+  readonly failures: number
+  readonly next_at: string
+}
+
+/** How long attempts count after their last delay. */
+const maxAttemptAgeMs = 60 * 60 * 1000
+
+/**
+ * Maximum rows of the table, about 8 MB. Two names with the same slot replace each other. The slot depends on
+ * the academy's own key, so that an attacker cannot choose a name that replaces another one.
+ */
+const maxRows = 65_536
+
+/** Reads the attempts under a name; without any, no failures and no delay. */
+export async function readAttempts(database: Database, name: string, nowMs: number): Promise<StoredAttempts> {
+  const place = await placeOf(database, name)
+  const row = await database.one<AttemptRow>(
+    sql`select failures, next_at from attempts where slot = ${place.slot} and name = ${place.name}`,
+  )
+  return { place, failures: row?.failures ?? 0, nextMs: row ? Date.parse(row.next_at) : nowMs }
+}
+
+/** Stores attempts, in place of the previous ones in the slot. */
+export async function storeAttempts(
+  database: Database,
+  { place, failures, nextMs }: StoredAttempts,
+): Promise<void> {
+  await database.run(sql`
+    insert into attempts (slot, name, failures, next_at)
+    values (${place.slot}, ${place.name}, ${failures}, ${new Date(nextMs).toISOString()})
+    on conflict (slot) do update set
+      name = excluded.name, failures = excluded.failures, next_at = excluded.next_at`)
+}
+
+/** Deletes the attempts under a name. */
+async function deleteAttempts(database: Database, name: string): Promise<void> {
+  const place = await placeOf(database, name)
+  await database.run(sql`delete from attempts where slot = ${place.slot} and name = ${place.name}`)
+}
+
+async function placeOf(database: Database, name: string): Promise<AttemptKey> {
+  const print = fingerprint(await hmacKeyOf(database), Buffer.from(name))
+  return { slot: Buffer.from(print, 'base64url').readUInt32BE() % maxRows, name: print }
 }

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 let list: Promise<ReadonlySet<string>> | undefined
 
 /**
- * True for a password that others guess first, in any case: one of the list in src/common-passwords, or such a one
- * several times in a row. NIST SP 800-63B-4 §3.1.1.2 has these refused.
+ * True for a commonly used password, in any case: one in src/common-passwords, or one of these repeated. NIST
+ * SP 800-63B-4 §3.1.1.2 requires to refuse them.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
   list ??= readList().catch((error: unknown) => {
-    // The next password may find it: too many files may have been open.
+    // Retry with the next password: there may have been too many open files.
     list = undefined
     throw error
   })
@@ -17,14 +17,14 @@ export async function isCommonPassword(password: string): Promise<boolean> {
   return common.has(text) || common.has(unitOf(text))
 }
 
-/** Most runs of the program set no password. */
+/** Reads the list when first needed: most runs set no password. */
 async function readList(): Promise<ReadonlySet<string>> {
   const text = await readFile(new URL('../../common-passwords/passwords.txt', import.meta.url), 'utf8')
   return new Set(text.trimEnd().split('\n'))
 }
 
-/** The shortest text that this one is several times in a row, `abc` for `abcabcabc`; itself where there is none. */
+/** Returns the shortest text of which this one is a repetition, `abc` for `abcabcabc`, or the text itself. */
 function unitOf(text: string): string {
-  // A text is found again inside two of itself, before its end, where it has a unit.
+  // A repetition occurs in its doubled text before the second half.
   return text.slice(0, `${text}${text}`.indexOf(text, 1))
 }

@@ -1,17 +1,17 @@
-/** Work that waits for its turn, a few pieces at a time. */
+/** Runs work in turns, a few pieces at a time. */
 export interface FairQueue {
   /**
-   * Does the work when its turn comes. Turns go round among the groups that have any waiting, and within a group among
-   * its members: whoever brings a hundred pieces delays whoever brings one by one piece. Throws QueueFullError where
-   * the group has too much waiting already.
+   * Runs the work in its turn. Turns rotate among the groups with waiting work, and within a group among its
+   * members: a hundred pieces of one member delay another's single piece by one. Throws QueueFullError if too
+   * much work of the group is waiting.
    *
-   * @param group those who are to have one share together, such as all behind one address
+   * @param group members that share a turn, such as all users behind one address
    * @param member one of them
    */
   run<Result>(group: string, member: string, work: () => Promise<Result>): Promise<Result>
 }
 
-/** A group has as much waiting as it may. */
+/** A group has its maximum of waiting work. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
@@ -19,8 +19,8 @@ export class QueueFullError extends Error {
 type Turn = () => Promise<void>
 
 /**
- * Turns by name, the one whose turn it is first: a map keeps the order in which its names came, so that taking a name
- * out and putting it back sends it to the end.
+ * Waiting turns by name, next first. A Map keeps insertion order, so deleting and re-inserting a name moves
+ * it to the end.
  */
 type Line = Map<string, Turn[]>
 
@@ -29,7 +29,9 @@ interface Group {
   waiting: number
 }
 
-/** A queue that does `atOnce` pieces of work at a time and lets each group have `longest` waiting. */
+/**
+ * Creates a queue that runs `atOnce` pieces of work at a time, and lets each group have `longest` waiting.
+ */
 export function fairQueue({ atOnce, longest }: { atOnce: number; longest: number }): FairQueue {
   const groups = new Map<string, Group>()
   let running = 0

@@ -4,14 +4,14 @@ import { timeText } from '../../codec/time-text.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import type { KnownCredentials } from './known-credentials.ts'
+import type { CredentialCache } from './credential-cache.ts'
 import { grantable, type Principal } from './principal.ts'
 import { digest } from './secret.ts'
 
 const challenge = 'Bearer realm="learnctl"'
 const lastUsedEveryMs = 60_000
 
-/** A credential and its owner as their rows hold them. */
+/** A credential and its owner, from their rows. */
 interface CredentialRow extends Row {
   readonly id: string
   readonly user_id: string
@@ -21,36 +21,36 @@ interface CredentialRow extends Row {
   readonly role: RoleName
 }
 
-/** What is known of a credential: who has it, and what has to be looked at each time that it is shown. */
+/** A credential, its owner, and what must be checked each time it is used. */
 export interface Credential {
   readonly principal: Principal
   readonly expiresAt: string | null
-  /** A statement that finds a row as long as all this is so. */
+  /** Finds a row while the credential is valid and unchanged. */
   readonly proof: Sql
-  /** When its last use was kept, in milliseconds since 1970. */
+  /** When the last use was stored, in milliseconds since 1970. */
   usedMs: number
 }
 
-/** A caller, and whether the time at which the credential was last used is to be kept anew. */
+/** The caller, and whether to store the time of this use. */
 export interface Identity {
   readonly principal: Principal
   readonly touch: boolean
-  /** A statement that finds a row as long as the credential is what it was; undefined for who has none. */
+  /** Finds a row while the credential is valid; undefined for a caller without one. */
   readonly proof?: Sql
 }
 
 /**
- * Who sent a request, by its Authorization header (RFC 6750 §2.1): an API key or an access token. Throws 401 where
- * there is no credential, or none that is known, 401 `token_expired` for an access token and 403 `expired_key` for a
- * key whose time is over.
+ * Identifies the caller by the Authorization header (RFC 6750 §2.1): an API key or an access token. Throws
+ * 401 without a known credential, 401 `token_expired` for an expired access token and 403 `expired_key` for
+ * an expired key.
  *
- * @param known credentials that need not be looked up; without it, what counts is what the database says now
+ * @param known cache of credentials; without it the database decides
  */
 export async function identify(
   database: Database,
   authorization: string | null,
   now: Date,
-  known?: KnownCredentials<Credential>,
+  known?: CredentialCache<Credential>,
 ): Promise<Identity> {
   if (!authorization) {
     throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
@@ -65,7 +65,7 @@ export async function identify(
   if (!credential) throw invalidToken('The credential is invalid or has been revoked.')
   const { principal, expiresAt } = credential
   if (expiresAt && expiresAt <= timeText(now)) throw expired(principal.method, expiresAt)
-  // Once a minute is enough to tell which credentials are in use, and spares most requests a write.
+  // Once a minute shows which credentials are in use, and spares most requests a write.
   const touch = now.getTime() - credential.usedMs >= lastUsedEveryMs
   if (touch) credential.usedMs = now.getTime()
   return { principal, touch, proof: credential.proof }
@@ -87,7 +87,7 @@ async function credentialOf(
   return { principal: { userId, role, scopes, method, credential }, expiresAt, proof, usedMs }
 }
 
-/** The academy's first user, as whom a program acts that has the database in its own process. */
+/** Returns the academy's first user, as which a program with the database in its own process acts. */
 export async function localPrincipal(database: Database): Promise<Principal> {
   const user = await database.one<{ id: string; role: string }>(
     sql`select id, role from users where id = (select value from settings where name = 'first_user')`,
@@ -97,7 +97,7 @@ export async function localPrincipal(database: Database): Promise<Principal> {
   return { userId: user.id, role, scopes: grantable[role], method: 'local', credential: 'local' }
 }
 
-/** Keeps when a key, or a grant, was last used. */
+/** Stores when a key or a grant was last used. */
 export async function touchCredential(
   database: Database,
   { method, credential }: Principal,
@@ -118,7 +118,7 @@ async function keyRow(database: Database, hash: string): Promise<CredentialRow |
     where k.hash = ${hash} and k.revoked_at is null and u.status = 'active'`)
 }
 
-/** The grant behind an access token, with the token's own scopes and end. */
+/** Returns the grant of an access token, with the token's own scopes and expiry. */
 async function tokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role

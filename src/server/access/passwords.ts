@@ -1,19 +1,19 @@
 import { availableParallelism } from 'node:os'
 import { clientGone, tooMany } from '../problem/problem-error.ts'
 import { fairQueue, QueueFullError } from './fair-queue.ts'
-import type { PasswordCost } from './password.ts'
+import type { PasswordCost } from './password-hash.ts'
 import type { Principal } from './principal.ts'
 
-/** In whose turn a password is hashed: one of those who share a group. */
+/** The caller of a password check, for fair turns. */
 export interface PasswordCaller {
-  /** A credential, or the network that an attempt to sign in came from. */
+  /** A credential, or the network of an attempt to sign in. */
   readonly group: string
   readonly member: string
-  /** True once nobody waits for the answer: what has not begun by then is not worth its tenth of a second. */
+  /** True if the client has disconnected; waiting work is then dropped. */
   readonly hasLeft: () => boolean
 }
 
-/** The turn of somebody who is signed in. */
+/** Returns the turn of a signed-in caller. */
 export function callerOf({
   principal,
   hasLeft,
@@ -22,27 +22,27 @@ export function callerOf({
 }
 
 /**
- * The passwords of an app: hashing takes a tenth of a second each, so that callers take turns. Both throw 429 where the
- * caller has too many waiting, and 408, for the log alone, where nobody waits for the answer any more.
+ * Hashes and verifies passwords. Each takes a tenth of a second, so that callers take turns. Both throw 429
+ * if the caller has too many waiting, and 408, for the log, if the client has disconnected.
  */
 export interface Passwords {
-  /** A new password as it is stored, or null for one that is too common. */
+  /** Hashes a new password; null if it is too common. */
   hash(caller: PasswordCaller, password: string): Promise<string | null>
-  /** True when the password is the one that was hashed; false, after as long a time, where `stored` is null. */
+  /** True if the password matches `stored`. Takes as long if `stored` is null, and returns false. */
   verify(caller: PasswordCaller, password: string, stored: string | null): Promise<boolean>
 }
 
-/** Twice as many as fit into one batch. */
+/** Maximum waiting work of a caller: that of two batches. */
 const longest = 2000
-/** Node has four threads for such work, and for files: one of them is to stay free. */
-const mostAtOnce = 3
+/** Node has four threads for hashing and files; one of them stays free. */
+const maxConcurrent = 3
 
-/** Most runs of the program never see a password. */
-const hashing = () => import('./password.ts')
+/** Loaded when needed: most runs use no password. */
+const hashing = () => import('./password-hash.ts')
 
-/** Hashes and checks passwords at this cost, as many at a time as the machine has processors, at most three. */
+/** Creates the passwords of an app, with as many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  const queue = fairQueue({ atOnce: Math.min(mostAtOnce, availableParallelism()), longest })
+  const queue = fairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), longest })
 
   async function inTurn<Result>(
     { group, member, hasLeft }: PasswordCaller,
@@ -67,8 +67,8 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
     },
     verify: (caller, password, stored) =>
       inTurn(caller, async () => {
-        const { nobodysPassword, verifyPassword } = await hashing()
-        const right = await verifyPassword(password, stored ?? nobodysPassword(cost))
+        const { unmatchablePassword, verifyPassword } = await hashing()
+        const right = await verifyPassword(password, stored ?? unmatchablePassword(cost))
         return right && stored !== null
       }),
   }

@@ -1,29 +1,29 @@
 import type { RoleName, Scope } from '../../contract/operation.ts'
 
-/** Who is asking, with what, and what that allows at this moment. */
+/** The caller, the credential, and what that permits now. */
 export interface Principal {
   readonly userId: string
   readonly role: RoleName
-  /** The credential's scopes, without those that the owner's role cannot have now. */
+  /** The credential's scopes, reduced to those that the owner's role may have now. */
   readonly scopes: readonly Scope[]
   readonly method: 'api_key' | 'oauth' | 'local'
-  /** The id of the credential, as it stands in logs: that of a key or of a grant, or `local`. */
+  /** Id of the credential for logs: that of a key or a grant, or `local`. */
   readonly credential: string
 }
 
-/** From where somebody did something. */
+/** Where a change comes from. */
 export interface Origin {
-  /** The address that a request came from; null in this process. */
+  /** Address of the client; null in this process. */
   readonly address: string | null
   readonly userAgent: string | null
-  /** Null for what nobody asked for with a request. */
+  /** Null without a request. */
   readonly requestId: string | null
 }
 
-/** Where this process does something by itself. */
+/** Origin of what this process does on its own. */
 export const nowhere: Origin = { address: null, userAgent: null, requestId: null }
 
-/** The scopes that a credential of a user with this role can have. */
+/** Scopes that a credential may have, by the role of its owner. */
 export const grantable: Readonly<Record<RoleName, readonly Scope[]>> = {
   admin: ['read', 'write', 'admin'],
   instructor: ['read', 'write'],

@@ -3,28 +3,28 @@ import type { Cell, Database } from '../database/database.ts'
 import { copySetting } from '../database/unfinished-copy.ts'
 import type { CopiedTable } from './tables.ts'
 
-/** Rows of a table in the order of its key, and where the next ones begin. */
+/** Rows of a table in the order of its key. */
 export interface Batch {
-  /** In a table whose rows may repeat, how often is the last cell. */
+  /** In a table with repeated rows, the last cell is the number of repetitions. */
   readonly rows: readonly Cell[][]
-  /** The key of the last row; null after the last one of the table. */
+  /** Key of the last row; null after the last row of the table. */
   readonly next: readonly Cell[] | null
 }
 
-/** Reads a table from one unchanging view, or one that nobody writes to. */
+/** Reads a table in a snapshot, or while nothing writes to it. */
 export interface TableReader {
-  /** The rows after this key; the first ones for null. */
+  /** Returns the rows after this key; the first ones for null. */
   after(key: readonly Cell[] | null): Promise<Batch>
 }
 
-const mostRows = 500
+const maxRows = 500
 const firstRows = 50
-/** About as much text as rows in memory should have. */
-const wantedLength = 2_000_000
-/** SQLite takes no more values in a statement (SQLite, Limits §9); PostgreSQL takes twice as many. */
-const mostValues = 32_766
+/** Target length of the text of a batch. */
+const targetLength = 2_000_000
+/** Maximum parameters of a statement in SQLite (SQLite, Limits §9); PostgreSQL allows twice as many. */
+const maxParameters = 32_766
 
-/** Rows of some length in memory, whatever the size of the table: where rows are long, fewer at a time. */
+/** Reads a table in batches of bounded memory: fewer rows at a time if they are long. */
 export function readTable(database: Database, table: CopiedTable): TableReader {
   let limit = firstRows
   const where = table.key.map((name) => table.columns.indexOf(name))
@@ -36,7 +36,7 @@ export function readTable(database: Database, table: CopiedTable): TableReader {
       const isEnd = !last || rows.length < limit
       const length = rows.reduce((sum, row) => sum + lengthOf(row), 0)
       if (rows.length > 0)
-        limit = Math.max(1, Math.min(mostRows, Math.floor((wantedLength * rows.length) / length)))
+        limit = Math.max(1, Math.min(maxRows, Math.floor((targetLength * rows.length) / length)))
       return { rows, next: isEnd ? null : where.map((index) => last[index] ?? null) }
     },
   }
@@ -59,19 +59,19 @@ function rowsAfter(table: CopiedTable, key: readonly Cell[] | null, limit: numbe
     : sql`select ${columns} from ${raw(table.name)} ${where} order by ${order} limit ${limit}`
 }
 
-/** How many rows of the table a row that was read stands for. */
+/** Returns the number of repetitions of a row. */
 export function timesOf(table: CopiedTable, row: readonly Cell[]): number {
   return table.repeats ? Number(row[table.columns.length]) : 1
 }
 
-/** Writes rows as they were read, in as few statements as the database takes. */
+/** Inserts rows in as few statements as the database allows. */
 export async function insertRows(
   database: Database,
   table: CopiedTable,
   rows: readonly Cell[][],
 ): Promise<void> {
   const width = table.columns.length
-  const most = Math.min(mostRows, Math.floor(mostValues / width))
+  const most = Math.min(maxRows, Math.floor(maxParameters / width))
   let waiting: RawValue[][] = []
   const write = async () => {
     if (waiting.length === 0) return

@@ -5,11 +5,11 @@ import { CopyError } from './copy-error.ts'
 import type { CopiedTable } from './tables.ts'
 
 /**
- * Compares a table with its copy, row by row and cell by cell, some hundred in memory. Throws CopyError that names the
- * first row that differs.
+ * Compares a table with its copy, cell by cell, some hundred rows at a time. Throws CopyError that names the
+ * first different row.
  *
- * @param shown what messages call the copy
- * @param onRows is told how many rows were compared
+ * @param shown name of the copy in messages
+ * @param onRows called with the number of compared rows
  */
 export async function compareTable(
   table: CopiedTable,
@@ -30,7 +30,7 @@ export async function compareTable(
     await onRows(compared)
     if (!mine.next) return
     key = mine.next
-    // Where both answer at once nothing else, such as Ctrl-C, would have its turn.
+    // Synchronous databases would otherwise block signals such as Ctrl-C.
     await setImmediate()
   }
 }

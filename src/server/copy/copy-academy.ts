@@ -1,21 +1,20 @@
 import sql, { raw } from 'sql-template-tag'
 import { linkAll } from '../audit/link.ts'
-import type { Database, Store } from '../database/database.ts'
+import type { Cell, Database, Store } from '../database/database.ts'
+import { copySetting } from '../database/unfinished-copy.ts'
 import { insertRows, readTable, timesOf } from './batches.ts'
 import { compareTable } from './compare.ts'
+import { emptyAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 import { CopyError } from './copy-error.ts'
-import { type CopyMark, copyMark, moveMark, removeMark, setMark } from './copy-mark.ts'
-import { emptyAcademy, requireNew } from './new-academy.ts'
 import { type CopiedTable, copiedTables } from './tables.ts'
-import { requireFitTexts } from './unfit-text.ts'
 
-/** An academy at one end of a copy, and what messages call it. */
+/** An academy at one end of a copy, and its name in messages. */
 export interface CopyEnd {
   readonly database: Store
   readonly shown: string
 }
 
-/** How far a copy has come in one table. */
+/** Progress of a copy in one table. */
 export interface CopyProgress {
   readonly phase: 'copy' | 'compare'
   readonly table: string
@@ -23,29 +22,29 @@ export interface CopyProgress {
   readonly total: number
 }
 
-/** What is copied, where to, and who wants to know. */
+/** Options of a copy. */
 export interface CopyOptions {
-  /** Where nobody writes meanwhile: what is written after the beginning is not copied. */
+  /** The source; changes after the start are not copied. */
   readonly from: CopyEnd
   readonly to: CopyEnd
-  /** A new academy in SQLite: which tables there are, and what a new one holds. */
+  /** A new academy in SQLite, as the model of tables and initial content. */
   readonly model: Store
-  /** Ends the copy between two batches. */
+  /** Aborts the copy between two batches. */
   readonly signal: AbortSignal
   readonly onProgress: (progress: CopyProgress) => Promise<void>
 }
 
-/** What was copied. */
+/** Result of a copy. */
 export interface CopySummary {
-  /** True where an unfinished copy was continued. */
+  /** True if an interrupted copy was continued. */
   readonly resumed: boolean
   readonly tables: readonly { readonly name: string; readonly rows: number }[]
   readonly rows: number
 }
 
 /**
- * Copies an academy to a new one, from one unchanging view, and compares both at the end. What was copied is kept
- * whatever happens: the next call continues behind the last batch. Throws CopyError, and what the databases throw.
+ * Copies an academy from a snapshot to a new one and compares both. Keeps the progress of each batch, so that
+ * the next call continues after an interruption. Throws CopyError, and errors of the databases.
  */
 export async function copyAcademy(options: CopyOptions): Promise<CopySummary> {
   const tables = await copiedTables(options.model)
@@ -91,7 +90,7 @@ async function copyFrom(
     })
   }
   await to.database.write((transaction) => removeMark(transaction, mark))
-  // From an engine with many writers there may be some that wait; on one with one writer, new entries would be linked before them.
+  // Link waiting audit entries: a target with one writer would link new ones before them.
   await linkAll(to.database)
   const counted = [...totals].map(([name, rows]) => ({ name, rows }))
   return {
@@ -101,7 +100,7 @@ async function copyFrom(
   }
 }
 
-/** Marks the new academy as an unfinished copy, and takes away what it holds, in one transaction. */
+/** Marks the new academy as an unfinished copy and empties it, in one transaction. */
 async function begin(
   view: Database,
   tables: readonly CopiedTable[],
@@ -135,4 +134,54 @@ async function firstUserOf(academy: Database): Promise<string> {
 
 async function count(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
+}
+
+/** Progress of a copy, stored in the copy and updated in the transaction of each batch. */
+interface CopyMark {
+  /** Name of the source in messages. */
+  readonly from: string
+  /** Id of the source's first user, which identifies it. */
+  readonly firstUser: string
+  /** The current or next table; null at the end. */
+  readonly table: string | null
+  /** Key of the last copied row; null before the first one. */
+  readonly after: readonly Cell[] | null
+  /** Copied rows of this table. */
+  readonly rows: number
+}
+
+/** Returns the mark of an unfinished copy; undefined for any other academy. */
+async function copyMark(database: Database): Promise<CopyMark | undefined> {
+  const row = await database.one(sql`select value from settings where name = ${copySetting}`)
+  // The JSON was written by `setMark`.
+  return row && (JSON.parse(String(row['value'])) as CopyMark)
+}
+
+/** Updates the mark. Throws CopyError if another copy to the same place has updated it. */
+async function moveMark(database: Database, before: CopyMark, after: CopyMark): Promise<void> {
+  const touched = await database.run(sql`
+    update settings set value = ${JSON.stringify(after)}
+    where name = ${copySetting} and value = ${JSON.stringify(before)}`)
+  if (touched !== 1) throw copiedElsewhere()
+}
+
+/** Marks an academy as an unfinished copy. */
+async function setMark(database: Database, mark: CopyMark): Promise<void> {
+  await database.run(sql`insert into settings (name, value) values (${copySetting}, ${JSON.stringify(mark)})`)
+}
+
+/** Removes the mark of a finished copy. Throws as moveMark does. */
+async function removeMark(database: Database, mark: CopyMark): Promise<void> {
+  const touched = await database.run(
+    sql`delete from settings where name = ${copySetting} and value = ${JSON.stringify(mark)}`,
+  )
+  if (touched !== 1) throw copiedElsewhere()
+}
+
+function copiedElsewhere(): CopyError {
+  return new CopyError(
+    'copied_elsewhere',
+    'Another process is copying to the same academy',
+    'Wait until it is finished, or stop it',
+  )
 }

@@ -17,23 +17,23 @@ export interface CopyPlace {
   /** Its path, or its URL without user and password. */
   readonly name: string
   readonly postgres?: Pick<PostgresOptions, 'url' | 'env' | 'home'> | undefined
-  /** Is told where the academy in a file has to be upgraded before, which takes long. */
+  /** Observes the upgrade of an older file, which takes long. */
   readonly upgrade?: UpgradeWatch | undefined
 }
 
-/** What a copy needs open. */
+/** The opened databases of a copy. */
 export interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
   readonly close: () => Promise<void>
 }
 
-/** As PostgreSQL lists the connections of a copy; those of servers have another name. */
+/** Name of the copy's connections in PostgreSQL, different from that of servers. */
 const applicationName = 'learnctl copy'
-/** A batch takes a moment, and counting the rows of a large table some seconds. */
+/** Timeout of a statement; counting the rows of a large table takes some seconds. */
 const statementMs = 600_000
 
 /**
- * Opens both ends of a copy, the one to copy first: where that fails, nothing is made at the other. Throws DatabaseError,
- * and CopyError where a server is connected to a PostgreSQL database.
+ * Opens both ends of a copy, the source first, so that an error creates no target. Throws DatabaseError, and
+ * CopyError if a server is connected to a PostgreSQL database.
  */
 export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Date): Promise<CopyEnds> {
   const open: Store[] = []
@@ -76,7 +76,7 @@ function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptio
   return { ...postgres, env: { ...postgres.env, PGAPPNAME: applicationName }, poolSize: 2, statementMs }
 }
 
-/** Servers on other machines are seen by their connections. */
+/** Throws if a server is connected, also one on another machine. */
 async function requireNoServer(database: Store, shown: string): Promise<void> {
   if (database.dialect.name !== 'postgres') return
   const found = await database.one(sql`
@@ -91,8 +91,8 @@ async function requireNoServer(database: Store, shown: string): Promise<void> {
 }
 
 /**
- * Rows come in the order of their keys, and change pages all over the indexes: with those in memory, and written to the
- * file less often, a large academy is written several times faster.
+ * Tunes SQLite for the copy: rows arrive in the order of their keys but change pages in all indexes. A larger
+ * cache and fewer checkpoints make a large copy several times faster.
  */
 async function prepare(target: Store): Promise<void> {
   if (target.dialect.name !== 'sqlite') return

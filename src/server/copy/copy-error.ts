@@ -1,4 +1,4 @@
-/** Why an academy cannot be copied as it was asked for. */
+/** Reasons why an academy cannot be copied. */
 export type CopyTrouble =
   | 'not_empty'
   | 'other_copy'
@@ -7,7 +7,7 @@ export type CopyTrouble =
   | 'copy_differs'
   | 'text_refused'
 
-/** What stops a copy; nothing of what was copied before is lost. */
+/** Stops a copy; the progress is kept. */
 export class CopyError extends Error {
   override readonly name = 'CopyError'
   readonly code: CopyTrouble

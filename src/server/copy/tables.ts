@@ -2,15 +2,15 @@ import sql from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { searchNumbers } from '../database/search.ts'
 
-/** A table of an academy, as far as a copy needs to know it. */
+/** A table to copy. */
 export interface CopiedTable {
   readonly name: string
   readonly columns: readonly string[]
-  /** The columns that hold text. */
+  /** Columns of type text. */
   readonly texts: readonly string[]
-  /** The primary key in its order; all columns where there is none. */
+  /** Primary key in order; all columns if there is none. */
   readonly key: readonly string[]
-  /** True where the same row may be there several times. */
+  /** True if equal rows may be repeated. */
   readonly repeats: boolean
 }
 
@@ -22,8 +22,8 @@ interface Column extends Row {
 }
 
 /**
- * All tables of an academy but those that its database makes from the others, each after those that it refers to. They
- * are those of `model`, an academy of this version in SQLite, whatever database the copied one is in.
+ * Returns all tables except derived ones, each after those that it references. They are those of `model`, an
+ * academy of this version in SQLite, for any kind of source.
  */
 export async function copiedTables(model: Database): Promise<CopiedTable[]> {
   const found = await model.all<Row & { name: string }>(

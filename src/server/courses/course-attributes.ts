@@ -8,10 +8,10 @@ import { invalid } from '../problem/problem-error.ts'
 
 type Module = Course['modules'][number]
 
-/** A course's input as it is stored: every module with its id and place. */
+/** A course's input as it is stored: each module with its id and order. */
 export type StoredInput = CourseInput & { readonly modules: Module[] }
 
-/** A course's input with every module's id and place filled in; throws 422 for an id that is not the course's. */
+/** Completes the modules of a course's input with ids and orders; throws 422 for an id of another course. */
 export function withModuleIds(
   input: CourseInput,
   known: readonly Module[],
@@ -35,7 +35,7 @@ export function withModuleIds(
   return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
 }
 
-/** Keeps the course as it is now as one version of its history. */
+/** Stores the current state of the course as a version. */
 export function recordVersion(
   { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
   course: Course,

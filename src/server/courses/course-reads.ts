@@ -1,13 +1,14 @@
-import sql from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
+import { courseStatuses, difficulties } from '../../contract/course-choices.ts'
 import type { courses } from '../../contract/courses.ts'
 import { during } from '../database/keyset.ts'
+import type { Found } from '../database/narrow.ts'
 import { page } from '../database/page.ts'
 import { found } from '../database/search.ts'
-import { isRole } from '../http/handler.ts'
+import { type Call, isRole } from '../http/handler.ts'
 import { plainRoutesOf, type Reads } from '../http/plain-routes.ts'
 import { Written, writtenPage } from '../http/reply.ts'
-import { isStanding, tagged } from './course-filters.ts'
 import { type CourseRow, courseColumns, courseText, findCourse } from './course-row.ts'
 
 const order = {
@@ -17,7 +18,7 @@ const order = {
   difficulty: sql`c.level`,
 }
 
-/** What reads courses without more than a query. */
+/** Handlers of plain reads. */
 export const courseReads = {
   async list(call) {
     const { query } = call
@@ -55,3 +56,25 @@ export const courseReads = {
 } satisfies Reads<typeof courses>
 
 export const plainCourseRoutes = plainRoutesOf<typeof courses>(calls.courses, courseReads)
+
+/**
+ * Returns the condition for statuses and levels. If only one is given, it lists all values of the other, so
+ * that the index is used.
+ */
+function isStanding(
+  { status, difficulty }: Call<typeof courses.list>['query'],
+  publishedOnly: boolean,
+): Sql | undefined {
+  const wanted = (status ?? courseStatuses).filter((one) => !publishedOnly || one === 'published')
+  if (difficulty === undefined && wanted.length === courseStatuses.length) return undefined
+  const levels = (difficulty ?? difficulties).map((one) => difficulties.indexOf(one))
+  return sql`c.status in (${join(wanted.length === 0 ? [''] : wanted)}) and c.level in (${join(levels)})`
+}
+
+/** Returns the condition for courses with a tag. */
+function tagged(tag: string): Found {
+  return {
+    ids: sql`select t.course_id from course_tags t where t.tag = ${tag}`,
+    test: sql`exists (select 1 from course_tags t where t.tag = ${tag} and t.course_id = c.id)`,
+  }
+}

@@ -6,7 +6,7 @@ import { onlyUserOf } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 import type { StoredInput } from './course-attributes.ts'
 
-/** A course as its row holds it; `attributes` is JSON of what no query asks for. */
+/** Row of a course; `attributes` is JSON of all fields that no query needs. */
 export interface CourseRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -23,11 +23,11 @@ export interface CourseRow extends Row {
   readonly archived_at: string | null
 }
 
-/** The columns of a course row, from `courses c`. */
+/** Columns of a course, from `courses c`. */
 export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
   c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
 
-/** The stored course behind a reference; throws 404, for drafts too where only published ones are to be seen. */
+/** Returns the row of a course; throws 404, also for a draft if only published ones are visible. */
 export async function findCourse(
   database: Database,
   reference: string,
@@ -41,8 +41,9 @@ export async function findCourse(
 }
 
 /**
- * The courses that a caller may know of, as a condition on `courses`; undefined for all. A learner sees what is published,
- * and what their own enrolments and progress name: of anything else, nothing may tell whether it is there.
+ * Returns the condition on `courses` for those that a caller may know; undefined for all. A learner knows
+ * published courses and those of their own enrolments and progress; the existence of others must not be
+ * revealed.
  */
 export function knownCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | undefined {
   const learnerId = onlyUserOf(call)
@@ -52,15 +53,18 @@ export function knownCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | unde
     or exists (select 1 from progress p where p.course_id = courses.id and p.user_id = ${learnerId}))`
 }
 
-/** Throws 409 `course_archived`: an archived course is closed, with its lessons, enrolments and progress. */
+/**
+ * Throws 409 `course_archived`: an archived course cannot be changed, nor its lessons, enrolments and
+ * progress.
+ */
 export function requireNotArchived({ title, status }: Pick<CourseRow, 'title' | 'status'>): void {
   if (status !== 'archived') return
   throw new ProblemError('course_archived', `Course ${title} is archived; publish it first.`)
 }
 
 /**
- * What of a course has no column of its own. A field that is new to the contract is stored here by itself; the courses
- * that are there already need a step of the schema that gives them its default.
+ * The fields without a column. A new field of the contract is stored here without further code; existing
+ * courses need a migration with its default.
  */
 type Attributes = Omit<
   Course,
@@ -78,22 +82,25 @@ type Attributes = Omit<
   | 'archivedAt'
 >
 
-/** The column `attributes`, as JSON text: all of a course's input that has no column of its own. */
+/** Returns the column `attributes`: JSON of all input without a column. */
 export function attributesOf(input: StoredInput): string {
   const { externalId, title, description, difficulty, managedBy, status, ...attributes } = input
   return JSON.stringify(attributes satisfies Attributes)
 }
 
-/** A course as it is shown, from its row. */
+/** Converts a row to a course. */
 export function toCourse(row: CourseRow): Course {
   // Written by `attributesOf`.
   return { ...firstOf(row), ...(JSON.parse(row.attributes) as Attributes), ...lastOf(row) }
 }
 
-/** The same as JSON: to read the attributes and write them again is most of what a list takes. */
+/**
+ * Returns a course as JSON text. Copies the attributes unparsed, because parsing and writing them is most of
+ * the time of a list.
+ */
 export function courseText(row: CourseRow): string {
   const text = JSON.stringify({ ...firstOf(row), ...lastOf(row) })
-  // No text of a course has it: in one, quotes are escaped.
+  // The text cannot occur within a string, where quotes are escaped.
   const between = text.indexOf(',"managedBy":')
   return `${text.slice(0, between)},${row.attributes.slice(1, -1)}${text.slice(between)}`
 }

@@ -8,8 +8,7 @@ import type {
   CourseVersion,
   courses,
 } from '../../contract/courses.ts'
-import type { Call } from '../http/handler.ts'
-import { requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { type StoredInput, withModuleIds } from './course-attributes.ts'
 import { findCourse, toCourse } from './course-row.ts'
 import { changesBetween, entryOf, type History, type VersionRow, versionOf, versionsOf } from './history.ts'
@@ -29,19 +28,19 @@ const history: History = {
     (select email from users where id = v.user_id) as user_email, v.created_at`,
 }
 
-/** The history of a course, newest first. */
+/** Lists the versions of a course, newest first. */
 export async function listVersions({ database, params, query }: Call<typeof courses.versions>) {
   const { id } = await findCourse(database, params.courseId)
   return versionsOf(database, history, id, query, toVersion)
 }
 
-/** A course as it was in one version. */
+/** Returns a course as it was in a version. */
 export async function getVersion(call: Call<typeof courses.version>): Promise<CourseSnapshot> {
   const row = await findVersion(call, call.params.courseId, call.params.version)
   return { ...toVersion(row), attributes: attributesIn(row) }
 }
 
-/** What differs between a version and another one, or the newest. */
+/** Compares a version with another one, or the newest. */
 export async function compareVersions(call: Call<typeof courses.diff>): Promise<CourseDiff> {
   const { courseId, version } = call.params
   const from = await findVersion(call, courseId, version)
@@ -55,7 +54,7 @@ export async function compareVersions(call: Call<typeof courses.diff>): Promise<
   }
 }
 
-/** Makes a new version with the attributes of an earlier one; the id, external id and status stay. */
+/** Creates a new version with the attributes of an earlier one; id, external id and status stay. */
 export async function restoreVersion(
   call: Call<typeof courses.restore>,
   change: (call: Call, current: Course, input: StoredInput) => Promise<CourseUpdate>,

@@ -22,25 +22,25 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
   archived: ['published'],
 }
 
-/** What moving a course to a status is called. */
+/** Audit action for each new status. */
 const movedTo = {
   draft: 'course.unpublished',
   published: 'course.published',
   archived: 'course.archived',
 } as const
 
-/** Brings grades and enrolments in line with the new criteria of a course. */
+/** Updates grades and enrolments after a change of the passing criteria. */
 export interface Regrading {
-  /** Begins with it, in the transaction that changes the course. */
+  /** Starts in the transaction that changes the course. */
   readonly begin: (call: Call, before: Course, course: Course) => Promise<void>
-  /** Does what is left of it, after that. */
+  /** Does the rest after that transaction. */
   readonly finish: NonNullable<Route['finish']>
 }
 
-/** The routes that read courses without more than a query. */
+/** Routes of plain reads. */
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
-/** The routes of courses. */
+/** Returns the routes of courses. */
 export function courseRoutesWith({ begin, finish }: Regrading) {
   async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
     const update = await changeCourse(call, current, input)
@@ -66,7 +66,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
                 ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
                 ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
       addTags(call, id, input.tags)
-      // As it was written: it need not be read again.
+      // The row equals the input, so it need not be read again.
       const { title, description, difficulty, status, externalId, managedBy } = input
       const course = toCourse({
         ...{
@@ -111,7 +111,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
   })
 }
 
-/** Writes what changed as a new version; nothing changed keeps the version and the times. */
+/** Stores a change as a new version; without changes, version and times stay. */
 async function changeCourse(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
   const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {

@@ -22,7 +22,7 @@ import { makeRoom } from './lesson-places.ts'
 import { findLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
 
-/** Deletes a course with all that goes with it: to the trash, or for good. */
+/** Deletes a course with its lessons and learner data: to the trash, or permanently. */
 export async function deleteCourse(call: Call<typeof courses.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
@@ -39,7 +39,7 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   return undefined
 }
 
-/** Deletes a lesson: to the trash, or for good. */
+/** Deletes a lesson: to the trash, or permanently. */
 export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<undefined> {
   const { database, params, query } = call
   if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
@@ -63,7 +63,7 @@ async function keepOrErase(
   courseId: string,
 ): Promise<void> {
   const { database, now, principal } = call
-  // With a course go its lessons that were deleted before.
+  // A course includes its previously deleted lessons.
   if (call.query.erase) await eraseForGood(call, kind, id)
   else await copyToTrash(database, kind, { id, courseId, userId: principal.userId, now })
 }
@@ -77,7 +77,7 @@ async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference:
   return undefined
 }
 
-/** Removes it from the trash, and the answers kept for repeated requests that name it. */
+/** Deletes a record from the trash, and the stored responses that contain it. */
 async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
   await eraseFromTrash(database, kind, id)
   await forgetAnswers(database, [id])
@@ -92,7 +92,7 @@ interface DeletedRow extends Row {
   readonly deleted_at: string
 }
 
-/** The deleted courses, the last one first unless told otherwise. */
+/** Lists deleted courses, by default the most recent first. */
 export function listDeletedCourses({ database, query, now }: Call<typeof courses.listDeleted>) {
   interface CourseRow extends DeletedRow {
     readonly lessons: number
@@ -122,7 +122,7 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
   )
 }
 
-/** The deleted lessons but those that went with their course, the last one first unless told otherwise. */
+/** Lists deleted lessons, by default the most recent first, without those deleted with their course. */
 export async function listDeletedLessons({ database, query, now }: Call<typeof lessons.listDeleted>) {
   interface LessonRow extends DeletedRow {
     readonly course_id: string
@@ -154,7 +154,7 @@ export async function listDeletedLessons({ database, query, now }: Call<typeof l
   )
 }
 
-/** Brings a deleted course back as it was, with all that went with it. */
+/** Restores a deleted course with everything that was deleted with it. */
 export async function restoreDeletedCourse(call: Call<typeof courses.restoreDeleted>) {
   const { id, version } = await findDeleted(call, 'courses', call.params.deletedCourseId)
   requireVersion(call, version)
@@ -164,7 +164,7 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   return course
 }
 
-/** Brings a deleted lesson back to its place; without its module where that is gone. */
+/** Restores a deleted lesson to its place; without its module if that no longer exists. */
 export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDeleted>) {
   const { database, now } = call
   const { id, version, course_id: courseId } = await findDeleted(call, 'lessons', call.params.deletedLessonId)
@@ -191,7 +191,7 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
   return restored
 }
 
-/** What a reference stands for among what was deleted and can be restored; throws 404. */
+/** Returns the deleted record of a reference that can be restored; throws 404. */
 async function findDeleted({ database, now }: Call, table: 'courses' | 'lessons', reference: string) {
   const rows = `deleted_${table}`
   const row = await database.one<Row & { id: string; version: number; course_id: string }>(sql`
@@ -210,7 +210,7 @@ function lastOf({ user_id: userId, deleted_at: deletedAt }: DeletedRow) {
   return { userId, deletedAt, restorableUntil: restorableUntil(deletedAt) }
 }
 
-/** Throws a ProblemError where something that somebody made or achieved would go with a course. */
+/** Throws a ProblemError if deleting a course would delete learner data or content. */
 async function requireDeletable(call: Call, id: string): Promise<void> {
   if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
     throw new ProblemError(
@@ -229,7 +229,7 @@ async function requireDeletable(call: Call, id: string): Promise<void> {
   )
 }
 
-/** Whether anybody has progress in a course. */
+/** True if a course has progress. */
 export async function hasProgress({ database }: Call, id: string): Promise<boolean> {
   return (await database.one(sql`select 1 from progress where course_id = ${id} limit 1`)) !== undefined
 }

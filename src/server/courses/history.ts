@@ -8,24 +8,24 @@ import { page } from '../database/page.ts'
 import { escapePointer } from '../http/json.ts'
 import { notFound } from '../problem/problem-error.ts'
 
-/** A row of a version history, whatever else it holds. */
+/** Common columns of a version row. */
 export interface VersionRow extends Row {
   readonly version: number
   readonly modified_attributes: string
   readonly created_at: string
 }
 
-/** Where the versions of a thing are kept. */
+/** The table of a resource's versions. */
 export interface History {
-  /** As problems name it: `course`. */
+  /** Name in problems, such as `course`. */
   readonly kind: string
   readonly table: string
-  /** The column with the id of the thing. */
+  /** Column of the resource's id. */
   readonly owner: string
   readonly columns: Sql
 }
 
-/** The history of a thing, newest first. */
+/** Lists the versions of a resource, newest first. */
 export function versionsOf<Shape extends VersionRow, Entry>(
   database: Database,
   { table, owner, columns }: History,
@@ -48,7 +48,7 @@ export function versionsOf<Shape extends VersionRow, Entry>(
   )
 }
 
-/** One version of a thing; throws 404, naming the thing as it was referred to. */
+/** Returns one version of a resource; throws 404 with the reference that was used. */
 export async function versionOf<Shape extends VersionRow>(
   database: Database,
   { kind, table, owner, columns }: History,
@@ -63,17 +63,17 @@ export async function versionOf<Shape extends VersionRow>(
   return row
 }
 
-/** What each entry of a history says. */
+/** Converts the common columns of a version. */
 export function entryOf(row: VersionRow) {
   return {
     version: row.version,
     createdAt: row.created_at,
-    // Written as such by whoever kept the version.
+    // Written as a list of texts when the version was stored.
     modifiedAttributes: JSON.parse(row.modified_attributes) as string[],
   }
 }
 
-/** What differs between two values: one entry per changed place, arrays as wholes. */
+/** Lists the differences of two values: one entry per changed place; arrays are compared as a whole. */
 export function changesBetween(from: unknown, to: unknown, pointer = ''): Changes {
   if (isDeepStrictEqual(from, to)) return []
   if (!isJsonObject(from) || !isJsonObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]

@@ -5,7 +5,7 @@ import type { Call } from '../http/handler.ts'
 import { type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 import { recordLessonsOf } from './lesson-versions.ts'
 
-/** The place after the last lesson of a course. */
+/** Returns the place after the last lesson of a course. */
 export async function nextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
   const last = await database.one<{ last: number }>(
     sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
@@ -13,7 +13,7 @@ export async function nextPlace({ database }: Call, courseId: string, ownId = ''
   return (last?.last ?? 0) + 1
 }
 
-/** Where another lesson has this place, shifts it and those after it by one. */
+/** Shifts the lessons from a place on by one, if the place is taken. */
 export async function makeRoom(call: Call, courseId: string, wanted: number, ownId = ''): Promise<void> {
   const { database } = call
   const taken = await database.one(
@@ -27,15 +27,15 @@ export async function makeRoom(call: Call, courseId: string, wanted: number, own
   })
 }
 
-/** A change of several lessons of a course, which something else brings with it. */
+/** A change of several lessons of a course, caused by another change. */
 interface ChangeOfLessons {
   readonly which: Sql
   readonly set: Sql
-  /** The same, of one lesson. */
+  /** The same change, applied to one lesson. */
   readonly changed: (lesson: Lesson) => Partial<Lesson>
 }
 
-/** Changes lessons of a course along with something else, each as a new version. */
+/** Changes several lessons of a course, each as a new version. */
 export async function changeLessonsOf(
   call: Call,
   courseId: string,

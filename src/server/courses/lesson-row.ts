@@ -1,11 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag'
-import type { Lesson } from '../../contract/lessons.ts'
+import type { Lesson, LessonInput } from '../../contract/lessons.ts'
 import type { Database, Row } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
 import { resolve } from '../database/reference.ts'
 import { notFound } from '../problem/problem-error.ts'
-import type { StoredInput } from './lesson-content.ts'
 
-/** A lesson as its row holds it; `content` is JSON of what no query asks for. */
+/** Row of a lesson; `content` is JSON of all fields that no query needs. */
 export interface LessonRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -24,12 +24,15 @@ export interface LessonRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of a lesson row, from `lessons l`. */
+/** Columns of a lesson, from `lessons l`. */
 export const lessonColumns = sql`l.id, l.external_id, l.course_id,
   (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
-/** The stored lesson behind a reference; throws 404, also where it does not meet `seen`, a condition on `l` and its course `c`. */
+/**
+ * Returns the row of a lesson; throws 404, also if it does not meet `seen`, a condition on `l` and its course
+ * `c`.
+ */
 export async function findLesson(
   database: Database,
   reference: string,
@@ -45,7 +48,7 @@ export async function findLesson(
   return row
 }
 
-/** What of a lesson has no column of its own; a field that is new to the contract is stored here by itself. */
+/** The fields without a column. A new field of the contract is stored here without further code. */
 type Content = Omit<
   Lesson,
   | 'id'
@@ -64,14 +67,14 @@ type Content = Omit<
   | 'updatedAt'
 >
 
-/** The column `content`, as JSON text: all of a lesson's input that has no column of its own. */
+/** Returns the column `content`: JSON of all input without a column. */
 export function contentOf(input: StoredInput): string {
   const { externalId, courseId, moduleId, title, description, order, ...rest } = input
   const { durationMinutes, status, managedBy, ...content } = rest
   return JSON.stringify(content satisfies Content)
 }
 
-/** A lesson with the answers of its questions, from its row. */
+/** Converts a row to a lesson, with the answers of its questions. */
 export function toLesson(row: LessonRow): Lesson {
   return {
     id: row.id,
@@ -90,5 +93,32 @@ export function toLesson(row: LessonRow): Lesson {
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  }
+}
+
+/** A lesson's input as it is stored: everything in it has an id. */
+type StoredInput = ReturnType<typeof withContentIds>
+
+/** Adds missing ids of blocks, assessments and questions to a lesson's input. */
+export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string) {
+  return {
+    ...input,
+    contentBlocks: input.contentBlocks.map(({ id = newId('blk'), ...block }) => ({ id, ...block })),
+    assessments: input.assessments.map(({ id = newId('asm'), questions, ...assessment }) => ({
+      id,
+      ...assessment,
+      questions: questions.map(({ id = newId('qst'), ...question }) => ({ id, ...question })),
+    })),
+  }
+}
+
+/** Removes the answers of questions, for learners. */
+export function forLearner(lesson: Lesson): Lesson {
+  return {
+    ...lesson,
+    assessments: lesson.assessments.map((assessment) => ({
+      ...assessment,
+      questions: assessment.questions.map(({ answer, ...question }) => question),
+    })),
   }
 }

@@ -7,13 +7,12 @@ import {
   type LessonVersion,
   type lessons,
 } from '../../contract/lessons.ts'
-import type { Call } from '../http/handler.ts'
-import { requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { findCourse } from './course-row.ts'
 import { changesBetween, entryOf, type History, type VersionRow, versionOf, versionsOf } from './history.ts'
 import { findLesson, type LessonRow, toLesson } from './lesson-row.ts'
 
-/** A lesson as it was, which was changed last when it became so. */
+/** A version of a lesson. */
 type LessonVersionRow = VersionRow &
   LessonRow & { readonly user_id: string | null; readonly user_email: string | null }
 
@@ -27,12 +26,12 @@ const history: History = {
     (select email from users where id = v.user_id) as user_email, v.created_at, v.created_at as updated_at`,
 }
 
-/** Keeps a lesson as it is now as one version of its history. */
+/** Stores the current state of a lesson as a version. */
 export function recordLesson(call: Call, id: string, modified: readonly string[]): void {
   record(call, sql`l.id = ${id}`, modified)
 }
 
-/** The same for those lessons of a course that have been changed along with something else. */
+/** Stores the current state of those lessons of a course that have changed. */
 export function recordLessonsOf(call: Call, courseId: string, modified: readonly string[]): void {
   const isKept = sql`select 1 from lesson_versions v where v.lesson_id = l.id and v.version = l.version`
   record(call, sql`l.course_id = ${courseId} and not exists (${isKept})`, modified)
@@ -47,19 +46,19 @@ function record({ database, principal, now }: Call, which: Sql, modified: readon
     from lessons l where ${which}`)
 }
 
-/** The history of a lesson, newest first. */
+/** Lists the versions of a lesson, newest first. */
 export async function listLessonVersions({ database, params, query }: Call<typeof lessons.versions>) {
   const { id } = await findLesson(database, params.lessonId)
   return versionsOf(database, history, id, query, toVersion)
 }
 
-/** A lesson as it was in one version. */
+/** Returns a lesson as it was in a version. */
 export async function getLessonVersion(call: Call<typeof lessons.version>): Promise<LessonSnapshot> {
   const row = await findVersion(call, call.params.lessonId, call.params.version)
   return { ...toVersion(row), attributes: attributesIn(row) }
 }
 
-/** What differs between a version and another one, or the newest. */
+/** Compares a version with another one, or the newest. */
 export async function compareLessonVersions(call: Call<typeof lessons.diff>): Promise<LessonDiff> {
   const { lessonId, version } = call.params
   const from = await findVersion(call, lessonId, version)
@@ -74,8 +73,8 @@ export async function compareLessonVersions(call: Call<typeof lessons.diff>): Pr
 }
 
 /**
- * Makes a new version with the attributes of an earlier one; the id, external id, status and course stay. The place and
- * the module come back where they are of this course.
+ * Creates a new version with the attributes of an earlier one; id, external id, status and course stay. Place
+ * and module are restored if they belong to this course.
  */
 export async function restoreLessonVersion(
   call: Call<typeof lessons.restore>,
@@ -92,7 +91,7 @@ export async function restoreLessonVersion(
   return change(call, current, LessonInput.parse({ ...earlier, ...kept }))
 }
 
-/** The module, where the course has it. */
+/** Returns the module if the course still has it. */
 export async function moduleOf(
   { database }: Call,
   courseId: string,

@@ -12,9 +12,16 @@ import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem/problem-error.ts'
 import { findCourse, knownCourses, requireNotArchived } from './course-row.ts'
 import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
-import { forLearner, withContentIds } from './lesson-content.ts'
 import { makeRoom, nextPlace } from './lesson-places.ts'
-import { contentOf, findLesson, type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
+import {
+  contentOf,
+  findLesson,
+  forLearner,
+  type LessonRow,
+  lessonColumns,
+  toLesson,
+  withContentIds,
+} from './lesson-row.ts'
 import {
   compareLessonVersions,
   getLessonVersion,
@@ -30,7 +37,7 @@ const order = {
   title: sql`l.title_key`,
 }
 
-/** What moving a lesson to a status is called. */
+/** Audit action for each new status. */
 const movedTo = { draft: 'lesson.unpublished', published: 'lesson.published' } as const
 
 export const lessonRoutes = routesOf(lessons, {
@@ -103,7 +110,7 @@ export const lessonRoutes = routesOf(lessons, {
   restoreDeleted: restoreDeletedLesson,
 })
 
-/** Writes what changed as a new version; nothing changed keeps the version and the times. */
+/** Stores a change as a new version; without changes, version and times stay. */
 async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): Promise<Lesson> {
   const courseId = await requireOpenCourseId(call, parsed, current)
   const order = parsed.order ?? (await nextPlace(call, courseId, current.id))
@@ -131,7 +138,7 @@ function learnerSees(call: Call): Sql | false {
   return isRole(call, 'learner') && sql`c.status = 'published' and l.status = 'published'`
 }
 
-/** The course's id; throws where it is unknown or archived, and for a module that is not the course's. */
+/** Returns the course's id; throws if it is unknown or archived, and for a module of another course. */
 async function requireOpenCourseId(
   { database }: Call,
   { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,

@@ -11,7 +11,7 @@ import { page } from '../database/page.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 
-/** An application as its row holds it. */
+/** Row of an application. */
 export interface AppRow extends Row {
   readonly id: string
   readonly name: string
@@ -47,7 +47,7 @@ export const appRoutes = routesOf(apps, {
   },
 })
 
-/** Registers an application and tells its secret: the only time that it is there. A public one has none. */
+/** Registers an application. Returns its secret, which is not stored; a public application has none. */
 export async function registerApp(
   call: Writing,
   { name, redirectUris, public: isPublic }: AppInput,
@@ -65,8 +65,8 @@ export async function registerApp(
 }
 
 /**
- * Deletes an application; its codes, grants and tokens go with it, at once. Throws 404, and 403 for the client that
- * this program is itself.
+ * Deletes an application with its codes, grants and tokens. Throws 404, and 403 for this program's own
+ * client.
  */
 async function deleteApp(call: Writing, clientId: string): Promise<void> {
   const { database } = call
@@ -78,14 +78,14 @@ async function deleteApp(call: Writing, clientId: string): Promise<void> {
   await recordChange(call, { action: 'app.deleted', id: clientId, before: app, after: null })
 }
 
-/** The registered application, without its secret; throws 404. */
+/** Returns an application, without its secret; throws 404. */
 export async function findApp(database: Database, clientId: string): Promise<App> {
   const row = await findAppRow(database, clientId)
   if (!row) throw notFound('application', clientId)
   return toApp(row)
 }
 
-/** The stored application, undefined where there is none. */
+/** Returns the row of an application. */
 export async function findAppRow(database: Database, clientId: string): Promise<AppRow | undefined> {
   if (!isStorableText(clientId)) return undefined
   return database.one<AppRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)

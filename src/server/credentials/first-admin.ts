@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { hashPassword, type PasswordCost } from '../access/password.ts'
+import { hashPassword, type PasswordCost } from '../access/password-hash.ts'
 import { nowhere } from '../access/principal.ts'
 import { digest } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
@@ -9,16 +9,16 @@ import type { Database, Row, Store, Transaction } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import { recordPassword } from '../users/user-access.ts'
 
-/** Without those that are taken for one another; of 29 of them, twenty have 97 bits. */
+/** Letters and digits that are not easily confused: twenty of these 29 have 97 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
 
-/** A password that was made just now; it is nowhere else. */
+/** A password that was just generated and is not stored. */
 export interface FirstPassword {
   readonly email: string
   readonly password: string
 }
 
-/** The academy whose first admin it is. */
+/** The academy of the first admin. */
 export interface FirstAcademy {
   readonly database: Store
   readonly now: () => Date
@@ -27,8 +27,8 @@ export interface FirstAcademy {
 }
 
 /**
- * Gives the first admin of an academy a password to sign in with at its dashboard, where there is none. Undefined
- * where there is one, or where the academy's first user is no active admin any more. Of two callers one gets it.
+ * Sets a password for the first admin of an academy to sign in to the dashboard, if there is none. Undefined
+ * if there is one, or if the first user is no longer an active admin. Of concurrent callers one succeeds.
  */
 export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPassword | undefined> {
   const { database, passwordCost } = academy
@@ -37,7 +37,7 @@ export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPas
     from users where id = (select value from settings where name = 'first_user')`)
   if (!admin?.waits) return undefined
   const password = newPassword()
-  // A tenth of a second by default, in which others are not to wait for the write lock.
+  // Hash outside the transaction: it takes a tenth of a second, during which other writes would wait.
   const hash = await hashPassword(password, passwordCost)
   const changed = await database.write(async (transaction) => {
     const rows = await transaction.run(
@@ -49,27 +49,24 @@ export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPas
   return changed === 1 ? { email: admin.email, password } : undefined
 }
 
-/** True for an academy whose first key was taken back, because nobody was told it. */
+/** True for an academy whose first key was revoked because it could not be printed. */
 export async function isKeyOwed(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
-/** Has the next start of a server make a first key. */
+/** Makes the next start of a server create a first key. */
 export async function oweFirstKey(database: Database): Promise<void> {
   await database.run(
     sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
   )
 }
 
-/** Notes that there is a first key now, inside the transaction that makes it. False where none was owed. */
+/** Records that a first key exists, in the transaction that creates it; false if none was owed. */
 export async function keyGiven(database: Database): Promise<boolean> {
   return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
 }
 
-/**
- * Takes back what was made for the first admin and could not be told: nobody could use the key, and nobody would know
- * of it. The next start makes both anew.
- */
+/** Revokes the first admin's secrets that could not be printed. The next start creates new ones. */
 export function takeBackFirstSecrets(
   academy: FirstAcademy,
   { key, email }: { key?: string | undefined; email?: string | undefined },
@@ -94,13 +91,13 @@ export function takeBackFirstSecrets(
   })
 }
 
-/** This program acts as the admin whom it makes them for. */
+/** Writes as the admin whose secrets these are. */
 function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: string): Writing {
   const principal = { userId, credential: 'local' }
   return { database, now: now().toISOString(), newId, principal, origin: nowhere }
 }
 
-/** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
+/** Generates four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */
 function newPassword(): string {
   const group = () => Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return Array.from({ length: 4 }, group).join('-')

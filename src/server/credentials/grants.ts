@@ -21,7 +21,7 @@ interface GrantRow extends Row {
   expires_at: string
 }
 
-/** A user has no more that count. */
+/** Maximum live grants of a user. */
 const maxLive = 50
 
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
@@ -47,14 +47,14 @@ export const grantRoutes = routesOf(grants, {
 
   async revoke(call) {
     const { params, principal } = call
-    // The scope is that of an admin's credential alone: nobody else can be granted it.
+    // Only an admin's credential can have this scope.
     const ownerId = principal.scopes.includes('admin') ? undefined : principal.userId
     await revokeGrant(call, params.grantId, ownerId)
     return undefined
   },
 })
 
-/** What a user allows applications to do at this time, the newest first. */
+/** Returns the live grants of a user, newest first. */
 export async function grantsOf(database: Database, userId: string, now: string): Promise<Grant[]> {
   return (
     await database.all<GrantRow>(sql`
@@ -64,8 +64,8 @@ export async function grantsOf(database: Database, userId: string, now: string):
 }
 
 /**
- * Ends a grant with all its tokens; one that has ended stays as it is. Throws 404, also for a grant of anyone but
- * `ownerId` where that is given.
+ * Revokes a grant with all its tokens; one that has ended stays unchanged. Throws 404, also for a grant of
+ * another user than `ownerId`, if given.
  */
 export async function revokeGrant(call: Writing, grantId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
@@ -85,11 +85,11 @@ export async function revokeGrant(call: Writing, grantId: string, ownerId?: stri
 }
 
 /**
- * Makes room for one more grant of a user: of as many as a user can have, the one that was used longest ago ends. To refuse
- * the sign-in would shut out who has no other program at hand to revoke one with.
+ * Makes room for one more grant: revokes the least recently used one of a user with the maximum. Refusing the
+ * sign-in would lock out a user without another way to revoke one.
  */
 export async function makeRoomForGrant(call: Writing, userId: string): Promise<void> {
-  // An academy of an earlier version may have more of them; those that end first come first.
+  // An academy of an earlier version may exceed the maximum; the grants that expire first come first.
   const live = await call.database.all<Row & { id: string; used_at: string }>(sql`
     select g.id, coalesce(g.last_used_at, g.created_at) as used_at from grants g
     where g.user_id = ${userId} and ${isLive(call.now)} order by g.expires_at limit ${2 * maxLive}`)
@@ -97,7 +97,10 @@ export async function makeRoomForGrant(call: Writing, userId: string): Promise<v
   for (const { id } of byUse.slice(0, Math.max(0, live.length - maxLive + 1))) await revokeGrant(call, id)
 }
 
-/** Whose grants are asked for; throws 403 for somebody else's, whether or not they exist, unless an admin asks. */
+/**
+ * Returns the user whose grants to list; throws 403 for another user, existing or not, unless the caller is
+ * an admin.
+ */
 async function userOf({ database, query, principal }: Call<typeof grants.list>): Promise<string> {
   const { user_id: reference } = query
   if (reference === undefined) return principal.userId

@@ -28,7 +28,7 @@ interface KeyRow extends Row {
   revoked_at: string | null
 }
 
-/** A user has no more that count: requests are limited by user, and more keys would only be more to lose. */
+/** Maximum active keys of a user. Requests are limited by user, so more keys would only be a risk. */
 const maxActive = 50
 
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
@@ -77,7 +77,7 @@ export const keyRoutes = routesOf(keys, {
   },
 })
 
-/** Revokes a key; throws 404, also for a key of anyone but `ownerId` where that is given. */
+/** Revokes a key; throws 404, also for a key of another user than `ownerId`, if given. */
 export async function revokeKey(call: Writing, keyId: string, ownerId?: string): Promise<void> {
   const { database, now } = call
   const key = await findKey(database, keyId, ownerId)
@@ -87,21 +87,21 @@ export async function revokeKey(call: Writing, keyId: string, ownerId?: string):
   await recordChange(call, { action: 'key.revoked', id, before: key, after: { ...key, revokedAt: now } })
 }
 
-/** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
+/** Returns a key without its text; throws 404, also for a key of another user than `ownerId`, if given. */
 export async function findKey(database: Database, keyId: string, ownerId?: string): Promise<Key> {
   const row = await database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
   if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
 }
 
-/** When a key expires that is made at a time, ISO 8601 in UTC, unless told otherwise: the same day of the next year. */
+/** Returns the default expiry of a key created at a time, ISO 8601 in UTC: the same day of the next year. */
 export function aYearAfter(now: string): string {
   const date = new Date(now)
   date.setUTCFullYear(date.getUTCFullYear() + 1)
   return date.toISOString()
 }
 
-/** Makes a key and tells it: the only time that its text is there. */
+/** Creates a key and returns it with its text, which is not stored. */
 export async function createKey(
   call: Writing,
   {
@@ -133,7 +133,7 @@ async function ownerOf({ database }: Call, reference: string) {
   )
 }
 
-/** Throws 409 where a user has as many keys as a user can have; one that has expired or was revoked is none. */
+/** Throws 409 if a user has the maximum of active keys. */
 async function requireRoom({ database, now }: Call, userId: string): Promise<void> {
   const own = sql`select 1 as one from api_keys where user_id = ${userId} and revoked_at is null`
   const row = await database.one<Row & { active: number }>(sql`

@@ -10,7 +10,7 @@ import { answeredBefore, type IdempotentRequest, readIdempotencyKey } from './id
 import { Preconditions } from './precondition.ts'
 import { handlingOf, withHandling } from './preference.ts'
 import type { Refused } from './refusal.ts'
-import { isToldOf } from './refusal-bounds.ts'
+import { isRecorded } from './refusal-bounds.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
@@ -58,7 +58,7 @@ export async function answer(
   const principal = caller?.principal
   const { code } = outcome.reply
   // The caller of an academy in this process is never refused for who they are.
-  if (!app.principal && isToldOf(code)) {
+  if (!app.principal && isRecorded(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')
     await recordRefusedRequest(app, limits, context, operation.id, code, principal)
   }

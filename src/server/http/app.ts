@@ -3,11 +3,12 @@ import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Database } from '../database/database.ts'
+import { resolve } from '../database/reference.ts'
 import { ProblemError, shuttingDown } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint, issuerOf } from './endpoint.ts'
 import type { Route } from './handler.ts'
-import { loggedPath } from './logged-path.ts'
 import { networkOf } from './network.ts'
 import type { Reply } from './reply.ts'
 import { patchTypes } from './request-body.ts'
@@ -16,32 +17,34 @@ import {
   type AppOptions,
   addLimit,
   everyHeader,
-  maximumUrlBytes,
+  maxUrlBytes,
   type RequestContext,
   rateLimitsOf,
   refused,
 } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
 
-/** How the socket writes the target of `OPTIONS *`, which is about the server as a whole. */
-const anyPath = '/*'
-/** Methods that change nothing (RFC 9110 §9.2.1). */
-const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Resources of which none says who may do what: what is known of credentials stays true whatever is written to them. */
-const teaching = /^\/v1\/(courses|lessons|enrollments|learners|progress)(\/|$)/
+/** Target of `OPTIONS *`, as the socket writes it; it is about the whole server. */
+const serverPath = '/*'
+/** Safe methods (RFC 9110 §9.2.1). */
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Resources whose changes do not affect credentials, so that cached ones stay valid. */
+const withoutCredentials = /^\/v1\/(courses|lessons|enrollments|learners|progress)(\/|$)/
 const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** The routes of the resource that a path is about; where it is asked plainly, those that answer that may be enough. */
+/**
+ * Returns the routes of the resource of a path; for a plain request, possibly only those for plain requests.
+ */
 export type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
-/** Something that answers: an operation of the API, or an endpoint beside it. */
+/** An operation of the API or another endpoint. */
 type Place =
   | { readonly method: string; readonly path: string; readonly route: Route; readonly endpoint?: never }
   | { readonly method: string; readonly path: string; readonly route?: never; readonly endpoint: Endpoint }
 
 /**
- * The server, as a transport: it answers each request, faults as problem details, and logs it. The routes of a
- * resource are asked for when the first request comes to it.
+ * Creates the server as a transport: answers each request, converts errors to problem details, and logs it.
+ * Loads the routes of a resource when the first request needs them.
  */
 export function createApp(
   app: AppOptions,
@@ -52,7 +55,7 @@ export function createApp(
   const answerTo = answererOf(app, routesOf, endpoints, limits)
 
   return async (request) => {
-    // By the uptime, which never goes back either: `performance` is loaded when it is first looked at.
+    // process.uptime() is monotonic and, unlike performance, loads no module.
     const started = process.uptime()
     const context = contextOf(app, request)
     const { path, requestId, now } = context
@@ -63,8 +66,8 @@ export function createApp(
       answered = refused(context, error)
     }
     const { reply, principal } = answered
-    // Whatever it wrote, nobody acts on what was true before once it has been answered.
-    if (!reads.has(request.method) && !teaching.test(path)) limits.credentials.forget()
+    // Drop cached credentials after a write, before its response is sent.
+    if (!safeMethods.has(request.method) && !withoutCredentials.test(path)) limits.credentials.forget()
     const logged = loggedPath(app.database, path)
     app.log({
       time: timeText(now),
@@ -87,14 +90,14 @@ export function createApp(
     if (isHead && typeof reply.body === 'string') {
       headers['content-length'] = String(Buffer.byteLength(reply.body))
     }
-    return { status: reply.status, headers, body: isHead ? unread(reply.body) : reply.body }
+    return { status: reply.status, headers, body: isHead ? discardBody(reply.body) : reply.body }
   }
 }
 
-/** What answers a request whose time and id are known, as one who is told beforehand where a principal is given. */
+/** Answers a request; the principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
-/** What answers the requests to these routes and endpoints. */
+/** Creates the answerer for these routes and endpoints. */
 export function answererOf(
   app: AppOptions,
   routesOf: RoutesOf,
@@ -144,15 +147,15 @@ export function answererOf(
   }
 
   return (context, principal) => {
-    const isPlain = context.search === '' && reads.has(context.raw.method)
+    const isPlain = context.search === '' && safeMethods.has(context.raw.method)
     const routes = routesOf(context.path, isPlain)
-    // Where all routes are loaded, as in a server, nothing is waited for.
+    // In a server all routes are loaded, so nothing is awaited.
     const found = routes instanceof Promise ? undefined : find(routes, context)
     return found?.params ? answerFrom(found, context, principal) : search(routes, isPlain, context, principal)
   }
 }
 
-/** A challenge says where to find out how a token is had (RFC 9728 §5.1). */
+/** Adds to a challenge where to find the authorization server (RFC 9728 §5.1). */
 function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
   const challenge = headers['www-authenticate']
   if (!challenge?.startsWith('Bearer ')) return undefined
@@ -160,24 +163,24 @@ function challengeOf(app: AppOptions, context: RequestContext, { headers }: Repl
   return `${challenge}, resource_metadata="${metadata}"`
 }
 
-/** PATCH is another name of PUT where that takes a merge patch (RFC 7396): both change what they name and no more. */
+/** Returns the methods of an operation. PATCH is an alias of a PUT that takes a merge patch (RFC 7396). */
 function methodsFor({ method, merge }: Operation): string[] {
   return merge ? [method, 'PATCH'] : [method]
 }
 
-/** What may be done at a path (RFC 9110 §9.3.7, RFC 5789 §3.1). */
+/** Answers OPTIONS (RFC 9110 §9.3.7, RFC 5789 §3.1). */
 function options(allow = everyMethod): Reply {
   const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
   return { status: 204, headers: { allow, ...patch }, body: null }
 }
 
-/** No body: a stream that nobody reads would hold its snapshot for good. */
-function unread(body: Reply['body']): null {
+/** Drops a body: a stream that is not read would keep its snapshot open. */
+function discardBody(body: Reply['body']): null {
   if (body !== null && typeof body !== 'string') void body[Symbol.asyncIterator]().return?.()
   return null
 }
 
-/** Operations write their parameters as `{name}`, endpoints as `:name`. */
+/** Converts the `{name}` of an operation's path to the `:name` of an endpoint's. */
 function placeOf({ method, path }: { method: string; path: string }): { method: string; path: string } {
   return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
 }
@@ -196,7 +199,7 @@ function contextOf(app: AppOptions, raw: HttpRequest): RequestContext {
   }
 }
 
-/** Why a request is refused before anything at its path looks at it. */
+/** Returns the fault of a request that is independent of its path. */
 function faultBefore(
   { isClosing }: AppOptions,
   { raw: { method }, path, search }: RequestContext,
@@ -205,13 +208,54 @@ function faultBefore(
   if (isClosing?.()) {
     return shuttingDown()
   }
-  if (path.length + search.length >= maximumUrlBytes) {
-    return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)
+  if (path.length + search.length >= maxUrlBytes) {
+    return new ProblemError('uri_too_long', `The path and query are longer than ${maxUrlBytes} bytes.`)
   }
-  if (method === 'OPTIONS' && (found || path === anyPath)) return undefined
+  if (method === 'OPTIONS' && (found || path === serverPath)) return undefined
   if (!found) return new ProblemError('not_found', `Path ${path} not found.`)
   if (found.params) return undefined
   const { allow } = found
   const detail = `${method} is not supported here; use ${allow}.`
   return new ProblemError('method_not_allowed', detail, { headers: { allow } })
+}
+
+const maskedName = '***'
+
+/**
+ * Replaces users in a path by their ids, and masks maskedName ones and everything else that looks like an email
+ * address, because a log outlives the users in it.
+ */
+function loggedPath(database: Database, path: string): string | Promise<string> {
+  // A quick test, because each request is logged and nearly no path has names.
+  return /@|%40|:|%3a/i.test(path) ? withoutNames(database, path) : path
+}
+
+async function withoutNames(database: Database, path: string): Promise<string> {
+  const parts = path.split('/')
+  const logged = parts.map((part, index) => loggedPart(database, part, parts[index - 1] ?? ''))
+  return (await Promise.all(logged)).join('/')
+}
+
+async function loggedPart(database: Database, part: string, before: string): Promise<string> {
+  const text = decoded(part)
+  const named = /^email:/.test(text) || (/^ext:/.test(text) && ['users', 'learners'].includes(before))
+  if (named) return (await userBehind(database, text)) ?? `${text.slice(0, text.indexOf(':'))}:${maskedName}`
+  return text.includes('@') ? maskedName : part
+}
+
+async function userBehind(database: Database, reference: string): Promise<string | undefined> {
+  try {
+    return await resolve(database, 'users', reference)
+  } catch {
+    // Log the request even if the database fails.
+    return undefined
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part.replaceAll(/%40/g, '@')
+  }
 }

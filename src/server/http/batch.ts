@@ -9,10 +9,10 @@ import { parseBody } from './validation.ts'
 
 type Result = BatchResult['results'][number]
 
-/** Faults in all results together; each result has its own count and places in its detail. */
-const maximumErrors = 1000
+/** Maximum faults in all results; each result has the count of its own and places in its detail. */
+const maxErrors = 1000
 
-/** Outcome of one item: its id, whether it is new, and a word where nothing was done, or with a warning. */
+/** Outcome of one item: its id, whether it was created, and a note if nothing was done, or a warning. */
 export interface Outcome {
   readonly id: string
   readonly created: boolean
@@ -20,30 +20,30 @@ export interface Outcome {
   readonly detail?: string
 }
 
-/** What happens to an item that is there already. */
+/** What to do with an existing record. */
 export type OnExists = 'fail' | 'update' | 'skip'
 
-/** The items of a batch, each still to be judged on its own; throws 422 for what is wrong around them. */
+/** Reads the items of a batch without validating them; throws 422 for faults of the batch itself. */
 export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
   const schema = batchOf(z.unknown(), onExists)
   if (!isJsonObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
   const items: unknown[] = rawBody['items']
-  // What is inside an item is that item's own fault.
+  // Items are validated one by one, so only their number is checked here.
   return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }
 }
 
 /**
- * Does each item on a savepoint of its own, so that one fault undoes that item alone; the caller's transaction is
- * the one commit.
+ * Runs each item in a savepoint, so that a fault rolls back only that item. The caller commits the
+ * transaction.
  */
 export async function runBatch(
   call: Call,
   items: readonly unknown[],
   work: (item: Call, index: number) => Promise<Outcome>,
 ): Promise<BatchResult> {
-  let room = maximumErrors
+  let room = maxErrors
   const results: Result[] = []
-  // One after the other: savepoints side by side would undo one another.
+  // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     try {
       const { created, ...told } = await call.database.savepoint(() =>
@@ -60,7 +60,7 @@ export async function runBatch(
   return { results }
 }
 
-/** What a new item became, or what to do about one that is there already. */
+/** Creates an item, or does what `onExists` says about an existing one. */
 export async function upsert(
   onExists: OnExists,
   existing: { readonly id: string; readonly version: number } | undefined,

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { isToldOf } from './refusal-bounds.ts'
+import { isRecorded } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
 import {
   type Answered,
@@ -13,23 +13,23 @@ import {
   type RequestContext,
 } from './request-context.ts'
 
-/** One request to what is not an operation of the API: a page, or a part of OAuth. */
+/** A request to an endpoint that is not an operation of the API: a page, or a part of OAuth. */
 export interface EndpointRequest {
   readonly academy: AppOptions
-  /** Where it is looked up: the academy's own, or the transaction that the visit is in. */
+  /** The academy's database, or the transaction of the request. */
   readonly database: Database
   readonly limits: RateLimits
   readonly request: RequestContext
-  /** What stands in the place of each `:name` of the path. */
+  /** Values of each `:name` of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
-  /** The base address as the caller knows it, without a final slash: the issuer of RFC 8414 §2. */
+  /** Base URL that the client uses, without a trailing slash: the issuer of RFC 8414 §2. */
   readonly issuer: string
-  /** What comes before every path of ours in a link: the path of the issuer, mostly empty. */
+  /** Path of the issuer, which precedes every path in links; usually empty. */
   readonly base: string
 }
 
-/** A visit, or what is more of it, as a part of this transaction. */
+/** Returns a visit that uses a transaction. */
 export function within<Visit extends EndpointRequest>(
   visit: Visit,
   database: Transaction,
@@ -37,34 +37,34 @@ export function within<Visit extends EndpointRequest>(
   return { ...visit, database }
 }
 
-/** What an endpoint makes of a request. */
+/** A handled request. */
 export interface Handled {
-  /** Who asks, where that is known before they are answered. */
+  /** The principal, if it is known before the response. */
   readonly principal?: Principal | undefined
-  /** Whose requests it is counted with, where that is not the network that it came from. */
+  /** Rate limit bucket, if it is not that of the client's network. */
   readonly bucket?: Bucket | undefined
-  /** Does what is asked for, once the request has been counted. */
+  /** Does the work, after the request has been counted. */
   readonly reply: () => Reply | Promise<Reply>
 }
 
-/** What answers at a path that is not an operation of the API. */
+/** An endpoint that is not an operation of the API. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST'
-  /** Path-absolute, with `:name` for each parameter. */
+  /** Absolute path, with `:name` for each parameter. */
   readonly path: `/${string}`
-  /** True where the endpoint counts its requests by itself. */
+  /** True if the endpoint counts its requests itself. */
   readonly countsItself?: true
-  /** How a thrown fault is told there. */
+  /** Converts an error to a response. */
   readonly refuse: Refuse
   readonly handle: (visit: EndpointRequest) => Handled | Promise<Handled>
 }
 
-/** The base address as the caller of a request knows it, without a final slash. */
+/** Returns the base URL that the client uses, without a trailing slash. */
 export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext, 'raw'>): string {
   return publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
 }
 
-/** Answers one request to an endpoint, counted with those of whoever is signed in or of the network it came from. */
+/** Answers a request to an endpoint. Counts it by user or by network. */
 export async function answerEndpoint(
   academy: AppOptions,
   limits: RateLimits,
@@ -87,7 +87,7 @@ export async function answerEndpoint(
   }
   const outcome = await attempt(request, work, refuse)
   const { code } = outcome.reply
-  if (principal && isToldOf(code)) {
+  if (principal && isRecorded(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')
     await recordRefusedRequest(academy, limits, request, `${request.raw.method} ${path}`, code, principal)
   }

@@ -11,114 +11,114 @@ import type { Preconditions } from './precondition.ts'
 import type { Refused } from './refusal.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
 
-/** One request on its way through a handler. Everything that writes runs inside one transaction. */
+/** A request to an operation. Writes run in one transaction. */
 export interface Call<O extends Operation = Operation> {
   readonly operation: O
   readonly params: Params<O>
   readonly query: Query<O>
   readonly principal: Principal
-  /** From where the caller asks. */
+  /** Where the request comes from. */
   readonly origin: Origin
-  /** The transaction that the request is; before that, for what is prepared, the academy itself. */
+  /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
-  /** The time of the request, ISO 8601 in UTC. */
+  /** Time of the request, ISO 8601 in UTC. */
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
-  /** Under which conditions it is to be done. */
+  /** Conditions of the request. */
   readonly preconditions: Preconditions
-  /** True where the caller asks for what the operation's `lenient` says (`Prefer`, RFC 7240). */
+  /** True if the client asks for what the operation's `lenient` allows (`Prefer`, RFC 7240). */
   readonly lenient: boolean
   /** The header Accept, or null. */
   readonly accept: string | null
   /** Counts attempts at a password. */
   readonly signIns: Attempts
   readonly passwords: Passwords
-  /** Tells the audit log of what was refused for more than what was sent. */
+  /** Records a refused request in the audit log. */
   readonly tellRefusal: (refused: Refused) => Promise<void>
-  /** Seals and opens the secrets of other systems. */
+  /** Encrypts and decrypts the secrets of other systems. */
   readonly sealing: Sealing
   /** Sends requests to other systems; never within a transaction. */
   readonly outgoing: Outgoing
-  /** True once nobody waits for the answer. */
+  /** True if the client has disconnected. */
   readonly hasLeft: () => boolean
-  /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
+  /** The parsed body before validation: a 404 for the path precedes a 422 for the body. */
   readonly rawBody: unknown
-  /** What `prepare` of this route made. */
+  /** Result of the route's `prepare`. */
   readonly prepared: unknown
 }
 
-/** What answers an operation; throws ProblemError. It may be called again: it changes nothing but the database. */
+/** Answers an operation; throws ProblemError. It may be called again, so it changes only the database. */
 export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Promise<Answered<O>>
 type Answered<O extends Operation> = Answer<O> | Streamed | Constant | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
-/** A handler with the slow work it needs done before the transaction begins. */
+/** A handler with slow work before the transaction. */
 export interface PreparedHandler<O extends Operation> {
   readonly prepare: (call: Call<O>) => Promise<unknown>
   readonly handle: Handler<O>
 }
 
-/** A handler that leaves something to be done after what it writes. */
+/** A handler with work after the transaction. */
 export interface FinishedHandler<O extends Operation> {
   readonly finish: NonNullable<Route['finish']>
   readonly handle: Handler<O>
 }
 
-/** A handler whose reading may go through the whole academy: it only reads. */
+/** A handler that may read the whole academy, but writes nothing. */
 export interface LongHandler<O extends Operation> {
   readonly isLong: true
   readonly handle: Handler<O>
 }
 
-/** A handler that reads nothing of the academy, or sees by itself how: it is called outside any transaction. */
+/** A handler without a transaction: it reads nothing of the academy, or manages its own. */
 export interface ApartHandler<O extends Operation> {
   readonly isApart: true
   readonly handle: Handler<O>
 }
 
-/** What the rest of a write is done with. */
+/** Dependencies of the work after a write. */
 export interface Finishing {
   readonly database: Store
   readonly now: () => Date
   readonly newId: IdMaker
-  /** That of the request that wrote. */
+  /** Id of the request that wrote. */
   readonly requestId: string
 }
 
-/** An operation with what answers it. */
+/** An operation and its handler. */
 export interface Route {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
   readonly isApart?: boolean
-  /** Does what a write leaves to others to be done after it, before it is answered; whatever comes of that, it was written. */
+  /** Work after the write, before the response; its failure does not undo the write. */
   readonly finish?: (app: Finishing) => Promise<void>
-  /** The query of a request, judged, with its defaults; throws 400. */
+  /** Parses and validates the query, with its defaults; throws 400. */
   readonly queryOf: (search: string) => object
 }
 
-/** Throws 412 when the caller knows another version than the stored one, 0 for what is not stored yet. */
+/** Throws 412 if the client's version differs from the stored one; 0 for a record that is not stored. */
 export function requireVersion({ preconditions }: Pick<Call, 'preconditions'>, version: number): void {
   preconditions.requireVersion(version)
 }
 
-/** Somebody of a role: a user, or another system, which has no id. */
+/** A caller with a role: a user, or another system, which has no id. */
 interface ByRole {
   readonly principal: Pick<Principal, 'role'> & { readonly userId: string | null }
 }
 
-/** True when the caller's role is one of these. */
+/** True if the caller has one of these roles. */
 export function isRole(call: ByRole, ...roles: readonly string[]): boolean {
   return roles.includes(call.principal.role)
 }
 
-/** The caller's own id where that is the only user they may see, undefined for those who see everybody. */
+/** Returns the caller's id if they may only see themselves, else undefined. */
 export function onlyUserOf(call: ByRole): string | undefined {
   return isRole(call, 'learner') ? (call.principal.userId ?? undefined) : undefined
 }
 
-/** Throws 403 unless the caller is an admin whose credential carries the scope `admin`. */
+/** Throws 403 unless the caller is an admin and the credential has the scope `admin`. */
 export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
   requireScope(principal, 'admin')
   if (principal.role === 'admin') return
@@ -128,7 +128,7 @@ export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: strin
   )
 }
 
-/** Throws 403 unless the credential's scopes and its owner's role allow the operation. */
+/** Throws 403 unless the credential's scopes and its owner's role permit the operation. */
 export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
   requireScope(principal, scope ?? 'read')
   if (roles.includes(principal.role)) return
@@ -138,7 +138,7 @@ export function requireRight(principal: Principal, { scope, roles, summary }: Op
   )
 }
 
-/** Throws 403 `insufficient_scope` unless the credential carries the scope (RFC 6750 §3.1). */
+/** Throws 403 `insufficient_scope` unless the credential has the scope (RFC 6750 §3.1). */
 function requireScope({ scopes }: Principal, scope: string): void {
   if ((scopes as readonly string[]).includes(scope)) return
   throw new ProblemError(
@@ -153,12 +153,12 @@ function requireScope({ scopes }: Principal, scope: string): void {
   )
 }
 
-/** The flags of a query that ask for an admin. */
+/** Returns the flags of a query that require an admin. */
 export function elevationsOf({ elevatedBy = [] }: Operation, query: object | undefined): readonly string[] {
   return elevatedBy.filter((flag) => (query as Record<string, unknown> | undefined)?.[flag] === true)
 }
 
-/** Throws 403 where a flag of a query asks for an admin, and the caller is none. */
+/** Throws 403 if a flag of the query requires an admin and the caller is not one. */
 export function requireElevation(
   operation: Operation,
   principal: Principal | undefined,

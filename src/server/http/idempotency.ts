@@ -7,7 +7,7 @@ import type { Reply } from './reply.ts'
 const keptMs = 24 * 60 * 60 * 1000
 const neverKept: readonly number[] = [401, 403, 429]
 
-/** Which earlier request a POST may be the repetition of (draft-ietf-httpapi-idempotency-key-header-06 §2). */
+/** Identifies a repeatable POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
 export interface IdempotentRequest {
   readonly userId: string
   readonly method: string
@@ -18,14 +18,16 @@ export interface IdempotentRequest {
 }
 
 interface RecordRow extends Row {
-  /** Null, as all others, where nothing is kept. */
+  /** Null, like the other columns, if nothing is stored. */
   fingerprint: string | null
   status: number
   headers: string
   body: string | null
 }
 
-/** The key in an Idempotency-Key header, quoted (RFC 9651 string) or bare; throws 400 for anything else. */
+/**
+ * Reads the key in an Idempotency-Key header, quoted (RFC 9651 string) or bare; throws 400 for anything else.
+ */
 export function readIdempotencyKey(header: string): string {
   const [, quoted, bare] =
     /^\s*(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{1,255})"|([A-Za-z0-9_.:-]{1,255}))\s*$/.exec(header) ?? []
@@ -38,11 +40,11 @@ export function readIdempotencyKey(header: string): string {
 }
 
 /**
- * Answers a repeated request as the first time, or does the work and keeps its answer, all inside the caller's
- * transaction. Throws 422 `idempotency_mismatch` when the key came with another body before.
+ * Answers a repeated request as before, or does the work and stores its response, in the caller's
+ * transaction. Throws 422 `idempotency_mismatch` if the key was used with another body.
  *
- * @param work what it throws undoes the transaction
- * @param keep the answer as it may be kept: without secrets
+ * @param work errors roll the transaction back
+ * @param keep removes secrets from the stored response
  */
 export async function once(
   database: Database,
@@ -52,7 +54,7 @@ export async function once(
 ): Promise<Reply> {
   const { print, kept } = await look(database, request)
   if (kept) return replay(kept, print)
-  // Where two transactions with one key may go on at the same time, the one that has no claim waits, with nothing done.
+  // With several writers, concurrent requests with one key wait here for the one that has the claim.
   const claims = database.dialect.name !== 'sqlite'
   if (claims && (await note(database, request, print, claim)) === 0) {
     const twin = await look(database, request)
@@ -61,15 +63,15 @@ export async function once(
   const reply = await work()
   if (reply.status < 500 && !neverKept.includes(reply.status)) {
     const answer = keep(reply)
-    await (claims ? settle(database, request, answer) : note(database, request, print, answer))
+    await (claims ? storeReply(database, request, answer) : note(database, request, print, answer))
   } else if (claims) await database.run(sql`delete from idempotency where ${isOf(request)}`)
   return reply
 }
 
-/** What a claim says in place of an answer. */
+/** Placeholder until the response is stored. */
 const claim: Reply = { status: 0, headers: {}, body: null }
 
-/** Adds the row of a request, over one that is kept no longer; the number of rows written, 0 where one is there. */
+/** Inserts the row of a request, over an expired one; returns the number of rows, 0 if one exists. */
 function note(
   database: Database,
   { userId, method, path, key, now }: IdempotentRequest,
@@ -83,11 +85,11 @@ function note(
     on conflict (user_id, method, path, key) do update set
       fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
       body = excluded.body, created_at = excluded.created_at
-    where idempotency.created_at < ${oldestKept(now)}`)
+    where idempotency.created_at < ${oldestValid(now)}`)
 }
 
-/** Puts the answer into the place of a claim. */
-function settle(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
+/** Replaces a claim with the response. */
+function storeReply(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
   const { status, headers, body } = cellsOf(reply)
   return database.run(sql`
     update idempotency set status = ${status}, headers = ${headers}, body = ${body} where ${isOf(request)}`)
@@ -98,8 +100,8 @@ function cellsOf({ status, headers, body }: Reply) {
 }
 
 /**
- * The answer that a request got before, undefined where it is the first: for those whose work begins before the
- * transaction does. Throws 422 `idempotency_mismatch`.
+ * Returns the stored response of a repeated request, else undefined; for work that starts before the
+ * transaction. Throws 422 `idempotency_mismatch`.
  */
 export async function answeredBefore(
   database: Database,
@@ -109,14 +111,14 @@ export async function answeredBefore(
   return kept && replay(kept, print)
 }
 
-/** The fingerprint of a request's body, and what is kept of an earlier request with its key. */
+/** Returns the fingerprint of the body, and the stored row of an earlier request with its key. */
 async function look(
   database: Database,
   request: IdempotentRequest,
 ): Promise<{ readonly print: string; readonly kept: RecordRow | undefined }> {
   const row = await database.one<RecordRow & { secret: string }>(sql`
     select s.value as secret, i.fingerprint, i.status, i.headers, i.body
-    from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestKept(request.now)}
+    from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestValid(request.now)}
     where s.name = 'hmac_key'`)
   const kept = row?.fingerprint === null ? undefined : row
   return { print: fingerprint(row?.secret ?? '', request.bytes), kept }
@@ -126,7 +128,7 @@ function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
   return sql`user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}`
 }
 
-function oldestKept(now: Date): string {
+function oldestValid(now: Date): string {
   return new Date(now.getTime() - keptMs).toISOString()
 }
 

@@ -6,12 +6,12 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
 
-const maximumDepth = 32
-const maximumArray = 1000
-/** The most fields that an object may have. */
-export const maximumMembers = 1000
+const maxDepth = 32
+const maxArrayLength = 1000
+/** Maximum fields of an object. */
+export const maxMembers = 1000
 
-/** Parses a body of UTF-8 JSON; throws 400 `invalid_json` that says where it goes wrong. */
+/** Parses a body of UTF-8 JSON; throws 400 `invalid_json` with the place of the error. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   let text: string
   try {
@@ -26,24 +26,24 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
     }
-    throw new ProblemError('invalid_json', `The body is not valid JSON: ${whyNot(text)}.`, { cause })
+    throw new ProblemError('invalid_json', `The body is not valid JSON: ${reasonFor(text)}.`, { cause })
   }
 }
 
 /**
- * The value with 0 for each -0: a column keeps no sign of zero, and told apart, it would be a change each time that it is
- * sent. A part beyond the bounds of `structuralFaults` is left as it is, as it is refused.
+ * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
+ * beyond the bounds of `structuralFaults` unchanged, because they are refused.
  */
 function withoutNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0
-  if (typeof value !== 'object' || value === null || depth >= maximumDepth) return value
-  if (Array.isArray(value) && value.length > maximumArray) return value
+  if (typeof value !== 'object' || value === null || depth >= maxDepth) return value
+  if (Array.isArray(value) && value.length > maxArrayLength) return value
   setMembers(value, (member) => withoutNegativeZeros(member, depth + 1))
   return value
 }
 
-/** In words of our own: what the parser says has a piece of the body, and a secret may be in that. */
-function whyNot(text: string): string {
+/** Explains invalid JSON. The parser's own message quotes the body, which may contain a secret. */
+function reasonFor(text: string): string {
   if (text.trim() === '') return 'it is empty'
   const { offset, line, column } = jsonFaultIn(text)
   const what = offset === text.length ? 'it ends too early' : 'unexpected character'
@@ -51,8 +51,9 @@ function whyNot(text: string): string {
 }
 
 /**
- * The faults that any body can have, whatever it describes: deeper than 32, arrays and objects over 1,000, text that is not
- * well-formed Unicode or has U+0000 in it (which SQLite would change or cut without a word, and PostgreSQL refuses).
+ * Returns the faults that any body can have: nesting deeper than 32, arrays and objects over 1,000 members,
+ * and text that is not well-formed Unicode or contains U+0000 (which SQLite would silently change or
+ * truncate, and PostgreSQL refuses).
  */
 export function structuralFaults(body: unknown): Faults {
   const faults = new Faults()
@@ -74,20 +75,20 @@ export function structuralFaults(body: unknown): Faults {
       return
     }
     if (typeof value !== 'object' || value === null) return
-    if (path.length >= maximumDepth) {
-      fault('too_deep', `must not be nested deeper than ${maximumDepth}`)
+    if (path.length >= maxDepth) {
+      fault('too_deep', `must not be nested deeper than ${maxDepth}`)
     } else if (!Array.isArray(value)) {
       const keys = Object.keys(value)
-      if (keys.length > maximumMembers) {
-        fault('too_many', `must not have more than ${maximumMembers} fields`)
+      if (keys.length > maxMembers) {
+        fault('too_many', `must not have more than ${maxMembers} fields`)
         return
       }
       for (const key of keys) {
         if (isStorableText(key)) inside(key, (value as JsonObject)[key])
         else fault('invalid_string', 'has a name that is not well-formed Unicode')
       }
-    } else if (value.length > maximumArray) {
-      fault('too_long', `must not have more than ${maximumArray} items`)
+    } else if (value.length > maxArrayLength) {
+      fault('too_long', `must not have more than ${maxArrayLength} items`)
     } else {
       for (const [index, item] of value.entries()) inside(index, item)
     }
@@ -97,20 +98,20 @@ export function structuralFaults(body: unknown): Faults {
   return faults
 }
 
-/** What is told of a text that is not sound. */
+/** Detail of a fault for text that cannot be stored. */
 export const unsound = 'must be well-formed Unicode without U+0000'
 
-/** One step of a JSON pointer (RFC 6901 §3). */
+/** Escapes a step of a JSON pointer (RFC 6901 §3). */
 export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** A JSON pointer as a URI fragment from the steps of a path. */
+/** Formats a path as a JSON pointer in a URI fragment. */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return ['#', ...path.map((step) => escapePointer(String(step)))].join('/')
 }
 
-/** RFC 7396: null takes a member away, objects merge, everything else replaces. */
+/** Merges a patch (RFC 7396): null removes a member, objects merge, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch
   const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
@@ -121,12 +122,12 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** The fields of `next` that have another value in `current`. */
+/** Returns the fields of `next` that differ in `current`. */
 export function changedFields<Next extends object>(
   next: Next,
   current: { readonly [Field in keyof Next]?: unknown },
 ): (keyof Next)[] {
-  // The keys of an object are among those of its type; the compiler does not say so.
+  // The compiler does not know that the object has only the keys of its type.
   return (Object.keys(next) as (keyof Next)[]).filter(
     (field) => !isDeepStrictEqual(next[field], current[field]),
   )

@@ -1,9 +1,9 @@
 import { parseAccept } from 'hono/utils/accept'
 
 /**
- * What a client likes best of what is offered, by its Accept or Accept-Encoding (RFC 9110 §12.5); undefined where it
- * wants none of it. Names are compared without case. The most specific range that fits decides what an offer is worth;
- * of two that are worth the same, the one named more exactly wins, then the one that is offered first.
+ * Returns the client's preferred offer by its Accept or Accept-Encoding (RFC 9110 §12.5); undefined if it
+ * accepts none. Ignores case. The most specific matching range decides the quality of an offer; equal ones
+ * are ordered by specificity, then as offered.
  */
 export function preferred<Offer extends string>(header: string, offers: readonly Offer[]): Offer | undefined {
   const ranges = parseAccept(header)

@@ -1,7 +1,6 @@
 /**
- * The network that an address is one of, as far as one subscriber has it: an IPv4 address is one by itself, of an IPv6
- * address the first 64 bits, because whoever has one has all that begin with them (RFC 6177). An IPv4 address in the
- * form of IPv6 is the IPv4 address.
+ * Returns the network of an address as one subscriber has it: the address itself for IPv4, the first 64 bits
+ * for IPv6 (RFC 6177). An IPv4-mapped IPv6 address counts as the IPv4 address.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
@@ -18,7 +17,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
 
-/** The four digits at the end of an address that is written with an IPv4 address are two groups. */
+/** Returns the groups of an IPv6 address; an IPv4 address at its end is two groups. */
 function groupsIn(part: string): string[] {
   if (part === '') return []
   return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))

@@ -6,22 +6,22 @@ interface EntityTag {
   readonly opaque: string
 }
 
-/** A version that is stored, as its entity tag; null where nothing is stored. */
+/** Entity tag of the stored version; null if nothing is stored. */
 type Current = string | null
 
-/** The conditions under which a request is to be done (RFC 9110 §13.1), parsed once. */
+/** The conditions of a request (RFC 9110 §13.1). */
 export class Preconditions {
   readonly #ifMatch: Condition | null
   readonly #ifNoneMatch: Condition | null
   #checked: number | null = null
 
-  /** Throws 400 where one of the headers is no list of entity tags. */
+  /** Throws 400 if a header is not a list of entity tags. */
   constructor(headers: HttpHeaders) {
     this.#ifMatch = conditionOf('If-Match', headers['if-match'])
     this.#ifNoneMatch = conditionOf('If-None-Match', headers['if-none-match'])
   }
 
-  /** Before a write to what has this version, 0 for what is not stored yet: throws 412 where a condition is not met. */
+  /** Checks a version before a write, 0 for a new record: throws 412 if a condition is not met. */
   requireVersion(version: number): void {
     this.#checked = version
     if (!this.#ifMatch && !this.#ifNoneMatch) return
@@ -39,12 +39,12 @@ export class Preconditions {
     }
   }
 
-  /** The version that a write was about to replace, 0 for what was not stored; null where no version was compared. */
+  /** The version that the write replaces, 0 for a new record; null if no version was checked. */
   get versionBefore(): number | null {
     return this.#checked
   }
 
-  /** After a write: what nobody compared with a version was not asked for. Throws 412. */
+  /** Throws 412 after a write that checked no version, although the client required one. */
   requireChecked(): void {
     const asked = this.#ifMatch?.any === false ? this.#ifMatch : null
     if (!asked || this.#checked !== null) return
@@ -52,7 +52,7 @@ export class Preconditions {
     throw new ProblemError('precondition_failed', detail)
   }
 
-  /** For a read of what has this tag: true where it need not be sent again. Throws 412 where it is another one. */
+  /** Returns true if a read can be answered with 304. Throws 412 if the tag differs from the required one. */
   isKnown(tag: Current): boolean {
     if (this.#ifMatch && !this.#ifMatch.any && !hasStrong(this.#ifMatch, tag)) {
       const is = tag === null ? 'This response has no entity tag' : `The current entity tag is ${tag}`
@@ -64,7 +64,7 @@ export class Preconditions {
   }
 }
 
-/** For what is asked without a condition. */
+/** No conditions. */
 export const unconditional = new Preconditions({})
 
 interface Condition {
@@ -78,7 +78,7 @@ function conditionOf(name: string, header: string | undefined): Condition | null
   const text = header.trim()
   if (text === '*') return { text, any: true, tags: [] }
   const tags: EntityTag[] = []
-  // A tag may have a comma in it; the list may have empty places (RFC 9110 §8.8.3, §5.6.1).
+  // Tags may contain commas, and lists may have empty elements (RFC 9110 §8.8.3, §5.6.1).
   for (const [, weak, opaque, foreign] of text.matchAll(/(W\/)?"([!#-~\x80-\xff]*)"|[\t ,]+|(.)/gs)) {
     if (foreign !== undefined) throw malformed(name)
     if (opaque !== undefined) tags.push({ weak: weak !== undefined, opaque })
@@ -94,12 +94,12 @@ function malformed(parameter: string): ProblemError {
   })
 }
 
-/** RFC 9110 §8.8.3.2: both are strong, and the same. All tags of ours are strong. */
+/** Strong comparison (RFC 9110 §8.8.3.2). All our tags are strong. */
 function hasStrong({ any, tags }: Condition, tag: Current): boolean {
   return tag !== null && (any || tags.some(({ weak, opaque }) => !weak && `"${opaque}"` === tag))
 }
 
-/** RFC 9110 §8.8.3.2: the same but for being weak. */
+/** Weak comparison (RFC 9110 §8.8.3.2). */
 function hasWeak({ any, tags }: Condition, tag: Current): boolean {
   return tag !== null && (any || tags.some(({ opaque }) => `"${opaque}"` === tag))
 }

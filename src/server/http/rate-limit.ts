@@ -1,23 +1,21 @@
-import { recentlyUsed } from '../access/recently-used.ts'
-
-/** What a bucket says of one request. */
+/** Result of a request to a bucket. */
 export interface Allowance {
   readonly allowed: boolean
-  /** Requests left, whole. */
+  /** Whole requests left. */
   readonly remaining: number
-  /** Seconds to one more request where none is left, else to a full bucket. */
+  /** Seconds until one more request if none is left, else until the bucket is full. */
   readonly resetSeconds: number
 }
 
 /** Token buckets by name, which refill evenly. */
 export interface TokenBuckets {
-  /** Takes tokens of the bucket with this name, one unless told otherwise; none where there are fewer. */
+  /** Takes tokens from a bucket, by default one; none if it has fewer. */
   take(name: string, tokens?: number): Allowance
-  /** Looks without taking. */
+  /** Like take, but leaves the tokens. */
   peek(name: string, tokens?: number): Allowance
 }
 
-/** Token buckets for requests: each holds `perMinute`. */
+/** Token buckets of requests, `perMinute` each. */
 export interface RateLimit extends TokenBuckets {
   readonly perMinute: number
 }
@@ -27,17 +25,20 @@ interface Bucket {
   atMs: number
 }
 
-/** So many buckets take about a megabyte; one more takes the place of the one that was used longest ago. */
-const mostBuckets = 10_000
+/** Maximum buckets, about a megabyte; the least recently used one is dropped. */
+const maxBuckets = 10_000
 
-/** Rate limiting by token bucket. */
+/** Creates a token bucket rate limit. */
 export function rateLimit(perMinute: number, now: () => Date): RateLimit {
   return { perMinute, ...tokenBuckets(perMinute, 60_000, now) }
 }
 
-/** Buckets that hold so much and are full again after so long, in bounded memory: one that is forgotten is a full one. */
+/**
+ * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
+ * full.
+ */
 export function tokenBuckets(holds: number, refillMs: number, now: () => Date): TokenBuckets {
-  const buckets = recentlyUsed<Bucket>(mostBuckets)
+  const buckets = lruCache<Bucket>(maxBuckets)
   const perMs = holds / refillMs
 
   function bucketOf(name: string): Bucket {
@@ -63,6 +64,39 @@ export function tokenBuckets(holds: number, refillMs: number, now: () => Date): 
     peek(name, tokens = 1) {
       const bucket = bucketOf(name)
       return allowanceOf(bucket.tokens >= tokens, bucket, tokens)
+    },
+  }
+}
+
+/** A cache that evicts the least recently used entry. */
+interface LruCache<Value> {
+  /** Returns the value with this name; creates it if it is missing. */
+  use(name: string, make: () => Value): Value
+  delete(name: string): void
+}
+
+/** Creates a cache of at most `most` values. Relies on the insertion order of Map. */
+function lruCache<Value>(maxEntries: number): LruCache<Value> {
+  const values = new Map<string, Value>()
+  let newest: string | undefined
+
+  return {
+    use(name, make) {
+      const known = values.get(name)
+      // Usually the same name as before.
+      if (known !== undefined && name === newest) return known
+      if (known !== undefined) values.delete(name)
+      else if (values.size >= maxEntries) {
+        const [oldest] = values.keys()
+        if (oldest !== undefined) values.delete(oldest)
+      }
+      const value = known ?? make()
+      values.set(name, value)
+      newest = name
+      return value
+    },
+    delete(name) {
+      values.delete(name)
     },
   }
 }

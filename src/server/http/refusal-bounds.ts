@@ -1,25 +1,28 @@
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 
-/** Bounds how many refusals the audit log gets, and counts the others. */
+/** Limits how many refusals the audit log records, and counts the others. */
 export interface RefusalBounds {
   /** By user, or by network. */
   readonly each: RateLimit
-  /** By crowd. */
+  /** By group. */
   readonly all: RateLimit
   unrecorded: number
 }
 
 /**
- * Who is counted together: nobody who is unknown, and no program that renews its tokens, keeps the log from telling what
- * somebody with a credential tried.
+ * Groups that are limited together, so that neither anonymous clients nor programs that refresh tokens
+ * prevent recording what a known credential tried.
  */
-export type Crowd = 'anonymous' | 'known' | 'refresh'
+export type RefusalGroup = 'anonymous' | 'known' | 'refresh'
 
-/** Entries a minute, of one and of a crowd: whoever tries and tries is told of, and fills no disk. */
+/**
+ * Maximum entries a minute, by user or network and by group: repeated attempts are recorded without filling
+ * the disk.
+ */
 const perMinute = { each: 10, all: 60 } as const
 
-/** Codes of refusals of which the audit log tells: a credential that does not count, or not for this. */
-const told: ReadonlySet<string> = new Set([
+/** Error codes that the audit log records: an invalid or insufficient credential. */
+const recordedCodes: ReadonlySet<string> = new Set([
   'invalid_token',
   'token_expired',
   'expired_key',
@@ -27,15 +30,15 @@ const told: ReadonlySet<string> = new Set([
   'forbidden',
 ])
 
-/** The bounds of one app. */
+/** Creates the limits of an app. */
 export function refusalBounds(now: () => Date): RefusalBounds {
   return { each: rateLimit(perMinute.each, now), all: rateLimit(perMinute.all, now), unrecorded: 0 }
 }
 
-/** True where the audit log may get one more of what this user, or somebody at this network, can repeat. */
+/** True if the audit log may record one more refusal of this user or network. */
 export function mayRecord(
   { refusals }: { readonly refusals: RefusalBounds },
-  crowd: Crowd,
+  crowd: RefusalGroup,
   name: string,
 ): boolean {
   const may = refusals.each.take(`${crowd} ${name}`).allowed && refusals.all.take(crowd).allowed
@@ -43,7 +46,7 @@ export function mayRecord(
   return may
 }
 
-/** True for the code of a refusal of which the audit log is told. */
-export function isToldOf(code: string | undefined): code is string {
-  return code !== undefined && told.has(code)
+/** True for an error code that the audit log records. */
+export function isRecorded(code: string | undefined): code is string {
+  return code !== undefined && recordedCodes.has(code)
 }

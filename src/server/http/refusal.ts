@@ -1,22 +1,27 @@
-import { shownCredential } from '../access/shown-credential.ts'
+import sql from 'sql-template-tag'
+import { isCredential } from '../../codec/credential-text.ts'
+import { digest } from '../access/secret.ts'
 import { appendEntry } from '../audit/append.ts'
 import type { Actor } from '../audit/entry.ts'
+import type { Database, Row } from '../database/database.ts'
 import { mayRecord } from './refusal-bounds.ts'
 import { type AppOptions, originOf, type RateLimits, type RequestContext } from './request-context.ts'
 
-const nobody: Actor = { userId: null, credential: null }
+const anonymous: Actor = { userId: null, credential: null }
 
-/** What was refused, to whom. */
+/** A refused request, and its actor. */
 export interface Refused {
   readonly action: 'request.refused' | 'session.refused'
-  /** Absent for who showed no credential that counts: the audit log is told which one it was, where that is known. */
+  /**
+   * Absent without a valid credential; the audit log then records an expired or revoked one, if it is known.
+   */
   readonly actor?: Actor | undefined
-  /** The user whom it was about; null where that is nobody. */
+  /** The user that the request was about, if any. */
   readonly subjectId: string | null
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Tells the audit log of a refusal, within bounds. What was refused stays so, whatever becomes of that. */
+/** Records a refusal in the audit log, within limits. An error of that does not change the response. */
 export async function recordRefusal(
   { database, newId }: Pick<AppOptions, 'database' | 'newId'>,
   limits: Pick<RateLimits, 'refusals'>,
@@ -33,7 +38,7 @@ export async function recordRefusal(
   const after = { ...details, ...(unrecorded > 0 && { unrecorded }) }
   try {
     const shown = () => shownCredential(database, context.raw.headers['authorization'] ?? null)
-    const principal = actor ?? (await shown()) ?? nobody
+    const principal = actor ?? (await shown()) ?? anonymous
     await database.write((transaction) =>
       appendEntry(
         { database: transaction, newId, principal, origin: originOf(context) },
@@ -45,7 +50,7 @@ export async function recordRefusal(
   }
 }
 
-/** Tells of a request to an operation, or to what is called so, that was refused with this code. */
+/** Records a request that was refused with this code. */
 export async function recordRefusedRequest(
   app: AppOptions,
   limits: RateLimits,
@@ -60,4 +65,30 @@ export async function recordRefusedRequest(
     subjectId: null,
     details: { operation, code },
   })
+}
+
+/** A key or grant, and its owner. */
+interface ShownCredential {
+  readonly userId: string
+  readonly credential: string
+}
+
+/**
+ * Returns the key, or the grant of the token, in an Authorization header, even if it has expired or was
+ * revoked; undefined if it is unknown.
+ */
+async function shownCredential(
+  database: Database,
+  authorization: string | null,
+): Promise<ShownCredential | undefined> {
+  const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? []
+  const isKey = isCredential('apiKey', token)
+  if (!isKey && !isCredential('accessToken', token)) return undefined
+  const hash = digest(token)
+  const row = await database.one<Row & { id: string; user_id: string }>(
+    isKey
+      ? sql`select id, user_id from api_keys where hash = ${hash}`
+      : sql`select g.id, g.user_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`,
+  )
+  return row && { userId: row.user_id, credential: row.id }
 }

@@ -4,24 +4,24 @@ import type { Principal } from '../access/principal.ts'
 import type { Page } from '../database/keyset.ts'
 import type { Preconditions } from './precondition.ts'
 
-/** Characters of a digest, six bits each: more than chance will ever make alike. */
+/** Characters of a digest, six bits each; enough to be unique. */
 const tagLength = 22
 
-/** What an operation or an endpoint decided to say, before what every response carries. */
+/** Response of an operation or an endpoint, before the common headers are added. */
 export interface Reply {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | AsyncIterable<string | Uint8Array> | null
-  /** The error code of a refusal, for the log. */
+  /** Error code for the log. */
   readonly code?: string
-  /** Whom the reply signs in, for the log. */
+  /** The principal that signs in with the reply, for the log. */
   readonly principal?: Principal | undefined
-  /** What was behind an internal fault, for the log. */
+  /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
-/** A success that is streamed: text in pieces, with the headers that describe it. */
+/** A success with a streamed body and its headers. */
 export class Streamed {
   readonly headers: Readonly<Record<string, string>>
   readonly chunks: AsyncIterable<string>
@@ -32,7 +32,7 @@ export class Streamed {
   }
 }
 
-/** A success that is the same for as long as the program runs: written and hashed once. */
+/** A success that never changes while the program runs: formatted and hashed once. */
 export class Constant {
   readonly body: string
   readonly etag: string
@@ -43,26 +43,26 @@ export class Constant {
   }
 }
 
-/** A success that is JSON already: what a row holds as JSON need not be read to be passed on. */
+/** A success whose body is JSON text already, such as the JSON of a row. */
 export class Written {
   readonly body: string
-  /** What the head of the response says of it. */
-  readonly told: { readonly version?: number; readonly nextCursor?: string | null }
+  /** Values repeated in response headers. */
+  readonly headerValues: { readonly version?: number; readonly nextCursor?: string | null }
 
-  constructor(body: string, told: Written['told']) {
+  constructor(body: string, headerValues: Written['headerValues']) {
     this.body = body
-    this.told = told
+    this.headerValues = headerValues
   }
 }
 
-/** A page whose items are JSON already. */
+/** Returns a page of items that are JSON text already. */
 export function writtenPage({ data, ...rest }: Page<string>): Written {
   return new Written(`{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
 }
 
 /**
- * The reply to a request that succeeded: status, ETag and Location follow from the operation and its answer. Throws 412
- * where the answer is not the one that the preconditions are about.
+ * Creates the reply of a success: status, ETag and Location follow from the operation and its answer. Throws
+ * 412 if the answer does not meet the preconditions.
  */
 export function successOf(
   operation: Operation,
@@ -79,7 +79,7 @@ export function successOf(
   }
   if (method !== 'GET') preconditions.requireChecked()
   if (status === 204) return { status, headers: {}, body: null }
-  const told = answer instanceof Written ? answer.told : (answer ?? {})
+  const told = answer instanceof Written ? answer.headerValues : (answer ?? {})
   const {
     [operation.identifier ?? 'id']: id,
     version,

@@ -2,18 +2,18 @@ import type { HttpRequest } from '../../contract/http.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { parseJson } from './json.ts'
 
-const maximumBytes = 1024 * 1024
-const maximumFormBytes = 128 * 1024
-const maximumFields = 100
+const maxBytes = 1024 * 1024
+const maxFormBytes = 128 * 1024
+const maxFields = 100
 
-/** A body as it came and as it reads. */
+/** A body as received and as parsed. */
 export interface RequestBody {
   readonly bytes: Uint8Array
   readonly value: unknown
 }
 
 const mergePatchType = 'application/merge-patch+json'
-/** The types in which a change may be sent by PATCH. */
+/** Media types of a PATCH. */
 export const patchTypes = [mergePatchType, 'application/json'] as const
 
 const nothing: RequestBody = { bytes: new Uint8Array(), value: undefined }
@@ -26,23 +26,23 @@ export async function readJsonBody(request: HttpRequest, merge: boolean): Promis
 }
 
 /**
- * Reads a form (application/x-www-form-urlencoded) of at most 128 KiB and 100 fields; throws 413 and 415. Whoever sends
- * one has mostly not said yet who it is, and taking many small fields apart takes seconds.
+ * Reads a form (application/x-www-form-urlencoded) of at most 128 KiB and 100 fields; throws 413 and 415.
+ * Forms mostly come from anonymous clients, and parsing many small fields takes seconds.
  */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
-  const text = Buffer.from(await readBytes(request, maximumFormBytes)).toString()
-  if (text.split('&', maximumFields + 1).length <= maximumFields) return new URLSearchParams(text)
-  throw new ProblemError('content_too_large', `The form has more than ${maximumFields} fields.`)
+  const text = Buffer.from(await readBytes(request, maxFormBytes)).toString()
+  if (text.split('&', maxFields + 1).length <= maxFields) return new URLSearchParams(text)
+  throw new ProblemError('content_too_large', `The form has more than ${maxFields} fields.`)
 }
 
-/** Reads and drops a body that the operation has no use for; it may be empty or any JSON object. */
+/** Reads and ignores the body of an operation without one; it may be empty or any JSON object. */
 export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return nothing
   return { bytes: await readBytes(request), value: undefined }
 }
 
-/** Throws 415 unless the body is of one of these types, in UTF-8 and not compressed (RFC 9110 §15.5.16). */
+/** Throws 415 unless the body has one of these types, in UTF-8 and uncompressed (RFC 9110 §15.5.16). */
 export function requireType({ method, headers }: HttpRequest, types: readonly string[]): void {
   const { 'content-type': given, 'content-encoding': coding } = headers
   const [type, ...parameters] = given?.split(';').map((part) => part.trim().toLowerCase()) ?? []
@@ -63,11 +63,11 @@ export function requireType({ method, headers }: HttpRequest, types: readonly st
   }
 }
 
-/** The header of a 415 that names what is taken (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
+/** Header of a 415 with the accepted types (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
-/** The bytes of a body, whatever its type; throws 413 for more than there may be. */
-export async function readBytes({ headers, body }: HttpRequest, atMost = maximumBytes): Promise<Uint8Array> {
+/** Reads the bytes of a body; throws 413 above the maximum. */
+export async function readBytes({ headers, body }: HttpRequest, atMost = maxBytes): Promise<Uint8Array> {
   if (Number(headers['content-length'] ?? 0) > atMost) throw tooLarge(atMost)
   if (body === undefined) return nothing.bytes
   if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -86,7 +86,7 @@ export async function readBytes({ headers, body }: HttpRequest, atMost = maximum
     }
   } catch (cause) {
     if (cause instanceof ProblemError) throw cause
-    // Nobody is there to be told, but the log: it is no fault of the server's.
+    // The client has disconnected: the error is only for the log.
     throw new ProblemError('invalid_parameter', 'The body ended before it was complete.', { cause })
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)

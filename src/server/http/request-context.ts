@@ -1,87 +1,86 @@
 import type { HttpRequest } from '../../contract/http.ts'
 import { type Attempts, attemptsIn } from '../access/attempts.ts'
+import { type CredentialCache, credentialCache } from '../access/credential-cache.ts'
 import type { Credential } from '../access/identify.ts'
-import { type KnownCredentials, knownCredentials } from '../access/known-credentials.ts'
-import type { PasswordCost } from '../access/password.ts'
+import type { PasswordCost } from '../access/password-hash.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
 import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
+import { reasonOf } from '../database/sqlite-fault.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
+import { ProblemError, problemOf, tooMany, unavailable } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
 import { type RateLimit, rateLimit, type TokenBuckets, tokenBuckets } from './rate-limit.ts'
 import { type RefusalBounds, refusalBounds } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
-import { faultOf } from './unexpected-fault.ts'
 
-/** The most that a path and its query may have. */
-export const maximumUrlBytes = 8 * 1024
+/** Maximum length of path and query. */
+export const maxUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
 
-/** Deliveries of each integration, and bytes of their payloads, that a server keeps in a day. */
+/** Maximum deliveries of each integration, and bytes of their payloads, that are stored per day. */
 const inboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
 const dayMs = 24 * 60 * 60 * 1000
 
-/** What an app is made from. */
+/** Dependencies of an app. */
 export interface AppOptions {
   readonly database: Store
   readonly now: () => Date
-  /** Milliseconds that never go back; those of the process unless told otherwise. */
+  /** Monotonic milliseconds; default the process's. */
   readonly elapsedMs?: () => number
   readonly newId: (prefix: IdPrefix) => string
-  /** Seals and opens the secrets of other systems. */
+  /** Encrypts and decrypts the secrets of other systems. */
   readonly sealing: Sealing
-  /** Sends requests to other systems, as far as this academy may. */
+  /** Sends requests to other systems, within the limits of this academy. */
   readonly outgoing: Outgoing
-  /** False where an answer without a version gets no entity tag, because nobody keeps it: it takes reading all of it. */
-  readonly tagged?: boolean
-  /** Requests a minute for each user, whatever their credentials; 0 for no limit. */
-  readonly perMinute: number
   /**
-   * Who every caller is, whatever the request says: for an academy inside this process only. An app that is served
-   * on a socket is made without it.
+   * False to omit entity tags of answers without a version: calculating them takes reading the whole answer.
    */
+  readonly tagged?: boolean
+  /** Requests per minute for each user, over all credentials; 0 for no limit. */
+  readonly perMinute: number
+  /** The principal of all requests, for an academy in this process only; never set for an app on a socket. */
   readonly principal?: Principal
-  /** The base address by which others reach it; absent where that is the Host of each request. */
+  /** Public base URL; absent to use the Host of each request. */
   readonly publicUrl?: string | undefined
-  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  /** Cost of checking a password; default a tenth of a second. */
   readonly passwordCost?: PasswordCost | undefined
-  /** What is kept of each integration in a day; as documented unless told otherwise. */
+  /** Maximum deliveries that are stored of each integration per day; default as documented. */
   readonly inboxPerDay?: { readonly deliveries: number; readonly bytes: number }
   readonly log: (entry: LogEntry) => void
-  /** True while nothing new is to be begun. */
+  /** True while the server shuts down. */
   readonly isClosing?: () => boolean
-  /** Where long reads are made; in the turn of the request itself where it is absent. */
+  /** Runs long reads; absent to run them in place. */
   readonly longReads?: LongReads
 }
 
-/** Reads that go through a whole academy, made where nobody else has to wait for them. */
+/** Runs reads of a whole academy where they do not block other requests. */
 export interface LongReads {
   /**
-   * The reply to a request. Throws ProblemError where too many are under way, and anything where it fails.
+   * Returns the reply to a request. Throws ProblemError if too many are running, and any error if it fails.
    *
-   * @param owner whose it is, of whom only so many are made at once
-   * @param principal who asks; a page finds that out by itself
+   * @param owner owner of the read; the number of concurrent ones is limited for each
+   * @param principal the caller; pages identify it themselves
    */
   answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply>
 }
 
 /**
- * Whose requests are counted together: those of a user, with whatever credentials and browsers, and of an application that
- * proves its secret; or of a network those without a credential and, apart from them, those that lead to one. Nobody can
- * spend what another needs to sign in, or has once signed in.
+ * Kinds of rate limit buckets: requests of a user over all credentials and browsers, or of an application
+ * with a secret; requests of a network without a credential; and, apart, those that lead to one. This way no
+ * client can use up what another one needs to sign in.
  */
 export type BucketKind = 'known' | 'anonymous' | 'signIn'
 
-/** What a request is counted under. */
+/** The bucket that a request is counted in. */
 export interface Bucket {
   readonly kind: BucketKind
   readonly name: string
 }
 
-/** What a request is counted under: its user, or its network where it has no credential that is known. */
+/** Returns the bucket of a request: of its user, or of its network without a valid credential. */
 export function bucketOf(
   principal: Principal | undefined,
   { address }: Pick<RequestContext, 'address'>,
@@ -89,55 +88,55 @@ export function bucketOf(
   return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
 }
 
-/** What one app keeps between requests: counts of them and of attempts, turns of passwords, and who was there just now. */
+/** State of an app between requests: rate limits, attempts, password turns and cached credentials. */
 export interface RateLimits {
-  /** Absent where requests have no limit. */
+  /** Absent if requests are unlimited. */
   readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
-  /** Credentials that were wrong, by network. */
+  /** Wrong credentials by network. */
   readonly failures: RateLimit
   /** Attempts at a password, by account and network or credential. */
   readonly signIns: Attempts
   readonly passwords: Passwords
-  readonly credentials: KnownCredentials<Credential>
+  readonly credentials: CredentialCache<Credential>
   readonly refusals: RefusalBounds
-  /** What is kept of other systems, by integration. */
+  /** Stored deliveries by integration. */
   readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
 }
 
-/** What is known of a request before anything looks at it. */
+/** The parts of a request that are independent of its path. */
 export interface RequestContext {
   readonly raw: HttpRequest
   readonly requestId: string
   readonly path: string
-  /** What follows the first question mark of the target; it may have more of them (RFC 3986 §3.4). */
+  /** The query, after the first question mark; it may contain more (RFC 3986 §3.4). */
   readonly search: string
-  /** The network that it came from, as far as one subscriber has it: see `networkOf`. */
+  /** The client's network: see `networkOf`. */
   readonly address: string
   readonly now: Date
 }
 
-/** From where a request came. */
+/** Returns where a request comes from. */
 export function originOf({ raw, requestId }: Pick<RequestContext, 'raw' | 'requestId'>): Origin {
   return { address: raw.address ?? null, userAgent: raw.headers['user-agent'] ?? null, requestId }
 }
 
-/** True once nobody waits for the answer to a request. */
+/** True if the client has disconnected. */
 export function hasLeft({ raw }: Pick<RequestContext, 'raw'>): boolean {
   return raw.signal?.aborted === true
 }
 
-/** What a request came to. */
+/** A request's reply, with facts for the log and the limits. */
 export interface Answered {
   readonly reply: Reply
-  /** Who asked, as far as that was found out. */
+  /** The caller, if identified. */
   readonly principal?: Principal | undefined
-  /** What the request was counted under; its network, without a credential, unless told otherwise. */
+  /** The bucket that the request was counted in; default that of its network. */
   readonly bucket?: Bucket | undefined
-  /** What was behind an internal fault, for the log. */
+  /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }
 
-/** What every response carries, whatever it answers. */
+/** Headers of every response. */
 export const everyHeader = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -146,7 +145,7 @@ export const everyHeader = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** The counters of one app. */
+/** Creates the state of an app. */
 export function rateLimitsOf(app: AppOptions): RateLimits {
   const { database, perMinute, now, elapsedMs, passwordCost } = app
   const inbox = app.inboxPerDay ?? inboxPerDay
@@ -156,7 +155,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
     failures: rateLimit(failedCredentialsPerMinute, now),
     signIns: attemptsIn(database, now),
     passwords: passwordsOf(passwordCost),
-    credentials: knownCredentials(elapsedMs),
+    credentials: credentialCache(elapsedMs),
     refusals: refusalBounds(now),
     inbox: {
       deliveries: tokenBuckets(inbox.deliveries, dayMs, now),
@@ -165,10 +164,10 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   }
 }
 
-/** How a refusal is told: as problem details, as an error of OAuth, or as a page. */
+/** Converts an error to a response: problem details, an OAuth error, or a page. */
 export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
 
-/** What the work comes to: its reply, or the refusal of what it throws. */
+/** Runs the work and returns its reply, or the response to its error. */
 export async function attempt(
   context: RequestContext,
   work: () => Reply | Promise<Reply>,
@@ -182,13 +181,13 @@ export async function attempt(
   }
 }
 
-/** The refusal of a request for what was thrown, whatever that is. */
+/** Returns the response to any error. */
 export function refused(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
   const fault = faultOf(error)
   return { reply: refuse(fault, context), cause: fault.cause }
 }
 
-/** The reply to a refused request: problem details (RFC 9457). */
+/** Creates a response with problem details (RFC 9457). */
 export function problemReply(fault: ProblemError, request: RequestContext): Reply {
   return {
     status: fault.status,
@@ -205,7 +204,7 @@ export function count({ requests }: RateLimits, { kind, name }: Bucket): void {
   if (!allowed) throw tooMany('requests', resetSeconds)
 }
 
-/** Adds to headers what is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */
+/** Adds the state of a bucket to headers (draft-ietf-httpapi-ratelimit-headers-10). */
 export function addLimit(
   headers: Record<string, string>,
   { requests }: RateLimits,
@@ -216,4 +215,22 @@ export function addLimit(
   const { remaining, resetSeconds } = peek(name)
   headers['ratelimit-policy'] = `"default";q=${perMinute};w=60`
   headers['ratelimit'] = `"default";r=${remaining};t=${resetSeconds}`
+}
+
+const busyErrors: readonly number[] = [5, 6]
+const diskErrors: readonly number[] = [8, 10, 13]
+
+/**
+ * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
+ * the cause for the log; a database that is locked or cannot write becomes 503.
+ */
+export function faultOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number }
+  if (code === 'ERR_SQLITE_ERROR' && [...busyErrors, ...diskErrors].includes(errcode & 0xff)) {
+    return unavailable(`The database ${reasonOf(error)}.`, 1, error)
+  }
+  return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
+    cause: error,
+  })
 }

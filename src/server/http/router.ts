@@ -1,33 +1,33 @@
-/** What answers at a path, by method; the path has `:name` for each parameter, and may end in `*`. */
+/** A route's method and path; the path has `:name` for each parameter, and may end in `*`. */
 export interface Place {
   readonly method: string
   readonly path: string
 }
 
-/** What a request's path and method lead to. */
+/** Result of routing. */
 export type Found<P extends Place> =
   | {
       readonly place: P
-      /** What stands in the path where the place has `:name`, decoded. */
+      /** Decoded values of the path's parameters. */
       readonly params: Readonly<Record<string, string>>
       readonly allow?: never
     }
-  /** There is something at the path, but not for this method: the methods that it takes, and one of its places. */
+  /** The path exists, but not for this method: the allowed methods, and one of its places. */
   | { readonly place: P; readonly allow: string; readonly params?: never }
 
-/** Finds the place for a method and a path; undefined where nothing is at the path. HEAD leads to where GET does. */
+/** Finds the place for a method and a path; undefined for an unknown path. HEAD is routed like GET. */
 export type Router<P extends Place> = (method: string, path: string) => Found<P> | undefined
 
-/** The places at one path, by method. */
+/** The places of one path, by method. */
 interface Branch<P extends Place> {
   readonly byMethod: ReadonlyMap<string, P>
-  /** Names of parameters, and at which step of the path each of them stands. */
+  /** Names of the parameters, and their positions in the path. */
   readonly names: readonly (readonly [string, number])[]
-  /** Where it stands among all. */
+  /** Position among all places. */
   readonly rank: number
 }
 
-/** What may follow one step of a path. */
+/** The possible next steps of a path. */
 interface Step<P extends Place> {
   readonly named: Map<string, Step<P>>
   any?: Step<P>
@@ -35,7 +35,7 @@ interface Step<P extends Place> {
   readonly below: Branch<P>[]
 }
 
-/** A router to these places; where several fit, the one that stands first. */
+/** Creates a router for these places; the first of several matches wins. */
 export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
   const root: Step<P> = emptyStep()
   for (const [path, all] of Map.groupBy(places, ({ path }) => path)) addBranch(root, path, all, places)
@@ -51,7 +51,7 @@ export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
       if (place) return { place, params: paramsOf(names, steps) }
     }
     const fitting = branches.flatMap(({ byMethod }) => [...byMethod.values()])
-    // What answers at any path says nothing of this one, unless nothing else is there.
+    // A place with a wildcard counts only if nothing else matches.
     const named = fitting.filter((each) => !each.path.endsWith('*'))
     const found = named.length > 0 ? named : fitting
     const [place] = found
@@ -92,7 +92,9 @@ function addBranch<P extends Place>(
   step.here.push(branch)
 }
 
-/** Finds the branches that fit what is left of a path: `/a/*` fits `/a`, too, and no parameter is empty. */
+/**
+ * Finds the branches that match the rest of a path: `/a/*` also matches `/a`, and parameters are not empty.
+ */
 function collect<P extends Place>(
   { named, any, here, below }: Step<P>,
   steps: readonly string[],
@@ -116,7 +118,7 @@ function paramsOf(names: Branch<Place>['names'], steps: readonly string[]): Reco
   return params
 }
 
-/** As it came where it is no percent-encoded text, or one with U+0000, which names nothing and PostgreSQL refuses. */
+/** Percent-decodes a text; unchanged if it is malformed or would contain U+0000, which PostgreSQL refuses. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text
   try {

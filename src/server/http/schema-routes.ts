@@ -13,7 +13,7 @@ import type {
 } from './handler.ts'
 import { parseBody, parseQuery, parseResource } from './validation.ts'
 
-/** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
+/** Returns the routes of a resource: a missing handler does not compile. */
 export function routesOf<Group extends Readonly<Record<string, Operation>>>(
   group: Group,
   handlers: {
@@ -28,19 +28,19 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
   return Object.entries(group).map(([verb, operation]) => {
     const handler: unknown = handlers[verb]
     const queryOf = (search: string) => parseQuery(operation.query, search)
-    // Each handler takes the call of its own operation, with which alone the app calls it.
+    // The app calls each handler only with its own operation.
     if (typeof handler === 'function') return { operation, queryOf, handle: handler as Route['handle'] }
     return { operation, queryOf, ...(handler as Omit<Route, 'operation' | 'queryOf'>) }
   })
 }
 
-/** The body, judged by the operation's own schema; throws 422 with all faults. */
+/** Validates the body by the operation's schema; throws 422 with all faults. */
 export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
   if (!call.operation.body) throw new TypeError(`${call.operation.id} has no body`)
   return parseBody(call.operation.body, call.rawBody) as Body<O>
 }
 
-/** The whole new resource that a body describes, merged into the stored one where there is one; throws 422. */
+/** Validates a body merged into the stored resource, if any; throws 422. */
 export function resourceOf<Schema extends z.ZodObject>(
   call: Call,
   schema: Schema,

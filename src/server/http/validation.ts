@@ -9,16 +9,16 @@ import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
-import { maximumMembers, mergePatch, pointerOf, structuralFaults, unsound } from './json.ts'
+import { maxMembers, mergePatch, pointerOf, structuralFaults, unsound } from './json.ts'
 
 /**
- * The whole resource that a body describes: null stands for the default, read-only fields sent back unchanged are
- * left out, everything else must be known and right. Throws 422 with all faults at once.
+ * Returns the complete resource of a body: null means the default, unchanged read-only fields are ignored,
+ * and everything else must be known and valid. Throws 422 with all faults.
  *
- * @param schema the writable attributes
- * @param shown the resource as it is shown; what it has beside the writable attributes is read-only
- * @param current the stored resource, for an update: its writable part is what the body is merged into
- * @param found what was found to be wrong before, to be told with the rest
+ * @param schema writable attributes
+ * @param shown the resource as it is shown; its other fields are read-only
+ * @param current stored resource, for an update, into which the body is merged
+ * @param found previous faults to report with these
  */
 export function parseResource<Schema extends z.ZodObject>(
   schema: Schema,
@@ -47,40 +47,40 @@ export function parseResource<Schema extends z.ZodObject>(
   )
   const parsed = schema.safeParse(mergePatch(mergePatch({}, writable), sent), { reportInput: true })
   if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
-  if (faults.count > 0) throw invalid(faults.told, faults.more)
+  if (faults.count > 0) throw invalid(faults.reported, faults.more)
   return parsed.data as z.output<Schema>
 }
 
-/** Any body as its schema says; throws 422 with all faults at once. */
+/** Validates a body by its schema; throws 422 with all faults. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const faults = structureFaults(body, 'shape' in schema ? (schema as unknown as z.ZodObject).shape : {})
   const parsed = schema.safeParse(body, { reportInput: true })
   if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
-  if (faults.count > 0) throw invalid(faults.told, faults.more)
+  if (faults.count > 0) throw invalid(faults.reported, faults.more)
   return parsed.data as z.output<Schema>
 }
 
-/** Throws 422 for a body that is deeper or larger than a schema is to walk through, in stack and in time. */
+/** Throws 422 for a body that is too deep or too large to validate, in stack and time. */
 function structureFaults(body: unknown, fields: object): Faults {
   const crowd = isJsonObject(body) ? Object.keys(body) : []
-  if (crowd.length > maximumMembers) {
+  if (crowd.length > maxMembers) {
     const faults = new Faults()
     const unknown = crowd.filter((name) => !Object.hasOwn(fields, name))
     addUnknownFields(faults, unknown, Object.keys(fields), [])
-    throw invalid(faults.told, faults.more)
+    throw invalid(faults.reported, faults.more)
   }
   const faults = structuralFaults(body)
-  if (faults.told.some(({ code }) => code === 'too_deep' || code === 'too_many')) {
-    throw invalid(faults.told, faults.more)
+  if (faults.reported.some(({ code }) => code === 'too_deep' || code === 'too_many')) {
+    throw invalid(faults.reported, faults.more)
   }
   return faults
 }
 
 /**
- * In a merge patch null takes a member away (RFC 7396), so the schema never sees it: a name that is not known has to
- * be found before.
+ * Adds faults for unknown fields with the value null: the merge removes them (RFC 7396) before the schema
+ * sees them.
  *
- * @param besides names that are known here besides those of the schema
+ * @param besides further known names
  */
 function addUnknownNulls(
   faults: Faults,
@@ -113,7 +113,7 @@ function addUnknownFields(
   }))
 }
 
-/** A query as its schema says; throws 400 with all faults at once, unknown and repeated parameters among them. */
+/** Validates a query by its schema; throws 400 with all faults, including unknown and repeated parameters. */
 export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema | undefined,
   search: string,
@@ -124,12 +124,12 @@ export function parseQuery<Schema extends z.ZodObject>(
   const given: Record<string, string> = {}
   for (const [name, value] of parameters) {
     if (Object.hasOwn(given, name)) {
-      // Clients made from the document may write a list as `status=draft&status=published`.
+      // Generated clients may write a list as `status=draft&status=published`.
       if (isList(schema?.shape[name])) given[name] += `,${value}`
       else faults.add({ parameter: name, code: 'repeated', detail: 'must be given only once' })
     } else if (schema && Object.hasOwn(schema.shape, name)) {
       given[name] = value
-      // Whoever reads a cursor judges it.
+      // The list validates its cursor.
       if (name !== 'cursor' && !isStorableText(value)) {
         faults.add({ parameter: name, code: 'invalid_string', detail: unsound })
       }
@@ -148,10 +148,10 @@ export function parseQuery<Schema extends z.ZodObject>(
     }))
   }
   if (faults.count === 0) return (parsed?.data ?? {}) as z.output<Schema>
-  const { told, more } = faults
-  const unknown = told.some(({ code }) => code === 'unknown_parameter')
-  throw new ProblemError(unknown ? 'unknown_parameter' : 'invalid_parameter', problemsIn(told, more), {
-    errors: told,
+  const { reported, more } = faults
+  const unknown = reported.some(({ code }) => code === 'unknown_parameter')
+  throw new ProblemError(unknown ? 'unknown_parameter' : 'invalid_parameter', problemsIn(reported, more), {
+    errors: reported,
     more,
   })
 }
@@ -182,9 +182,9 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
 }
 
-const maximumLookups = 20
+const maxLookups = 20
 
-/** After some misses it is no longer looked for what was meant, because looking takes time. */
+/** Stops suggesting names after some faults, because that takes time. */
 function meantAmong({ count }: Faults): typeof meant {
-  return count < maximumLookups ? meant : () => ''
+  return count < maxLookups ? meant : () => ''
 }

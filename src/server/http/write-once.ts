@@ -7,10 +7,10 @@ import type { Reply } from './reply.ts'
 import { problemReply, type RequestContext } from './request-context.ts'
 
 /**
- * Does the work of a repeatable request once, in one transaction, and replies the same ever after. A refusal is kept, too:
- * its transaction is rolled back, and a second one keeps the reply.
+ * Does the work of a repeatable request once, in a transaction, and repeats the same reply. An error's reply
+ * is stored too, in a second transaction after the rollback.
  *
- * @param allowedIn the call in a transaction; throws where its caller has no access any more
+ * @param allowedIn returns the call in a transaction; throws if the caller has lost access
  */
 export async function writeOnce(
   database: Store,
@@ -33,7 +33,7 @@ export async function writeOnce(
   }
 }
 
-/** A refusal by the work itself; one of the caller or of the key is not kept. */
+/** An error of the work, which is stored; errors of the caller or the key are not. */
 class Refused extends Error {
   override readonly name = 'Refused'
   readonly fault: ProblemError

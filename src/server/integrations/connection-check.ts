@@ -12,15 +12,15 @@ type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>
 
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
-/** The newest deliveries of all systems, among which the last one of this is looked for. */
-const lookedThrough = 1000
+/** Number of recent deliveries of all systems to search for the last one of this system. */
+const maxDeliveriesSearched = 1000
 
-/** What to do about a system that the server may not reach. */
-const wayOut: Partial<Record<OutgoingTrouble, string>> = {
+/** Hints for systems that the server cannot reach. */
+const hintByTrouble: Partial<Record<OutgoingTrouble, string>> = {
   forbidden_address: ': to allow it, start the server with --webhook-allow',
 }
 
-/** Looks at everything that an integration needs, by asking the other system itself where that is possible. */
+/** Checks everything that an integration needs, if possible with a request to the other system. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
   return [
     ...(await connectionChecks(integration, call)),
@@ -55,7 +55,7 @@ async function connectionChecks(
     ]
   }
   const probe = probeOf(baseUrl, token ?? '')
-  // Without a token this finds out no more than whether somebody answers.
+  // Without a token, this only checks whether the system answers.
   const request = token === undefined ? { ...probe.request, headers: {} } : probe.request
   try {
     const answer = await outgoing({ ...request, timeoutMs, maximumBytes })
@@ -70,7 +70,7 @@ async function connectionChecks(
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
     return [
-      check('connection', 'failed', error.message + (wayOut[error.trouble] ?? '')),
+      check('connection', 'failed', error.message + (hintByTrouble[error.trouble] ?? '')),
       check('accessToken', 'skipped', 'the system cannot be reached'),
     ]
   }
@@ -108,12 +108,12 @@ function accountCheck({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
   return check('rootAccountUuid', 'ok', `events of ${rootAccountUuid} are verified with ${keys}`)
 }
 
-/** What came last: nothing is wrong with a connection that nothing came over yet. */
+/** Checks the last delivery. A connection without any delivery yet is not a fault. */
 async function deliveryCheck({ lmsKind }: Integration, database: Database): Promise<Check> {
   const last = await database.one<{ received_at: string; event: string; status: string }>(sql`
     select received_at, event, status from (
       select received_at, id, event, status, lms_kind from webhook_deliveries
-      order by received_at desc, id desc limit ${lookedThrough}) recent
+      order by received_at desc, id desc limit ${maxDeliveriesSearched}) recent
     where lms_kind = ${lmsKind} order by received_at desc, id desc limit 1`)
   if (!last) return check('lastDelivery', 'skipped', 'nothing has been received lately')
   return check('lastDelivery', 'ok', `${last.event} on ${last.received_at}: ${last.status}`)

@@ -4,10 +4,10 @@ import type { Candidate } from '../../webhooks/event.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
 
-/** More names than any system sends for one thing. */
-const maximumCandidates = 16
+/** Maximum candidates; no system sends as many. */
+const maxCandidates = 16
 
-/** What another system calls a course and a user: of each the candidates in the order in which they count. */
+/** The candidates for a course and a user, in order of precedence. */
 export type Identities = Readonly<Record<MappedNoun, readonly Candidate[]>>
 
 interface FoundRow extends Row {
@@ -18,9 +18,9 @@ interface FoundRow extends Row {
 }
 
 /**
- * The ids of the course and the user that another system means, found in one statement; null where nothing here answers to
- * it. A mapping counts before everything else, also where it leads to what was deleted: then nothing is found. Deleted users
- * are never found, nor are courses in the trash.
+ * Resolves the course and the user that another system identifies, in one statement; null for an unknown one.
+ * A mapping takes precedence, even if it leads to a deleted record, which counts as unknown. Deleted users
+ * and courses in the trash are never found.
  */
 export async function resolveIdentities(
   database: Database,
@@ -38,7 +38,7 @@ export async function resolveIdentities(
   }
 }
 
-/** Where the first mapping of these leads, as an expression. */
+/** Returns an expression for the target of the first mapping of these keys. */
 function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const keys = known(candidates).filter(({ by }) => by === 'key')
   return firstOf(
@@ -50,7 +50,7 @@ function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate
   )
 }
 
-/** The id of the first that is there, as an expression. */
+/** Returns an expression for the id of the first existing candidate. */
 function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const table = noun === 'course' ? 'courses' : 'users'
   const conditions = known(candidates).flatMap(({ by, value }) => {
@@ -66,7 +66,7 @@ function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
 const alive = { course: empty, user: sql` and status <> 'deleted'` }
 
 function known(candidates: readonly Candidate[]): readonly Candidate[] {
-  return candidates.slice(0, maximumCandidates)
+  return candidates.slice(0, maxCandidates)
 }
 
 function firstOf(ids: readonly Sql[]): Sql {

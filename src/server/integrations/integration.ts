@@ -3,47 +3,47 @@ import type { GradeToProgress, LmsKind } from '../../contract/integration-choice
 import type { Database, Row } from '../database/database.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 
-/** An item of another system's gradebook, for systems that send scores without saying of how many points. */
+/** A gradebook item of another system, for systems that send scores without a maximum. */
 export interface GradeItem {
   readonly name: string
   readonly maximum: number
   readonly weight: number | null
 }
 
-/** A secret as it is stored: sealed, with what may be shown of it. */
+/** A stored secret: encrypted, with the parts that may be shown. */
 export interface StoredSecret {
   readonly sealed: string
   /** ISO 8601 in UTC. */
   readonly setAt: string
-  /** The end of the secret, which is null where that is long enough for it to tell nothing. */
+  /** The last four characters; null if the secret is too short to reveal them. */
   readonly last4: string | null
-  /** Until when it is accepted, once another took its place; null for the one that counts. ISO 8601 in UTC. */
+  /** End of the validity of a replaced secret; null for the current one. ISO 8601 in UTC. */
   readonly endsAt: string | null
 }
 
-/** How one learning management system is connected, with its secrets sealed. */
+/** The connection to a learning management system, with its secrets encrypted. */
 export interface Integration {
   readonly lmsKind: LmsKind
-  /** Its address, without a final slash. */
+  /** URL of the system, without a trailing slash. */
   readonly baseUrl: string | null
   readonly accessToken: StoredSecret | null
-  /** The newest first; two at most. */
+  /** Newest first; at most two. */
   readonly webhookSecrets: readonly StoredSecret[]
   readonly rootAccountUuid: string | null
-  /** Where the keys are that it signs with; those in `jwks` take their place. */
+  /** URL of the keys that the system signs with; `jwks` overrides it. */
   readonly jwksUrl: string | null
-  /** The text of a JSON Web Key Set (RFC 7517 §5). */
+  /** A JSON Web Key Set (RFC 7517 §5) as text. */
   readonly jwks: string | null
   readonly gradeToProgress: GradeToProgress
   readonly gradeItems: Readonly<Record<string, GradeItem>>
-  /** Points of an item that `gradeItems` does not name, where the system sends none. */
+  /** Maximum score of an item without one in the event and in `gradeItems`. */
   readonly defaultGradeMaximum: number
   readonly version: number
   readonly createdAt: string
   readonly updatedAt: string
 }
 
-/** An integration as its row holds it. */
+/** Row of an integration. */
 export interface IntegrationRow extends Row {
   readonly lms_kind: string
   readonly base_url: string | null
@@ -62,11 +62,11 @@ export interface IntegrationRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of an integration's row. */
+/** Columns of an integration. */
 export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, webhook_secrets,
   root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
 
-/** The integration of a kind; undefined where it is not set up, and for a kind that does not exist. */
+/** Returns the integration of a kind; undefined if it is not set up, and for an unknown kind. */
 export async function integrationOf(database: Database, kind: string): Promise<Integration | undefined> {
   const row = await database.one<IntegrationRow>(
     sql`select ${integrationColumns} from integrations where lms_kind = ${kind}`,
@@ -74,7 +74,7 @@ export async function integrationOf(database: Database, kind: string): Promise<I
   return row && toIntegration(row)
 }
 
-/** All integrations, in the order of their kinds: as many as there are kinds at most. */
+/** Returns all integrations, ordered by kind; at most one per kind. */
 export async function allIntegrations(database: Database): Promise<Integration[]> {
   const rows = await database.all<IntegrationRow>(
     sql`select ${integrationColumns} from integrations order by lms_kind`,
@@ -82,12 +82,15 @@ export async function allIntegrations(database: Database): Promise<Integration[]
   return rows.map(toIntegration)
 }
 
-/** Where a secret of an integration is sealed for: it opens nowhere else. */
+/** Returns the place that a secret of an integration is sealed for. */
 export function placeOf(kind: string, field: 'accessToken' | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
 }
 
-/** The webhook secrets that count at a time (ISO 8601 in UTC), the newest first. Throws 503 where they cannot be opened. */
+/**
+ * Returns the webhook secrets that are valid at a time (ISO 8601 in UTC), newest first. Throws 503 if they
+ * cannot be decrypted.
+ */
 export function webhookSecretsAt(
   { lmsKind, webhookSecrets }: Integration,
   sealing: Pick<Sealing, 'open'>,
@@ -99,12 +102,14 @@ export function webhookSecretsAt(
     .map(({ sealed }) => sealing.open(place, sealed))
 }
 
-/** The access token of the other system; undefined where there is none. Throws 503 where it cannot be opened. */
+/**
+ * Returns the access token of the other system; undefined without one. Throws 503 if it cannot be decrypted.
+ */
 export function accessTokenOf({ lmsKind, accessToken }: Integration, sealing: Sealing): string | undefined {
   return accessToken ? sealing.open(placeOf(lmsKind, 'accessToken'), accessToken.sealed) : undefined
 }
 
-/** Stores an integration as a whole, in place of the one of its kind. */
+/** Stores an integration, in place of the previous one of its kind. */
 export async function keepIntegration(database: Database, integration: Integration): Promise<void> {
   const { lmsKind, baseUrl, accessToken, webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
   const { gradeToProgress, gradeItems, defaultGradeMaximum, version, createdAt, updatedAt } = integration
@@ -123,10 +128,10 @@ export async function keepIntegration(database: Database, integration: Integrati
       version = excluded.version, updated_at = excluded.updated_at`)
 }
 
-/** An integration, from its row. */
+/** Converts a row to an integration. */
 export function toIntegration(row: IntegrationRow): Integration {
   return {
-    // What is stored went through the schema.
+    // The schema validated the value before it was stored.
     lmsKind: row.lms_kind as LmsKind,
     baseUrl: row.base_url,
     accessToken:

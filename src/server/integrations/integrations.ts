@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Fault } from '../../contract/errors.ts'
-import { IntegrationInput, Integration as Shown } from '../../contract/integration.ts'
+import { IntegrationInput, Integration as Shown, type ShownSecret } from '../../contract/integration.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { recordChange } from '../changes/change.ts'
@@ -19,12 +19,12 @@ import {
   integrationColumns,
   integrationOf,
   keepIntegration,
+  type StoredSecret,
   toIntegration,
 } from './integration.ts'
 import { requireKind, webhookPathOf } from './lms-kind.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
 import { changedSecrets, requireTokenAgain } from './secret-change.ts'
-import { shownIntegration } from './shown-integration.ts'
 
 const canvasOnly = ['rootAccountUuid', 'jwksUrl', 'jwks'] as const
 
@@ -54,7 +54,7 @@ export const integrationRoutes = routesOf(integrations, {
     const input = resourceOf(call, IntegrationInput, Shown, current, faultsOf(lmsKind, call.rawBody))
     requireVersion(call, stored?.version ?? 0)
     const sent = isJsonObject(call.rawBody) ? call.rawBody : {}
-    // In a merge patch null takes a member away: what was parsed does not tell that from one that is absent.
+    // null removes a field in a merge patch, but the parsed body does not distinguish it from an absent one.
     const removed = (field: string) => Object.hasOwn(sent, field) && sent[field] === null
     requireTokenAgain(stored, sent, input.baseUrl)
     const secrets = await changedSecrets(call, lmsKind, stored, {
@@ -99,7 +99,7 @@ export const integrationRoutes = routesOf(integrations, {
       const integration = await findIntegration(call.database, call.params.lmsKind)
       return checkConnection(integration, call)
     },
-    // What was found out before the transaction, which has nothing to write.
+    // The check ran before the transaction; nothing is written.
     handle: ({ prepared, params }) => {
       const checks = prepared as Awaited<ReturnType<typeof checkConnection>>
       const lmsKind = requireKind(params.lmsKind)
@@ -119,14 +119,14 @@ export const integrationRoutes = routesOf(integrations, {
   unmap: deleteMapping,
 })
 
-/** The integration of a kind; throws 404, also for a kind that does not exist. */
+/** Returns the integration of a kind; throws 404, also for an unknown kind. */
 async function findIntegration(database: Database, kind: string): Promise<Integration> {
   const found = await integrationOf(database, requireKind(kind))
   if (!found) throw notFound('integration', kind)
   return found
 }
 
-/** What a kind cannot use, and what its secrets have to be. */
+/** Returns the faults of fields that a kind does not support, and of malformed secrets. */
 function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   if (!isJsonObject(rawBody)) return []
   const faults: Fault[] = []
@@ -144,9 +144,36 @@ function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   return faults
 }
 
-/** A symmetric secret of Standard Webhooks 1.0.0. */
+/** True for a symmetric secret of Standard Webhooks 1.0.0. */
 function isStandardSecret(secret: string): boolean {
   const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
   const { length } = Buffer.from(text ?? '', 'base64')
   return length >= 24 && length <= 64
+}
+
+/** Converts an integration for display; of its secrets only that and since when they exist. */
+function shownIntegration(integration: Integration, now: string): Shown {
+  const { accessToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
+  return {
+    lmsKind: rest.lmsKind,
+    baseUrl: rest.baseUrl,
+    secrets: {
+      accessToken: accessToken && shownSecret(accessToken),
+      webhook: webhookSecrets.filter(({ endsAt }) => endsAt === null || endsAt > now).map(shownSecret),
+    },
+    rootAccountUuid: rest.rootAccountUuid,
+    jwksUrl: rest.jwksUrl,
+    jwks: jwks === null ? null : (JSON.parse(jwks) as Shown['jwks']),
+    gradeToProgress: rest.gradeToProgress,
+    gradeItems: { ...gradeItems },
+    defaultGradeMaximum: rest.defaultGradeMaximum,
+    webhookPath: webhookPathOf(rest.lmsKind),
+    version: rest.version,
+    createdAt: rest.createdAt,
+    updatedAt: rest.updatedAt,
+  }
+}
+
+function shownSecret({ setAt, last4, endsAt }: StoredSecret): ShownSecret {
+  return { setAt, last4, endsAt }
 }

@@ -2,7 +2,7 @@ import { nearest } from '../../codec/nearest.ts'
 import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 
-/** The kind that a path names; throws 404 that lists the kinds there are. */
+/** Returns the kind in a path; throws 404 that lists the kinds. */
 export function requireKind(kind: string): LmsKind {
   const known = lmsKinds.find((each) => each === kind)
   if (known) return known
@@ -14,7 +14,7 @@ export function requireKind(kind: string): LmsKind {
   )
 }
 
-/** Where a system of this kind sends its events: path-absolute. */
+/** Returns the absolute path that a system of this kind sends its events to. */
 export function webhookPathOf(kind: LmsKind): `/${string}` {
   return `/webhooks/${kind}/grades`
 }

@@ -30,7 +30,7 @@ interface MappingRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of a mapping, from `integration_mappings m`, with what the course or user is called now. */
+/** Columns of a mapping, from `integration_mappings m`, with the current name of the course or user. */
 const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id,
   case when m.noun = 'course' then coalesce((select title from courses where id = m.target_id),
       (select title from deleted_courses where id = m.target_id))
@@ -61,7 +61,7 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
       ],
       where: [during(sql`m.updated_at`, { since: query.updated_since })],
       narrow: [
-        // As the primary key has them.
+        // Written like the primary key, so that the index is used.
         key && sql`m.lms_kind = ${kind} and m.noun in ('course', 'user') and m.external_key = ${key}`,
         await target('courses', course, 'course_id'),
         await target('users', user, 'user_id'),
@@ -154,7 +154,7 @@ async function keep(
   return after
 }
 
-/** With the user whom it is about, so that whatever is kept of it can be erased with them. */
+/** Adds the user of a mapping, so that audit entries about it can be erased with the user. */
 function withUser(mapping: Mapping) {
   return { ...mapping, userId: mapping.noun === 'user' ? mapping.reference : null }
 }
@@ -174,7 +174,7 @@ async function find(
 function toMapping(row: MappingRow): Mapping {
   return {
     id: row.id,
-    // What is stored went through the schema.
+    // The schema validated the values before they were stored.
     lmsKind: row.lms_kind as LmsKind,
     noun: row.noun as MappedNoun,
     externalKey: row.external_key,

@@ -2,21 +2,21 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import type { OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.ts'
 
-/** A request that the other system answers only to those it knows. */
+/** A request that the other system only answers to authenticated clients. */
 export interface Probe {
   readonly request: Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
-  /** Whose token it is, as the answer tells; undefined where it is not the answer to a known one. */
+  /** Returns the owner of the token from the response; undefined if the response is unexpected. */
   readonly whom: (answer: JsonObject) => string | undefined
 }
 
-/** What each system is asked; null where it has nothing to ask. Sources: docs/integrations.md. */
+/** The request to each system; null if it has none. Sources: docs/integrations.md. */
 export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Probe) | null>> = {
   // Canvas LMS API, Users: GET /api/v1/users/self.
   canvas: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/v1/users/self`, { authorization: `Bearer ${token}` }),
     whom: ({ id, name }) => (id === undefined ? undefined : named(name, id)),
   }),
-  // Moodle Web services, REST protocol: the token is a parameter, which a POST keeps out of logs.
+  // Moodle Web services, REST protocol: the token is a parameter; POST keeps it out of access logs.
   moodle: (baseUrl, token) => ({
     request: {
       method: 'POST',
@@ -33,14 +33,14 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
     whom: ({ username, sitename }) =>
       username === undefined ? undefined : `${named(username, undefined)} on ${named(sitename, undefined)}`,
   }),
-  // Open edX user API: a JSON Web Token has a scheme of its own there.
+  // Open edX user API: JSON Web Tokens have their own scheme.
   openedx: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/user/v1/me`, {
       authorization: `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`,
     }),
     whom: ({ username }) => (username === undefined ? undefined : named(username, undefined)),
   }),
-  // Thinkific Admin API: API keys go with the name of the site, access tokens stand alone.
+  // Thinkific Admin API: API keys require the site's subdomain, access tokens do not.
   thinkific: (baseUrl, token) => {
     const path = '/api/public/v1/courses?limit=1'
     const [, site = 'api'] = /^https:\/\/([\w-]+)\.thinkific\.com$/i.exec(baseUrl) ?? []
@@ -56,7 +56,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
   standard: null,
 }
 
-/** What an answer says of the token: whose it is, or why it is not accepted, as a clause. */
+/** Reads a response: the owner of the token, or why it was refused, as a clause. */
 export function verdict(
   { status, headers, body }: OutgoingResponse,
   { whom }: Probe,
@@ -71,7 +71,7 @@ export function verdict(
   if (!answer) return refused('unexpected answer, which is not JSON: check the base URL')
   const known = whom(answer)
   if (known !== undefined) return { isAccepted: true, detail: `accepted as ${known}` }
-  // Moodle tells what is wrong with status 200.
+  // Moodle reports errors with status 200.
   const code = answer['errorcode']
   if (typeof code === 'string') return refused(`not accepted (${plain(code)})`)
   return refused('unexpected answer: check the base URL')
@@ -100,7 +100,7 @@ function named(name: unknown, id: unknown): string {
   return id === undefined ? text : `${text} (id ${plain(String(id))})`
 }
 
-/** What another system says, short and on one line. */
+/** Sanitizes text of another system: short and on one line. */
 function plain(text: string): string {
   return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
 }

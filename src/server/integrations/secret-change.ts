@@ -3,17 +3,17 @@ import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError } from '../problem/problem-error.ts'
 import { type Integration, placeOf, type StoredSecret } from './integration.ts'
 
-/** A text of which four letters tell nothing. */
-const longEnough = 24
-/** How long a replaced secret may be accepted: a mistyped year would keep it for good. */
-const longestOverlapMs = 366 * 24 * 60 * 60 * 1000
+/** Minimum length of a secret whose last four characters may be shown. */
+const minLengthToShowEnd = 24
+/** Maximum time for which a replaced secret stays valid, in case of a mistyped year. */
+const maxOverlapMs = 366 * 24 * 60 * 60 * 1000
 
 type SecretCall = Pick<Call, 'database' | 'sealing' | 'now'>
 type Sent = Pick<IntegrationInput, 'accessToken' | 'webhookSecrets' | 'oldSecretEndsAt'>
 
 /**
- * Throws 422 where an access token would go on to another system than it was set for: it is sent to the base URL, and whoever
- * may change that is not to read it there. Sent again, or taken away, it may.
+ * Throws 422 if a new base URL would receive the access token of the previous system: a user who can change
+ * the URL must not be able to read the token. The token must be sent again or removed.
  */
 export function requireTokenAgain(
   stored: Integration | undefined,
@@ -26,7 +26,7 @@ export function requireTokenAgain(
   throw invalid([{ pointer: '#/baseUrl', code: 'access_token_required', detail }])
 }
 
-/** The secrets of an integration as a change leaves them; those that are sent again stay as they were. */
+/** Returns the secrets of an integration after a change; unchanged ones keep their metadata. */
 export async function changedSecrets(
   call: SecretCall,
   kind: string,
@@ -35,7 +35,7 @@ export async function changedSecrets(
 ): Promise<Pick<Integration, 'accessToken' | 'webhookSecrets'>> {
   const { now } = call
   const end = sent.oldSecretEndsAt
-  if (end && Date.parse(end) - Date.parse(now) > longestOverlapMs) {
+  if (end && Date.parse(end) - Date.parse(now) > maxOverlapMs) {
     throw invalid([
       { pointer: '#/oldSecretEndsAt', code: 'too_late', detail: 'must be within a year from now' },
     ])
@@ -84,18 +84,18 @@ async function secretsAfter(
     const known = before.find((secret) => isStored(call, place, secret, second))
     return [next, ...until(known ?? (await sealed(call, place, second)), oldSecretEndsAt ?? null, call.now)]
   }
-  // The same once more: what was in its place before can only end earlier by that.
+  // The same secret again: only the end of the previous one can change, to an earlier time.
   if (isSame) {
     if (!old || oldSecretEndsAt === undefined) return before
     const sooner = [old.endsAt ?? '', oldSecretEndsAt ?? ''].toSorted()[0] ?? ''
     return [next, ...until(old, sooner, call.now)]
   }
-  // One that cannot be opened proves nothing any more.
+  // A secret that cannot be decrypted cannot verify anything, so it is dropped.
   const kept = newest && openedAs(call, place, newest) !== undefined ? newest : undefined
   return kept && oldSecretEndsAt ? [next, ...until(kept, oldSecretEndsAt, call.now)] : [next]
 }
 
-/** An old secret until its end, which may have come: then it is gone. Without one it ends at once. */
+/** Returns an old secret with its end; nothing if that has passed or is not set. */
 function until(secret: StoredSecret, endsAt: string | null, now: string): StoredSecret[] {
   return endsAt !== null && endsAt > now ? [{ ...secret, endsAt }] : []
 }
@@ -104,7 +104,7 @@ function isStored(call: SecretCall, place: string, stored: StoredSecret | null, 
   return stored !== null && openedAs(call, place, stored) === sent
 }
 
-/** A stored secret in the clear; undefined for one that cannot be opened: it is replaced, by whatever that is. */
+/** Decrypts a stored secret; undefined if that fails, since any new secret replaces it. */
 function openedAs({ sealing }: SecretCall, place: string, { sealed }: StoredSecret): string | undefined {
   try {
     return sealing.open(place, sealed)
@@ -122,7 +122,7 @@ async function sealed(
   return {
     sealed: await sealing.seal(database, place, text),
     setAt: now,
-    last4: text.length >= longEnough ? text.slice(-4) : null,
+    last4: text.length >= minLengthToShowEnd ? text.slice(-4) : null,
     endsAt: null,
   }
 }

@@ -11,7 +11,7 @@ import { givableScopes } from './scope-text.ts'
 
 const lastsMs = 60_000
 
-/** What somebody allowed, for a client to exchange. */
+/** The user's consent, which a client exchanges. */
 export interface Allowed {
   readonly clientId: string
   readonly userId: string
@@ -20,7 +20,7 @@ export interface Allowed {
   readonly codeChallenge: string | null
 }
 
-/** What a client brings to an exchange. */
+/** Parameters of an exchange. */
 export interface CodeExchange {
   readonly code: string
   readonly redirectUri: string
@@ -39,7 +39,7 @@ interface CodeRow extends Row {
   readonly status: string
 }
 
-/** A new authorization code, good for a minute. */
+/** Creates an authorization code that is valid for a minute. */
 export async function newCode(database: Database, now: Date, allowed: Allowed): Promise<string> {
   const code = newCredential('authorizationCode')
   const expiresAt = new Date(now.getTime() + lastsMs).toISOString()
@@ -51,8 +51,8 @@ export async function newCode(database: Database, now: Date, allowed: Allowed): 
 }
 
 /**
- * Exchanges a code for tokens, once. Shown again, it ends the grant that it led to (RFC 6749 §4.1.2): therefore the
- * refusal is given back, to be thrown after the commit. What else is wrong is thrown.
+ * Exchanges a code for tokens, once. A second use revokes the resulting grant (RFC 6749 §4.1.2): therefore
+ * its refusal is returned, to be thrown after the commit. Other errors are thrown.
  */
 export async function exchangeCode(
   issuing: Issuing,

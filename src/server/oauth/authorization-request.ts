@@ -7,19 +7,18 @@ import { findClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, printable } from './oauth-error.ts'
 import { parameter, requiredParameter } from './parameter.ts'
 import { challengeOf } from './pkce.ts'
-import { type Prompt, promptsOf } from './prompt.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
 import { askedScopes } from './scope-text.ts'
 
-/** Whom an authorization request is answered, and where. */
+/** The client that gets the response, and its state. */
 export interface Recipient {
   readonly client: OAuthClient
   readonly redirectUri: string
-  /** Given back as it came (RFC 6749 §4.1.2). */
+  /** Returned unchanged (RFC 6749 §4.1.2). */
   readonly state: string | undefined
 }
 
-/** What an authorization request asks for. */
+/** Parameters of an authorization request. */
 export interface AuthorizationRequest {
   readonly scopes: readonly Scope[]
   readonly codeChallenge: string | null
@@ -27,8 +26,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * Where the answer goes. Throws 400, for the person in front of the browser, where that is not sure: nobody is sent to
- * an address that is not registered (RFC 6749 §4.1.2.1).
+ * Validates where the response goes. Throws 400, for the user, if that is not certain: browsers are never
+ * redirected to an unregistered URI (RFC 6749 §4.1.2.1).
  */
 export async function recipientOf({ database, query }: EndpointRequest): Promise<Recipient> {
   const client = await findClient(database, readOrRefuse(query, 'client_id'))
@@ -43,7 +42,7 @@ export async function recipientOf({ database, query }: EndpointRequest): Promise
   return { client, redirectUri, state: others.length > 0 ? undefined : state || undefined }
 }
 
-/** What is asked for; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
+/** Reads the parameters; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
 export function authorizationRequestOf(
   { query }: EndpointRequest,
   { client }: Recipient,
@@ -59,7 +58,7 @@ export function authorizationRequestOf(
   return { codeChallenge, prompts: promptsOf(query), scopes: askedScopes(parameter(query, 'scope')) }
 }
 
-/** Sends the browser back to the client: 303, with the issuer (RFC 9207) and the state. */
+/** Redirects the browser to the client: 303, with the issuer (RFC 9207) and the state. */
 export function answerClient(
   { issuer }: EndpointRequest,
   { redirectUri, state }: Recipient,
@@ -86,4 +85,26 @@ function unanswerable(why: string): ProblemError {
     'invalid_parameter',
     `${why} Report this to the developers of the application that sent you here.`,
   )
+}
+
+/** Supported values of `prompt` (OpenID Connect Core §3.1.2.1). */
+export const promptValues = ['none', 'login', 'consent', 'select_account'] as const
+
+/** A value of `prompt`. */
+type Prompt = (typeof promptValues)[number]
+
+/**
+ * Returns the requested prompts. By default there are none: every user is asked for consent and can choose
+ * another account there. Throws `invalid_request` for an unsupported combination.
+ */
+function promptsOf(query: URLSearchParams): readonly Prompt[] {
+  const given = parameter(query, 'prompt')?.split(' ') ?? []
+  const known = promptValues.filter((value) => given.includes(value))
+  if (known.length !== new Set(given).size) {
+    throw new OAuthError('invalid_request', `The prompt must be one or more of ${promptValues.join(', ')}.`)
+  }
+  if (known.includes('none') && known.length > 1) {
+    throw new OAuthError('invalid_request', 'The prompt none cannot be combined with others.')
+  }
+  return known
 }

@@ -6,7 +6,6 @@ import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
-import { recordAllowance } from './allowance.ts'
 import { newCode } from './authorization-code.ts'
 import {
   type AuthorizationRequest,
@@ -15,14 +14,14 @@ import {
   type Recipient,
   recipientOf,
 } from './authorization-request.ts'
-import { codeConsentPage } from './consent.tsx'
+import { codeConsentPage, recordAllowance } from './consent.tsx'
 import { OAuthError } from './oauth-error.ts'
 import { formTargetOf } from './redirect-uri.ts'
 import { givableScopes } from './scope-text.ts'
 
 /**
- * The authorization endpoint (RFC 6749 §3.1): signs a person in, asks them, and sends them back to the client. All that
- * was asked for travels in the query, which is read anew with each form.
+ * The authorization endpoint (RFC 6749 §3.1): signs the user in, asks for consent, and redirects to the
+ * client. The request stays in the query, which each form submits again.
  */
 export const authorizationEndpoints: readonly Endpoint[] = [
   pageEndpoint({
@@ -64,7 +63,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-/** A refusal goes to the client, once it is sure that the client is at the other end. */
+/** Sends an error to the client, if the redirect URI is valid. */
 async function answered(
   visit: EndpointRequest,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
@@ -78,12 +77,14 @@ async function answered(
   }
 }
 
-/** Who is signed in, as far as that will do: a client may ask for a sign-in of its own. */
+/** Returns the signed-in user, unless the client requires a new sign-in. */
 function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn | null {
   return prompts.includes('login') ? null : user
 }
 
-/** Nobody is let through without a page here: every request is asked for consent (OpenID Connect Core §3.1.2.6). */
+/**
+ * Returns the error for a request without pages: every request needs consent (OpenID Connect Core §3.1.2.6).
+ */
 function pageNeeded({ user }: Visitor): OAuthError {
   return user
     ? new OAuthError('consent_required', 'The user must be asked for consent.')
@@ -95,17 +96,18 @@ function reasonOf(
   { client, redirectUri }: Recipient,
 ): SignInReason {
   const next = new URLSearchParams(query)
-  // What was asked for is done once somebody has signed in.
+  // The new sign-in fulfils the prompt.
   next.delete('prompt')
   return {
     next: `${base}${request.path}?${next}`,
     why: `${client.name} is asking to act on your behalf. Sign in to continue.`,
-    // Who signs in may be sent on to the client at once, when their account can give nothing of it.
+    // After signing in, the browser may be redirected to the client at once, if the account cannot grant the
+    // scopes.
     formTarget: formTargetOf(redirectUri),
   }
 }
 
-/** Gives a code; nothing is in it that was not on the page, even if the role has grown meanwhile. */
+/** Creates a code for what the page showed, even if the role has gained scopes since. */
 async function allow(
   visit: EndpointRequest,
   visitor: Visitor,

@@ -6,14 +6,16 @@ import { count } from '../http/request-context.ts'
 import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 
-/** A request of a client that has said who it is. */
+/** A request of an authenticated client. */
 interface ClientRequest {
   readonly visit: EndpointRequest
   readonly client: OAuthClient
   readonly form: URLSearchParams
 }
 
-/** An endpoint for clients: it takes a form, wants to know which client sent it, and refuses as RFC 6749 §5.2 has it. */
+/**
+ * Creates an endpoint that takes a form, authenticates the client, and returns errors as in RFC 6749 §5.2.
+ */
 export function clientEndpoint(
   path: Endpoint['path'],
   answer: (request: ClientRequest) => Reply | Promise<Reply>,
@@ -34,7 +36,7 @@ async function answered(
   try {
     const form = await readForm(visit.request.raw)
     const client = await authenticatedClient(visit, form)
-    // Anybody can name a public client: of those only the network is known.
+    // Any program can use the id of a public client, so these requests are counted by network.
     count(
       visit.limits,
       client.isPublic ? { kind: 'signIn', name: visit.request.address } : { kind: 'known', name: client.id },

@@ -1,8 +1,15 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../contract/operation.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
+import { recordChange } from '../changes/change.ts'
 import type { Reply } from '../http/reply.ts'
-import type { SignedInEndpointRequest } from '../pages/browser-session.ts'
+import {
+  principalOf,
+  type SignedIn,
+  type SignedInEndpointRequest,
+  type WritingVisit,
+  writingOf,
+} from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
 import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
@@ -10,7 +17,7 @@ import { grantDays } from './grant-tokens.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
 import { givableScopes } from './scope-text.ts'
 
-/** Asks whether an application may act for somebody, before it gets a code. Throws OAuthError `invalid_scope`. */
+/** Asks for consent before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
   signedIn: SignedInEndpointRequest,
   { client, redirectUri }: Recipient,
@@ -26,7 +33,7 @@ export function codeConsentPage(
         <dd>{placeOf(redirectUri)}</dd>
       </>
     ),
-    // Any program can call itself by the name of a public client (RFC 8252 §8.6).
+    // Any program can use the name of a public client (RFC 8252 §8.6).
     caution: client.isPublic
       ? `Allow this only if you have just started it yourself in ${client.name}.`
       : null,
@@ -34,7 +41,7 @@ export function codeConsentPage(
   })
 }
 
-/** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
+/** Asks for consent to a device that shows a code (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
   signedIn: SignedInEndpointRequest,
   { client, scopes }: WaitingDevice,
@@ -118,4 +125,16 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
 function lastDay(now: Date): string {
   const end = new Date(now.getTime() + grantDays.atMost * 24 * 60 * 60 * 1000)
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(end)
+}
+
+/** Records that a user allowed an application; the grant is created when the client fetches its tokens. */
+export function recordAllowance(
+  visit: WritingVisit,
+  user: Pick<SignedIn, 'id' | 'role'>,
+  { id: clientId, name: clientName }: { readonly id: string; readonly name: string },
+  scopes: readonly Scope[],
+): Promise<void> {
+  const after = { userId: user.id, clientId, clientName, scopes }
+  const call = writingOf(visit, principalOf(user))
+  return recordChange(call, { action: 'grant.allowed', id: clientId, before: null, after })
 }

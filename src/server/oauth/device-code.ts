@@ -1,23 +1,26 @@
 import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
+import { oauthPaths } from '../../contract/oauth.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, fingerprint, hmacKeyOf, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
+import { clientEndpoint } from './client-endpoint.ts'
 import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
-import { OAuthError } from './oauth-error.ts'
-import { givableScopes } from './scope-text.ts'
+import { clientReply, OAuthError } from './oauth-error.ts'
+import { parameter } from './parameter.ts'
+import { askedScopes, givableScopes } from './scope-text.ts'
 
-// No vowel, so that no word comes up, and nothing that looks like something else (RFC 8628 §6.1).
+// No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
-/** However many spaces and dashes somebody puts in between. */
-const longestTyped = 40
+/** Maximum length of a typed code, including spaces and dashes. */
+const maxTypedLength = 40
 
-/** How long the codes of a device are good, and how long it waits between two questions, in seconds. */
+/** Lifetime of device codes and the polling interval, in seconds. */
 export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
 
-/** What a device is waiting to be allowed. */
+/** A device that waits for the user. */
 export interface WaitingDevice {
   readonly client: { readonly id: string; readonly name: string }
   readonly scopes: readonly Scope[]
@@ -35,7 +38,7 @@ interface DeviceRow extends Row {
   readonly status: string | null
 }
 
-/** The codes of a device that wants these scopes (RFC 8628 §3.2). */
+/** Creates the codes of a device for these scopes (RFC 8628 §3.2). */
 export async function newDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   { id }: OAuthClient,
@@ -54,16 +57,16 @@ export async function newDevice(
   }
 }
 
-/** A user code as it is read: letters in two groups, however somebody typed it (RFC 8628 §6.1). */
+/** Normalizes a typed user code: letters in two groups (RFC 8628 §6.1). */
 export function shownUserCode(typed: string): string {
   const letters = typed
-    .slice(0, longestTyped)
+    .slice(0, maxTypedLength)
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]/g, '')
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
 }
 
-/** The device that shows this code and that nobody has answered yet, undefined where there is none. */
+/** Returns the device that shows this code and waits for an answer. */
 export async function waitingDevice(
   database: Database,
   now: Date,
@@ -76,7 +79,7 @@ export async function waitingDevice(
   return row && { client: { id: row.id, name: row.name }, scopes: JSON.parse(row.scopes) as Scope[] }
 }
 
-/** Answers a waiting device: what it may do, or nothing. False where it is not waiting any more. */
+/** Stores the user's decision; false if the device is no longer waiting. */
 export async function decideDevice(
   { database, now }: Pick<Issuing, 'database' | 'now'>,
   userCode: string,
@@ -91,8 +94,8 @@ export async function decideDevice(
 }
 
 /**
- * What a device gets when it asks (RFC 8628 §3.5): tokens, once, or a refusal. That is given back, to be thrown after
- * the commit, because who asks too soon is to wait five seconds more from then on.
+ * Answers a polling device (RFC 8628 §3.5): tokens, once, or an error. That is returned, to be thrown after
+ * the commit, because polling too fast adds five seconds to the interval.
  */
 export async function pollDevice(
   issuing: Issuing,
@@ -135,3 +138,25 @@ function newUserCode(): string {
 async function hashOf(database: Database, userCode: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
 }
+
+/** The device authorization endpoint, which returns the two codes (RFC 8628 §3.1). */
+export const deviceAuthorizationEndpoint = clientEndpoint(
+  oauthPaths.deviceAuthorization,
+  async ({ visit, form, client }) => {
+    const scopes = askedScopes(parameter(form, 'scope'))
+    const { academy, request, issuer } = visit
+    const { database } = academy
+    const { deviceCode, userCode } = await database.write((transaction) =>
+      newDevice({ database: transaction, now: request.now }, client, scopes),
+    )
+    const page = issuer + oauthPaths.device
+    return clientReply(200, {
+      device_code: deviceCode,
+      user_code: userCode,
+      verification_uri: page,
+      verification_uri_complete: `${page}?user_code=${userCode}`,
+      expires_in: deviceTiming.lifetimeSeconds,
+      interval: deviceTiming.intervalSeconds,
+    })
+  },
+)

@@ -1,33 +1,38 @@
+import sql from 'sql-template-tag'
 import { oauthPaths } from '../../contract/oauth.ts'
+import { readAttempts, storeAttempts } from '../access/attempts.ts'
+import { digest } from '../access/secret.ts'
+import type { Database } from '../database/database.ts'
 import { type Endpoint, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import {
   endSession,
   formOf,
+  principalOf,
   type SignedInEndpointRequest,
   stillSignedIn,
   type Visitor,
+  writingOf,
 } from '../pages/browser-session.ts'
 import { hereOf, page, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
+import { type EndedSession, recordEnd } from '../pages/session-list.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
-import { ProblemError } from '../problem/problem-error.ts'
-import { recordAllowance } from './allowance.ts'
-import { deviceConsentPage } from './consent.tsx'
+import { ProblemError, tooMany } from '../problem/problem-error.ts'
+import { deviceConsentPage, recordAllowance } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
 import { givableScopes } from './scope-text.ts'
-import { countWrongCode, requireTriesLeft } from './user-code-guess.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
-/** What a person is told once they have answered. */
+/** Pages after the decision. */
 const ends = {
   allowed: { title: 'Device connected', text: 'The device continues automatically within a few seconds.' },
   denied: { title: 'Device denied', text: 'The device gets no access.' },
 } as const
 
-/** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */
+/** The pages on which the user enters and decides on the code of a device (RFC 8628 §3.3). */
 export const deviceEndpoints: readonly Endpoint[] = [
   pageEndpoint({
     method: 'GET',
@@ -36,7 +41,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
       if (!visitor.user) return signInPage(visitor, reason)
       const done = visit.query.get('done') ?? ''
       if (Object.hasOwn(ends, done)) return endPage(visitor, done as keyof typeof ends)
-      // A link may fill in the code; that it is the one on the device is for the person to say (RFC 8628 §5.4).
+      // A link may contain the code; the user must compare it with the device (RFC 8628 §5.4).
       return codePage(visitor, shownUserCode(visit.query.get('user_code') ?? ''))
     },
   }),
@@ -82,7 +87,7 @@ async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise
   return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
 }
 
-/** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
+/** Allows what was shown, or denies, in one transaction, so that only one decision counts. */
 async function decide(
   signedIn: SignedInEndpointRequest,
   userCode: string,
@@ -164,4 +169,52 @@ function endPage(visitor: Visitor, end: keyof typeof ends): Reply {
       <p>{text} You can close this page.</p>
     </div>,
   )
+}
+
+const wrongCodesPerSession = 5
+const wrongCodesPerMinute = 20
+const minuteMs = 60_000
+/** Part of a minute that each wrong code uses up. */
+const codeMs = minuteMs / wrongCodesPerMinute
+
+/** Throws 429 if the user has entered too many wrong codes, at any server on the database. */
+async function requireTriesLeft(signedIn: SignedInEndpointRequest): Promise<void> {
+  const nowMs = signedIn.request.now.getTime()
+  const { nextMs } = await wrongCodesOf(signedIn.database, signedIn)
+  const waitMs = nextMs - nowMs - (minuteMs - codeMs)
+  if (waitMs > 0) throw tooMany('wrong codes', Math.ceil(waitMs / 1000))
+}
+
+/**
+ * Counts a wrong code. The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the
+ * rate of password attempts.
+ */
+async function countWrongCode(
+  signedIn: SignedInEndpointRequest,
+): Promise<{ fault: ProblemError; signedOut: boolean }> {
+  const hash = digest(signedIn.visitor.token)
+  const left = await signedIn.academy.database.write(async (transaction) => {
+    const { place, failures, nextMs } = await wrongCodesOf(transaction, signedIn)
+    const fromMs = Math.max(nextMs, signedIn.request.now.getTime())
+    await storeAttempts(transaction, { place, failures: failures + 1, nextMs: fromMs + codeMs })
+    await transaction.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
+    const ended = await transaction.all<EndedSession>(sql`
+      delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}
+      returning id, user_id`)
+    const call = writingOf(within(signedIn, transaction), principalOf(signedIn.user))
+    for (const one of ended) await recordEnd(call, one)
+    return transaction.one(sql`select 1 from browser_sessions where hash = ${hash}`)
+  })
+  if (left) {
+    const detail =
+      'No device is waiting for this code. Check it and try again; codes expire after ten minutes.'
+    return { fault: new ProblemError('forbidden', detail), signedOut: false }
+  }
+  const detail = `${wrongCodesPerSession} wrong codes. You have been signed out.`
+  return { fault: new ProblemError('forbidden', detail), signedOut: true }
+}
+
+/** Returns the user's wrong codes; each advances `nextMs`, up to a minute from now. */
+function wrongCodesOf(database: Database, { user, request }: SignedInEndpointRequest) {
+  return readAttempts(database, `user code ${user.id}`, request.now.getTime())
 }

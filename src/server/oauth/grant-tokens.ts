@@ -15,19 +15,19 @@ const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
 const graceMs = 10_000
 
-/** How many days a grant lasts: without being used, and at most. */
+/** Lifetime of a grant in days: unused, and in total. */
 export const grantDays = { unused: 30, atMost: 90 } as const
 
-/** What giving out tokens takes. */
+/** Dependencies of issuing tokens. */
 export interface Issuing extends Pick<AppOptions, 'newId'> {
   readonly database: Transaction
   readonly now: Date
   readonly origin: Origin
-  /** True where the audit log is told of further tokens; it is always told of the first ones. */
+  /** True if refreshes are recorded in the audit log; the first tokens always are. */
   readonly recordsRefresh?: boolean
 }
 
-/** What tells of what a client does for a user; null where nobody knows for whom. */
+/** Returns the context to record a change by the client for a user; null if the user is unknown. */
 export function writingOf(
   { database, now, newId, origin }: Issuing,
   clientId: string,
@@ -37,7 +37,7 @@ export function writingOf(
   return { database, now: now.toISOString(), newId, principal, origin }
 }
 
-/** Tokens at the moment they are given out. */
+/** Newly issued tokens. */
 export interface IssuedTokens {
   readonly accessToken: string
   readonly expiresInSeconds: number
@@ -49,7 +49,7 @@ interface RefreshRow extends Row {
   readonly grant_id: string
   readonly expires_at: string
   readonly used_at: string | null
-  /** The hash of the refresh token that came in its place; null before that, and once it was exchanged again. */
+  /** Hash of the next refresh token; null before the exchange, and after it was exchanged again. */
   readonly successor: string | null
   readonly successor_used: number | null
   readonly client_id: string
@@ -61,7 +61,7 @@ interface RefreshRow extends Row {
   readonly status: string
 }
 
-/** Opens a grant and gives out its first tokens. */
+/** Creates a grant and issues its first tokens. */
 export async function openGrant(
   issuing: Issuing,
   { client, userId, scopes }: { client: OAuthClient; userId: string; scopes: readonly Scope[] },
@@ -80,10 +80,10 @@ export async function openGrant(
 }
 
 /**
- * Exchanges a refresh token for new tokens; it is good for one time. One that was used before ends the whole grant,
- * because nobody can tell the thief from the owner (RFC 9700 §4.14.2): therefore the refusal is given back, to be
- * thrown after the commit. But an answer may be lost on its way: within ten seconds, as long as the refresh token in it
- * was not used, the same client may ask once more, and that token is dead from then on.
+ * Exchanges a refresh token for new tokens, once. A second use revokes the grant, because it may be by a
+ * thief (RFC 9700 §4.14.2): therefore its refusal is returned, to be thrown after the commit. Since a
+ * response may be lost, the same client may repeat the exchange within ten seconds, unless the new refresh
+ * token was used; that one is then invalid.
  */
 export async function rotate(
   issuing: Issuing,
@@ -120,7 +120,7 @@ export async function rotate(
   const successor = row.used_at ? null : digest(tokens.refreshToken)
   await database.run(sql`
     update refresh_tokens set used_at = coalesce(used_at, ${time}), successor = ${successor} where hash = ${hash}`)
-  // Whoever shows the lost one after all is not the client that asked again.
+  // A client that has the lost response would not have asked again.
   if (row.successor)
     await database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${row.successor}`)
   await database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
@@ -132,7 +132,7 @@ export async function rotate(
   return tokens
 }
 
-/** True for a client that asks again because it never saw the answer, as far as anybody can tell. */
+/** True if the client probably repeats the exchange because the response was lost. */
 function isLostAnswer(row: RefreshRow, usedAt: string, client: OAuthClient, now: Date): boolean {
   const soon = now.getTime() - Date.parse(usedAt) < graceMs
   return soon && row.client_id === client.id && row.successor !== null && row.successor_used === 0

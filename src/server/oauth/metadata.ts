@@ -4,15 +4,15 @@ import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { problemReply } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { promptValues } from './prompt.ts'
-import { grantTypeNames } from './token.ts'
+import { promptValues } from './authorization-request.ts'
+import { grantTypeNames } from './token-endpoints.ts'
 
 const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post']
 
 /**
- * What the academy says of itself as an authorization server (RFC 8414) and as a protected resource (RFC 9728), each at
- * both places where clients look for one that has a path: it after the well-known part (§3.1 of both), and before it,
- * which is what a proxy of that path leaves of it.
+ * Metadata of the authorization server (RFC 8414) and the protected resource (RFC 9728), each at both URLs
+ * where clients look if the issuer has a path: with the path after the well-known part (§3.1 of both), and
+ * before it, which is what a proxy of that path forwards.
  */
 export const metadataEndpoints: readonly Endpoint[] = [
   ...documentAt(oauthPaths.metadata, serverMetadata),
@@ -64,7 +64,7 @@ function serverMetadata({ issuer }: EndpointRequest): object {
   }
 }
 
-/** What a protected resource says of itself (RFC 9728 §2). */
+/** Returns the metadata of the protected resource (RFC 9728 §2). */
 function resourceMetadata({ issuer }: EndpointRequest): object {
   return {
     resource: issuer,

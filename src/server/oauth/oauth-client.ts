@@ -6,17 +6,17 @@ import { tooMany } from '../problem/problem-error.ts'
 import { OAuthError } from './oauth-error.ts'
 import { parameter } from './parameter.ts'
 
-/** A registered application, as the authorization server knows it. */
+/** A registered application as a client. */
 export interface OAuthClient {
   readonly id: string
   readonly name: string
   readonly redirectUris: readonly string[]
-  /** It has no secret, because it could keep none (RFC 6749 §2.1). */
+  /** True for a client without a secret, because it could not keep one (RFC 6749 §2.1). */
   readonly isPublic: boolean
   readonly secretHash: string | null
 }
 
-/** The application with this id, undefined where there is none. */
+/** Returns the client with this id. */
 export async function findClient(database: Database, id: string): Promise<OAuthClient | undefined> {
   const row = await findAppRow(database, id)
   return (
@@ -31,9 +31,9 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
 }
 
 /**
- * The client behind a request, by its secret in the header or in the form, or by its name alone where it is public
- * (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` where it came in two ways, and 429 after too
- * many failures from the address.
+ * Authenticates the client of a request: by its secret in the header or the form, or by its id if it is
+ * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
+ * after too many failures from the address.
  */
 export async function authenticatedClient(
   visit: EndpointRequest,
@@ -54,7 +54,7 @@ export async function authenticatedClient(
   })
 }
 
-/** Who a client says it is; the secret is empty where it gave none. */
+/** The credentials that a client sent; the secret may be empty. */
 interface GivenClient {
   readonly id: string
   readonly secret: string
@@ -87,7 +87,9 @@ function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
   return { id, secret }
 }
 
-/** Both halves are form-encoded before base64 (RFC 6749 §2.3.1); undefined where they are not. */
+/**
+ * Decodes an id or secret, which is form-encoded before base64 (RFC 6749 §2.3.1); undefined if it is invalid.
+ */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

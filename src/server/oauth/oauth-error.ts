@@ -1,9 +1,7 @@
 import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 
-/**
- * What can be said of a refused request: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6.
- */
+/** Error codes: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -20,11 +18,13 @@ export type OAuthErrorCode =
   | 'server_error'
   | 'temporarily_unavailable'
 
-/** A refusal in the terms of OAuth 2.0, for a client rather than for a person. */
+/** An OAuth 2.0 error, for a client rather than a user. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly code: OAuthErrorCode
-  /** Set where the client authenticated by a header, which then is to be challenged (RFC 6749 §5.2). */
+  /**
+   * True if the client authenticated with a header, so that the response needs a challenge (RFC 6749 §5.2).
+   */
   readonly challenged: boolean
 
   constructor(code: OAuthErrorCode, description: string, { challenged = false } = {}) {
@@ -40,7 +40,7 @@ const codeOfStatus: Readonly<Record<number, OAuthErrorCode>> = {
   503: 'temporarily_unavailable',
 }
 
-/** An answer that only the client that asked may keep (RFC 6749 §5.1). */
+/** Creates a response that must not be cached (RFC 6749 §5.1). */
 export function clientReply(status: number, body: object, headers: Reply['headers'] = {}): Reply {
   return {
     status,
@@ -49,20 +49,20 @@ export function clientReply(status: number, body: object, headers: Reply['header
   }
 }
 
-/** A refusal as RFC 6749 §5.2 has it. */
+/** Creates an error response (RFC 6749 §5.2). */
 export function refusalReply({ code, message, challenged }: OAuthError): Reply {
   const status = code === 'invalid_client' ? 401 : 400
   const headers: Reply['headers'] = challenged ? { 'www-authenticate': 'Basic realm="learnctl"' } : {}
   return { ...clientReply(status, { error: code, error_description: printable(message) }, headers), code }
 }
 
-/** What is no refusal of OAuth's own, such as 415, 429 or 500, in the same form. */
+/** Creates an OAuth error response for another problem, such as 415, 429 or 500. */
 export function refuseAsOAuth({ status, message, headers, code }: ProblemError): Reply {
   const error = codeOfStatus[status] ?? 'invalid_request'
   return { ...clientReply(status, { error, error_description: printable(message) }, headers), code }
 }
 
-/** The characters that a description may have (RFC 6749 §5.2). */
+/** Replaces characters that a description must not contain (RFC 6749 §5.2). */
 export function printable(text: string): string {
   return text.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?')
 }

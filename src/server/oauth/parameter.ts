@@ -1,25 +1,28 @@
-import { maximumUrlBytes } from '../http/request-context.ts'
+import { maxUrlBytes } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** As long as in an address, which is as long as any has reason to be. */
-const longestValue = maximumUrlBytes
+/** Maximum length of a value: that of a URL. */
+const maxValueLength = maxUrlBytes
 
 /**
- * A parameter of a request; one without a value counts as absent, and what nobody asks for is ignored. Throws
- * `invalid_request` where it came more than once (RFC 6749 §3.1, §3.2).
+ * Returns a parameter; an empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749
+ * §3.1, §3.2).
  */
 export function parameter(given: URLSearchParams, name: string): string | undefined {
   const values = given.getAll(name)
   if (values.length > 1)
     throw new OAuthError('invalid_request', `The parameter ${name} must be given only once.`)
   const [value = ''] = values
-  if (value.length > longestValue) {
-    throw new OAuthError('invalid_request', `The parameter ${name} has more than ${longestValue} characters.`)
+  if (value.length > maxValueLength) {
+    throw new OAuthError(
+      'invalid_request',
+      `The parameter ${name} has more than ${maxValueLength} characters.`,
+    )
   }
   return value || undefined
 }
 
-/** A parameter that has to be there; throws `invalid_request`. */
+/** Returns a required parameter; throws `invalid_request` without it. */
 export function requiredParameter(given: URLSearchParams, name: string): string {
   const value = parameter(given, name)
   if (value !== undefined) return value

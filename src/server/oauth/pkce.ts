@@ -3,8 +3,9 @@ import { OAuthError } from './oauth-error.ts'
 import { parameter } from './parameter.ts'
 
 /**
- * The code challenge of an authorization request, null where a client that has a secret sent none. Throws
- * `invalid_request` for any method but S256, and where a public client sent none (RFC 7636 §4.4.1, RFC 9700 §2.1.1).
+ * Returns the code challenge of an authorization request; null if a confidential client sent none. Throws
+ * `invalid_request` for a method other than S256, and if a public client sent none (RFC 7636 §4.4.1, RFC 9700
+ * §2.1.1).
  */
 export function challengeOf(query: URLSearchParams, isPublic: boolean): string | null {
   const challenge = parameter(query, 'code_challenge')
@@ -13,7 +14,7 @@ export function challengeOf(query: URLSearchParams, isPublic: boolean): string |
     if (!isPublic && method === undefined) return null
     throw new OAuthError('invalid_request', 'The parameter code_challenge is required (RFC 7636).')
   }
-  // Left out, the method would be `plain` (RFC 7636 §4.3).
+  // The default method is `plain` (RFC 7636 §4.3).
   if (method !== 'S256') {
     throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
   }
@@ -22,8 +23,8 @@ export function challengeOf(query: URLSearchParams, isPublic: boolean): string |
 }
 
 /**
- * Throws `invalid_grant` where a verifier does not belong to the challenge of the code, or came without one (RFC 7636
- * §4.6, RFC 9700 §4.8.2), and `invalid_request` for what can be no verifier (RFC 7636 §4.1).
+ * Throws `invalid_grant` if a verifier does not match the challenge of the code, or there is only one of them
+ * (RFC 7636 §4.6, RFC 9700 §4.8.2), and `invalid_request` for a malformed verifier (RFC 7636 §4.1).
  */
 export function requireVerifier(verifier: string | undefined, challenge: string | null): void {
   if (verifier === undefined && challenge === null) return

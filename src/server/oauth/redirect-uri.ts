@@ -1,15 +1,14 @@
 const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
 
 /**
- * True for a redirect URI that is registered: the same, character by character, but for the port on the literals
- * 127.0.0.1 and [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3). Nothing is normalised first, so that no two readers can
- * disagree about where it leads.
+ * True for a registered redirect URI: equal in every character, except the port of the literals 127.0.0.1 and
+ * [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3). URIs are not normalized, so that all parsers agree on them.
  */
 export function isRegistered(asked: string, registered: readonly string[]): boolean {
   return registered.some((uri) => withoutPort(uri) === withoutPort(asked)) && URL.canParse(asked)
 }
 
-/** The address that carries an answer back; what it had for a query stays as it is (RFC 6749 §3.1.2). */
+/** Adds the response to a redirect URI and keeps its query (RFC 6749 §3.1.2). */
 export function answerAddress(uri: string, answer: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(answer)) if (value !== undefined) query.set(name, value)
@@ -18,15 +17,15 @@ export function answerAddress(uri: string, answer: Readonly<Record<string, strin
 }
 
 /**
- * The source expression by which a Content-Security-Policy lets a form lead there (CSP Level 3 §2.3.1): the origin,
- * and for what has none that can be written there, as IPv6 has not, the scheme.
+ * Returns the source expression with which a Content-Security-Policy allows a form to lead to the URI (CSP
+ * Level 3 §2.3.1): its origin, or the scheme for an origin that cannot be written, such as IPv6.
  */
 export function formTargetOf(uri: string): string {
   const { origin, protocol } = new URL(uri)
   return /^https?:\/\/[\w.-]+(:\d+)?$/.test(origin) ? origin : protocol
 }
 
-/** Where a redirect URI leads, in words. */
+/** Describes where a redirect URI leads. */
 export function placeOf(uri: string): string {
   const { protocol, hostname, host } = new URL(uri)
   if (protocol !== 'http:' && protocol !== 'https:') return `the app that opens ${protocol} links`

@@ -4,8 +4,8 @@ import { grantable } from '../access/principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /**
- * The scopes that a text asks for, `read` where there is none; those that are not ours are left out. Throws
- * `invalid_scope` where nothing is left, or where the text is none (RFC 6749 §3.3).
+ * Parses requested scopes; `read` without any. Ignores unknown ones. Throws `invalid_scope` if none is left,
+ * or if the text is malformed (RFC 6749 §3.3).
  */
 export function askedScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return ['read']
@@ -18,7 +18,7 @@ export function askedScopes(text: string | undefined): readonly Scope[] {
   throw new OAuthError('invalid_scope', `No known scope was requested; the scopes are ${known.join(', ')}.`)
 }
 
-/** Those of the scopes that somebody of this role can give at this time; throws `invalid_scope` where none is left. */
+/** Returns the scopes that a user with this role can grant now; throws `invalid_scope` if none is left. */
 export function givableScopes(asked: readonly Scope[], role: RoleName): readonly Scope[] {
   const given = asked.filter((scope) => grantable[role].includes(scope))
   if (given.length > 0) return given

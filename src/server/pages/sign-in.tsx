@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
-import { longestPassword } from '../access/password.ts'
+import { maxPasswordLength } from '../access/password-hash.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
@@ -106,7 +106,7 @@ async function accountBy(
   password: string,
 ): Promise<Account> {
   // Before anything is done with them: anybody can send a text that takes long to lower, to hash or to look up.
-  if (account.length > longestAccount || password.length > longestPassword) throw wrong()
+  if (account.length > longestAccount || password.length > maxPasswordLength) throw wrong()
   if (!isStorableText(account)) throw wrong()
   const key = account.toLowerCase()
   const user = await database.one<Account>(sql`

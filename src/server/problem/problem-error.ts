@@ -1,14 +1,14 @@
 import { formatCount } from '../../codec/format-count.ts'
 import { type ErrorCode, type Fault, type Problem, phraseOf, statusOf } from '../../contract/errors.ts'
 
-/** A refusal with its code; the app turns it into problem details (RFC 9457). */
+/** An error of the API with its code; the app converts it to problem details (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly code: ErrorCode
   readonly errors: readonly Fault[] | undefined
-  /** How many faults there are besides `errors`. */
+  /** Number of faults besides `errors`. */
   readonly more: number
-  /** Members of the problem that the code needs beside the text. */
+  /** Additional members of the problem. */
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 
@@ -36,7 +36,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The body of a refusal: problem details for this request. */
+/** Returns the problem details of an error for this request. */
 export function problemOf(error: ProblemError, instance: string, requestId: string): Problem {
   return {
     type: 'about:blank',
@@ -52,23 +52,23 @@ export function problemOf(error: ProblemError, instance: string, requestId: stri
   }
 }
 
-/** 404 for something named in the path. */
+/** 404 for a resource in the path. */
 export function notFound(kind: string, reference: string): ProblemError {
   return new ProblemError('not_found', notFoundDetail(kind, reference))
 }
 
-/** 404 for something named in the body, with its place. */
+/** 404 for a resource in the body, with its place. */
 export function parentNotFound(pointer: string, kind: string, reference: string): ProblemError {
   const detail = notFoundDetail(kind, reference)
   return new ProblemError('not_found', detail, { errors: [{ pointer, code: 'not_found', detail }] })
 }
 
-/** 408 where nobody is there to be told, but the log. */
+/** 408 for the log: the client has disconnected. */
 export function clientGone(): ProblemError {
   return new ProblemError('request_timeout', 'The client closed the connection.')
 }
 
-/** 429 with the time after which to try again, at least a second. */
+/** 429 with Retry-After, at least a second. */
 export function tooMany(what: string, seconds: number): ProblemError {
   const wait = Math.max(1, seconds)
   return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
@@ -76,23 +76,23 @@ export function tooMany(what: string, seconds: number): ProblemError {
   })
 }
 
-/** 503 with the time after which to try again. */
+/** 503 with Retry-After. */
 export function unavailable(detail: string, seconds: number, cause?: unknown): ProblemError {
   return new ProblemError('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause })
 }
 
-/** 503 while the server finishes what it has begun. */
+/** 503 while the server shuts down. */
 export function shuttingDown(): ProblemError {
   return unavailable('The server is shutting down.', 5)
 }
 
-/** 422 with the faults of the body, and how many there are besides. */
+/** 422 with the faults of the body, and the number of further ones. */
 export function invalid(errors: readonly Fault[], more = 0): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'
   return new ProblemError(only, problemsIn(errors, more), { errors, more })
 }
 
-/** What is wrong with a request, in one sentence: the only problem of it, or how many there are and where. */
+/** Summarizes the faults of a request in one sentence: the only one, or their number and places. */
 export function problemsIn(errors: readonly Fault[], more = 0): string {
   return sentence(errors.length === 1 ? errors.map(told).join() : counted(errors, more))
 }
@@ -104,27 +104,27 @@ function told(fault: Fault): string {
   return `Unknown ${code === 'unknown_field' ? 'field' : 'parameter'}: ${placeOf(fault)}${meant}`
 }
 
-const namedPlaces = 10
+const maxNamedPlaces = 10
 
 function counted(errors: readonly Fault[], more: number): string {
   const places = [...new Set(errors.map(placeOf))]
-  const others = places.length + more - namedPlaces
-  const named = places.slice(0, namedPlaces).join(', ')
+  const others = places.length + more - maxNamedPlaces
+  const named = places.slice(0, maxNamedPlaces).join(', ')
   const rest = others > 0 ? ` and ${formatCount(others)} more places` : ''
   return `${formatCount(errors.length + more)} problems found: ${named}${rest}`
 }
 
-/** `#/modules/0/title` as `modules.0.title`; a parameter by its name. */
+/** Formats a place: `#/modules/0/title` as `modules.0.title`; a parameter by its name. */
 function placeOf({ pointer = '', parameter }: Fault): string {
   return parameter ?? (pointer.slice(2).replaceAll('/', '.') || 'The body')
 }
 
-/** `Course crs_1 not found.` */
+/** Formats `Course crs_1 not found.` */
 export function notFoundDetail(kind: string, reference: string): string {
   return `${kind} ${reference} not found.`.replace(/^./, (letter) => letter.toUpperCase())
 }
 
-/** The text with a full stop, unless it ends as a question. */
+/** Adds a full stop unless the text ends with a question mark. */
 function sentence(text: string): string {
   return text.endsWith('?') ? text : `${text}.`
 }

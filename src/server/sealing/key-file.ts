@@ -15,33 +15,33 @@ import {
 import { basename } from 'node:path'
 
 const keyBytes = 32
-const maximumFileBytes = 1024
-/** What a file system says that has no hard links. */
+const maxFileBytes = 1024
+/** Error codes of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** The key that an academy's secrets are sealed with. */
+/** The key that seals an academy's secrets. */
 export interface SealingKey {
-  /** Tells it apart from other keys, and nothing of what it is. */
+  /** Identifies the key without revealing it. */
   readonly id: string
   readonly bytes: Uint8Array
 }
 
-/** A key file that is there and cannot be used; the message continues the name of the file. */
+/** An unusable key file; the message continues its name. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
 
-/** Where an academy's key is. */
+/** Storage of an academy's key. */
 export interface KeySource {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly shown: string
-  /** The key; undefined where there is none yet. Throws KeyFileError where it cannot be used. */
+  /** Returns the key; undefined if none exists. Throws KeyFileError if it is unusable. */
   read(): SealingKey | undefined
-  /** Makes a key where there is none, and returns the one that is there in the end. Throws KeyFileError. */
+  /** Creates a key if none exists and returns the existing one. Throws KeyFileError. */
   make(): SealingKey
 }
 
-/** A key in a file of its own, mode 0600: one line of base64url. */
+/** Stores a key in a file, mode 0600: one line of base64url. */
 export function keyFile(path: string): KeySource {
   return {
     shown: basename(path),
@@ -55,7 +55,7 @@ export function keyFile(path: string): KeySource {
   }
 }
 
-/** A key that goes with its process, as the academy does whose secrets it seals. */
+/** Keeps a key in memory, for an academy that ends with its process. */
 export function passingKey(): KeySource {
   let key: SealingKey | undefined
   return {
@@ -68,7 +68,10 @@ export function passingKey(): KeySource {
   }
 }
 
-/** Where the key of a database file is: beside it, so that whoever copies the file alone cannot read its secrets. */
+/**
+ * Returns the key file of a database, beside it, so that a copy of the database alone does not reveal its
+ * secrets.
+ */
 export function keyPathOf(database: string): string {
   return `${database}.key`
 }
@@ -83,10 +86,10 @@ function keyOf(bytes: Uint8Array): SealingKey {
 function readKeyFile(path: string): SealingKey | undefined {
   let file: number | undefined
   try {
-    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it; Windows has no such flag.
+    // Without O_NONBLOCK, opening a pipe waits for a writer. Windows has no such flag.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     requirePrivate(fstatSync(file))
-    const bytes = Buffer.alloc(maximumFileBytes + 1)
+    const bytes = Buffer.alloc(maxFileBytes + 1)
     const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0)).trim()
     const key = Buffer.from(text, 'base64url')
     if (key.length === keyBytes && key.toString('base64url') === text) return keyOf(key)
@@ -106,7 +109,7 @@ function requirePrivate(found: Stats): void {
   if (found.isDirectory()) throw new KeyFileError('is a directory')
   if (!found.isFile()) throw new KeyFileError('is not a regular file')
   const own = process.getuid?.()
-  // Windows has neither owners nor modes of this kind; root may read anybody's.
+  // Windows has no such owners and modes; root may read every file.
   if (own === undefined) return
   if (own !== 0 && found.uid !== own && found.uid !== 0) throw new KeyFileError('belongs to another user')
   if ((found.mode & 0o077) === 0) return
@@ -114,7 +117,10 @@ function requirePrivate(found: Stats): void {
   throw new KeyFileError(`can be read by others (mode ${mode}): run chmod 600 on it`)
 }
 
-/** Written under another name and named in one step: whoever looks sees a whole key or none, and of two makers one wins. */
+/**
+ * Writes a temporary file and links it: readers see a complete key or none, and of concurrent writers one
+ * wins.
+ */
 function makeKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}.new`
   try {

@@ -4,32 +4,35 @@ import type { Database } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { KeyFileError, type KeySource, type SealingKey } from './key-file.ts'
 
-/** AES-256 in Galois/counter mode with the nonce and tag that NIST SP 800-38D §8.2.1 and §5.2.1.2 ask for. */
+/** AES-256-GCM with the nonce and tag lengths that NIST SP 800-38D §8.2.1 and §5.2.1.2 recommend. */
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 const form = /^v1\.([0-9a-f]{16})\.([\w-]+)$/
 
 /**
- * Seals the secrets of other systems before they are stored: who has the database without its key cannot read them. A sealed
- * text is bound to its place, such as `integration:canvas:accessToken`: it opens nowhere else. All of them throw 503
- * `encryption_unavailable` where the key is missing or another one.
+ * Encrypts the secrets of other systems before they are stored, so that a copy of the database does not
+ * reveal them. A sealed text is bound to its place, such as `integration:canvas:accessToken`, and cannot be
+ * opened for another one. Throws 503 `encryption_unavailable` if the key is missing or wrong.
  */
 export interface Sealing {
-  /** The text as it may be stored. The first one makes the academy's key. */
+  /** Encrypts a text. The first one creates the academy's key. */
   seal(database: Database, place: string, text: string): Promise<string>
-  /** The text that was sealed for this place. */
+  /** Decrypts a text that was sealed for this place. */
   open(place: string, sealed: string): string
-  /** What keeps sealed texts of this academy from being opened; undefined where nothing does. */
+  /** Returns why the academy's sealed texts cannot be opened; undefined if they can. */
   trouble(database: Database): Promise<string | undefined>
   /**
-   * Lets the next secret make a new key, or take the one that is there: what was sealed before may never be opened again.
-   * Says which key there was.
+   * Makes the next secret create a new key, or use the existing file; texts sealed before may be lost.
+   * Returns the id of the previous key.
    */
   forget(database: Database): Promise<{ readonly keyId: string }>
 }
 
-/** Sealing with the key of this source; without one, as on PostgreSQL without a key file, nothing can be sealed. */
+/**
+ * Creates the sealing with the key of a source; without one, as on PostgreSQL without a key file, it refuses
+ * to seal.
+ */
 export function sealingWith(source: KeySource | undefined): Sealing {
   function keyNow(): SealingKey | undefined {
     if (!source) throw unavailable('Secrets cannot be stored: start the server with --encryption-key-file.')
@@ -50,7 +53,7 @@ export function sealingWith(source: KeySource | undefined): Sealing {
     return unavailable(`Encryption key file ${source?.shown} is missing: restore it from where it was kept.`)
   }
 
-  /** What can be done besides bringing back the key that was used is no use where the academy still has it as its own. */
+  /** Returns the error for a wrong key; the only remedy is to restore the right one. */
   function other(key: SealingKey, id: string, more = ''): ProblemError {
     return unavailable(
       `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): use that one${more}.`,
@@ -134,4 +137,29 @@ async function knownKeyId(database: Database): Promise<string | undefined> {
 
 function unavailable(detail: string, cause?: unknown): ProblemError {
   return new ProblemError('encryption_unavailable', detail, { cause })
+}
+
+const maxAgeMs = 1000
+/** Maximum decrypted secrets in memory. */
+const maxCachedSecrets = 100
+
+/**
+ * Caches decrypted secrets for a second, because reading the key file takes time. Throws as `Sealing.open`
+ * does, and does not cache that.
+ *
+ * @param now clock for the age of the cache
+ */
+export function cachedOpening(sealing: Pick<Sealing, 'open'>, now: () => Date): Pick<Sealing, 'open'> {
+  const cache = new Map<string, { readonly secret: string; readonly atMs: number }>()
+  return {
+    open(place, sealed) {
+      const [name, atMs] = [`${place} ${sealed}`, now().getTime()]
+      const known = cache.get(name)
+      if (known && Math.abs(atMs - known.atMs) < maxAgeMs) return known.secret
+      const secret = sealing.open(place, sealed)
+      if (cache.size >= maxCachedSecrets) cache.clear()
+      cache.set(name, { secret, atMs })
+      return secret
+    },
+  }
 }

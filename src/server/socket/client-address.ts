@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
-/** Tells which address a request comes from. */
+/** Returns the client address of a request. */
 export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => string
 
 /**
- * The address of a client behind these proxies, each an address or a network. What a request says of the way that it
- * came is believed as far as proxies told it: from the right, the first address that is no proxy's. Where Forwarded
- * (RFC 7239) and X-Forwarded-For tell of two clients, the client itself wrote one of them, and nobody can tell which:
- * then, and where the last proxy names no address, it is the proxy's own.
+ * Creates a function that finds the client address behind trusted proxies, each an address or a network.
+ * Reads the forwarding headers from the right: the first address that is not a proxy is the client. If
+ * Forwarded (RFC 7239) and X-Forwarded-For contradict each other, the client may have written one of them;
+ * then, and if the last proxy names no address, returns the proxy's own.
  */
 export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer
@@ -25,7 +25,7 @@ export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   }
 }
 
-/** Tells whether an address is one of these proxies, each an address or a network. */
+/** Creates a test whether an address is one of these proxies. */
 export function trustedAmong(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList()
   for (const proxy of proxies) {
@@ -39,7 +39,7 @@ export function trustedAmong(proxies: readonly string[]): (address: string) => b
   }
 }
 
-/** The last address before the proxies; where one of them named none, the last that is known. */
+/** Returns the last address before the proxies, or the last known one if a proxy named none. */
 function clientIn(
   way: readonly (string | null)[],
   peer: string,
@@ -54,7 +54,7 @@ function clientIn(
   return known
 }
 
-/** What each element of Forwarded names after `for=` (RFC 7239 §4); null where it names no address. */
+/** Returns the `for=` of each element of Forwarded (RFC 7239 §4); null for one that is not an address. */
 function forwardedFor(header: string): (string | null)[] {
   return header.split(',').map((element) => {
     const pair = element.split(';').find((one) => /^\s*for=/i.test(one))
@@ -62,7 +62,7 @@ function forwardedFor(header: string): (string | null)[] {
   })
 }
 
-/** The address of a node, which may have a port (RFC 7239 §6); null for `unknown` and names that stand for one. */
+/** Returns the address of a node, without its port (RFC 7239 §6); null for `unknown` and obfuscated names. */
 function addressIn(node: string): string | null {
   const text = node.trim().toLowerCase()
   const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d{1,5}$/, '$1')

@@ -12,7 +12,7 @@ import {
 import type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { preferred } from '../http/negotiation.ts'
 
-// At its lowest quality brotli is faster than gzip, and what it makes is smaller: 1.4 KB of a list of 13 KB in 20 µs.
+// At its lowest quality, brotli is faster and smaller than gzip: 13 KB of a list become 1.4 KB in 20 µs.
 const brotliOptions = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 },
   flush: constants.BROTLI_OPERATION_FLUSH,
@@ -43,21 +43,24 @@ const coders = {
 type Coding = keyof typeof coders
 const codings = Object.keys(coders) as Coding[]
 
-/** What is shorter goes in one packet anyway. */
-const leastLength = 1400
-/** What is longer is compressed beside the event loop; for less, going there takes longer than the work. */
-const mostAtOnce = 64 * 1024
+/** Minimum length; a shorter body fits one packet. */
+const minLength = 1400
+/**
+ * Maximum length to compress synchronously; below it, switching to the thread pool takes longer than the
+ * work.
+ */
+const maxSyncLength = 64 * 1024
 
 /**
- * Only what the API answers: a page that shows what a request says beside its secret would give that away by its length
- * (BREACH), and is small.
+ * Only API responses are compressed: for a page with a secret and text of the request, the compressed length
+ * could reveal the secret (BREACH).
  */
 const compressible = /^(application\/((problem\+)?json|x-ndjson)|text\/csv)(;|$)/
 
 /**
- * Compresses what a transport answers where the client asks for it and it is worth it (RFC 9110 §8.4, §12.5.3). What is
- * compressed is another representation with another strong tag, `"3+br"` of `"3"` (RFC 9110 §8.8.3.3); either stands for
- * the version in If-Match and If-None-Match.
+ * Compresses responses if the client accepts it and it is worthwhile (RFC 9110 §8.4, §12.5.3). A compressed
+ * response has a strong tag of its own, `"3+br"` for `"3"` (RFC 9110 §8.8.3.3); both mean the same version in
+ * If-Match and If-None-Match.
  */
 export function withContentCoding(handle: Transport): Transport {
   return async (request) => {
@@ -76,16 +79,15 @@ export function withContentCoding(handle: Transport): Transport {
 const varied = 'Accept-Encoding'
 
 function isWorthIt({ method }: HttpRequest, headers: HttpHeaders, body: HttpBody | null): boolean {
-  if (body === null)
-    return method === 'HEAD' && Number(headers['content-length'] ?? leastLength) >= leastLength
-  return (typeof body !== 'string' && !(body instanceof Uint8Array)) || body.length >= leastLength
+  if (body === null) return method === 'HEAD' && Number(headers['content-length'] ?? minLength) >= minLength
+  return (typeof body !== 'string' && !(body instanceof Uint8Array)) || body.length >= minLength
 }
 
-/** What the client likes best; nothing where that is the body as it is, or where it does not say. */
+/** Returns the client's preferred coding; undefined for none. */
 function codingFor({ headers }: HttpRequest): Coding | undefined {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return undefined
-  // The same by its old name (RFC 9110 §8.4.1.3).
+  // x-gzip is the former name of gzip (RFC 9110 §8.4.1.3).
   const best = preferred(accepted.replaceAll(/x-gzip/gi, 'gzip'), [...codings, 'identity'])
   return best === 'identity' ? undefined : best
 }
@@ -96,7 +98,7 @@ async function coded(
   coding: Coding,
 ): Promise<HttpResponse> {
   const { etag } = plain
-  // The tag in the answer to a write is that of what was written, not of the answer.
+  // The tag of a write belongs to the record, not to the response body.
   const isOfBody = etag !== undefined && (method === 'GET' || method === 'HEAD') && status === 200
   const headers = {
     ...plain,
@@ -108,15 +110,15 @@ async function coded(
 
 function codedBody(body: HttpBody, coder: Coder): HttpBody | Promise<HttpBody> {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return codedStream(body, coder)
-  return body.length <= mostAtOnce ? coder.now(body) : coder.soon(body)
+  return body.length <= maxSyncLength ? coder.now(body) : coder.soon(body)
 }
 
-/** Each piece can be read once it has arrived; the next one is asked for when the reader has room. */
+/** Compresses a stream with backpressure and flushes each piece, so that it can be read at once. */
 async function* codedStream(
   body: AsyncIterable<string | Uint8Array>,
   coder: Coder,
 ): AsyncGenerator<Uint8Array> {
-  // Whoever stops reading ends the coder, and that the body; a fault of the body is one of the coder.
+  // pipeline destroys the body if the reader stops, and passes its errors on.
   yield* pipeline(Readable.from(body), coder.stream(), () => {})
 }
 
@@ -124,14 +126,14 @@ function withCoding(tag: string, coding: Coding): string {
   return tag.replace(/"$/, `+${coding}"`)
 }
 
-/** The request with the tags that the transport knows. */
+/** Replaces the tags in a request with those that the transport knows. */
 function withPlainTags(request: HttpRequest): HttpRequest {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifMatch === undefined && ifNoneMatch === undefined) return request
   const { signal } = request
   return {
     ...request,
-    // A getter is not spread.
+    // The getter `signal` is not copied by the spread.
     ...(signal && { signal }),
     headers: {
       ...request.headers,
@@ -145,7 +147,7 @@ function plainTags(list: string): string {
   return list.replaceAll(/\+(?:br|gzip)"/g, '"')
 }
 
-/** A 304 names the tag of the representation that the client has. */
+/** Sets the tag of the client's representation in a 304. */
 function withKnownTag({ headers: asked }: HttpRequest, headers: HttpHeaders): HttpHeaders {
   const { etag } = headers
   if (etag === undefined) return headers

@@ -19,8 +19,8 @@ const exposeHeaders = [
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].join(',')
 
 /**
- * Lets pages of these origins read what a transport answers (Fetch standard, §3.2). Without origins nothing is added.
- * A preflight request is answered with 204 whatever is at its path: the request itself is told what is not.
+ * Lets pages of these origins read the responses (Fetch standard, §3.2). Answers a preflight with 204 for any
+ * path; errors are for the request itself.
  */
 export function withCors(handle: Transport, origins: readonly string[]): Transport {
   if (origins.length === 0) return handle

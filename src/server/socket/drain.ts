@@ -1,12 +1,12 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Transport } from '../../contract/http.ts'
 
 /**
- * Follows the connections of a server from now on. The function it gives stops listening, closes each connection
- * once nothing on it waits for an answer, and ends when all are closed, at the latest after `limitMs`.
+ * Tracks the connections of a server. The returned function stops listening, closes each connection when it
+ * has no pending responses, and resolves when all are closed, at the latest after `limitMs`.
  *
- * Node's own `close` leaves open for their whole timeouts the connections that have sent nothing yet, and those
- * whose last answer was promised more.
+ * Node's own `close` waits for the timeouts of connections that have sent nothing yet, or were kept alive.
  */
 export function drainOf(server: Server): (limitMs: number) => Promise<void> {
   const waiting = new Map<Socket, number>()
@@ -19,8 +19,8 @@ export function drainOf(server: Server): (limitMs: number) => Promise<void> {
     if (stopping && before + change === 0) socket.destroySoon()
   }
 
-  // What requests come on over TLS is not the connection itself: one that has not agreed on TLS is not followed, and
-  // ends with the time it has for that.
+  // For TLS, `connection` has the raw socket. Connections that have not finished the handshake are not
+  // tracked and end by its timeout.
   server.on('addContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => {
     waiting.set(socket, 0)
     socket.once('close', () => waiting.delete(socket))
@@ -40,4 +40,27 @@ export function drainOf(server: Server): (limitMs: number) => Promise<void> {
       })
       for (const [socket, requests] of waiting) if (requests === 0) socket.destroySoon()
     })
+}
+
+/** Wraps a transport; `ended` waits for all its work, which continues after a client disconnects. */
+export function trackWork(transport: Transport): { handle: Transport; ended: () => Promise<void> } {
+  const none = Promise.withResolvers<void>()
+  let open = 0
+  let isEnding = false
+  return {
+    async handle(request) {
+      open += 1
+      try {
+        return await transport(request)
+      } finally {
+        open -= 1
+        if (isEnding && open === 0) none.resolve()
+      }
+    },
+    ended() {
+      isEnding = true
+      if (open === 0) none.resolve()
+      return none.promise
+    },
+  }
 }

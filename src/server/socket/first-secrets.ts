@@ -10,17 +10,17 @@ import {
 } from '../credentials/first-admin.ts'
 import { aYearAfter, createKey } from '../credentials/keys.ts'
 
-/** What the start of a server makes for the first admin, to be told once. */
+/** Secrets that the start of a server creates for the first admin, to be printed once. */
 export interface FirstSecrets {
-  /** The admin's key, where the academy was made just now or a key was asked for; it is nowhere else. */
+  /** The admin's key, if the academy is new or a key was requested; not stored. */
   readonly firstKey: string | undefined
-  /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
+  /** The first admin's password, if it was requested and just created; not stored. */
   readonly firstPassword: FirstPassword | undefined
-  /** Makes both void, which could not be told: the next start makes others. */
+  /** Revokes both because they could not be printed; the next start creates new ones. */
   readonly takeBack: () => Promise<void>
 }
 
-/** Makes what is wanted, where there is none; a key also where the last one was taken back. */
+/** Creates the requested secrets unless they exist; also a key if the previous one was revoked unprinted. */
 export async function makeFirstSecrets(
   academy: FirstAcademy,
   wanted: { readonly password: boolean; readonly key: boolean },
@@ -33,7 +33,9 @@ export async function makeFirstSecrets(
   return { firstKey, firstPassword, takeBack }
 }
 
-/** One that nobody wants is made where it is still owed: of several servers that start at once, by one. */
+/**
+ * Creates a key if it was requested, or is owed: then by one of several servers that start at the same time.
+ */
 async function makeAdminKey(
   { database, now, newId }: FirstAcademy,
   isWanted: boolean,

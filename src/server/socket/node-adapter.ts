@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import type { ClientAddress } from './client-address.ts'
 
-/** Told of a response that could not be given to its end: its head may have gone out as a success. */
+/** Called for a response that could not be completed; its head may already have been sent as a success. */
 export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
 
 const lingerMs = 1_000
 
-/** Puts a transport behind a socket of Node's. */
+/** Creates a Node request listener from a transport. */
 export function nodeListener(
   handle: Transport,
   onBroken: OnBroken,
@@ -22,15 +22,15 @@ export function nodeListener(
       response = await handle(request)
       await send(response, incoming, outgoing)
     } catch (cause) {
-      // Where the client has gone, nothing is broken but off.
+      // If the client has disconnected, this is not a fault.
       if (!outgoing.destroyed) onBroken(request, response, cause)
-      // A clean end would make the part that went out look whole.
+      // A clean end would make a partial response look complete.
       outgoing.destroy()
     }
   }
 }
 
-/** A request as Node has it. */
+/** A request of Node's server. */
 class NodeRequest implements HttpRequest {
   readonly method: string
   readonly url: string
@@ -44,18 +44,18 @@ class NodeRequest implements HttpRequest {
     const { method = 'GET', headers, url = '/', socket } = incoming
     this.method = method
     this.url = `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`
-    // Only set-cookie would be several lines, and nobody reads that of a request.
+    // Only set-cookie would be an array, and requests do not use it.
     this.headers = headers as Record<string, string>
     this.address = addressOf(socket.remoteAddress ?? 'unknown', headers)
     this.#outgoing = outgoing
-    // Whoever stops reading still has to be answered, which takes the connection.
+    // Stopping early must not destroy the connection, which still needs a response.
     if (method !== 'GET' && method !== 'HEAD') this.body = incoming.iterator({ destroyOnReturn: false })
   }
 
   /**
-   * Aborted once the connection is closed before the answer has gone out. It is made when it is asked for, which for
-   * most requests is never; a getter of an object of its own would be a shape of its own, and keep each request in
-   * memory until old objects are collected.
+   * Aborted if the connection closes before the response is sent. Created on first use, which most requests
+   * never need. A getter on the class, because one on each object would keep requests in memory until a major
+   * garbage collection.
    */
   get signal(): AbortSignal {
     this.#signal ??= goneSignal(this.#outgoing)
@@ -70,7 +70,7 @@ function goneSignal(outgoing: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** Sends a response; a body that is at hand goes with its length. */
+/** Sends a response; an available body gets a Content-Length. */
 export function send(
   { status, headers, body }: HttpResponse,
   incoming: IncomingMessage,
@@ -78,21 +78,22 @@ export function send(
 ): Promise<void> | void {
   if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     outgoing.writeHead(status, headers)
-    return pour(body, outgoing)
+    return writeStream(body, outgoing)
   }
   const bodiless = incoming.method === 'HEAD' || status === 204 || status === 304
   const length = Buffer.byteLength(body ?? '')
   outgoing.writeHead(status, bodiless ? headers : { ...headers, 'content-length': length })
-  // ASCII is the same in both, and as latin1 it goes out as it is: for a list that is a sixth of the work.
+  // ASCII is equal in both encodings, and latin1 needs no conversion: for a list, that saves a sixth of the
+  // time.
   const encoding = length === body?.length ? 'latin1' : 'utf8'
   if (incoming.complete || incoming.destroyed) outgoing.end(body ?? '', encoding)
   else return sendAmidBody(body ?? '', incoming, outgoing)
 }
 
 /**
- * Answers while the request's own body still comes: what is left of it is dropped, so that the next request on the
- * connection begins where it begins, and a connection that is to be closed is not closed on a client that is sending,
- * which would lose the answer.
+ * Responds while the request's body still arrives: drains the rest, so that the next request on the
+ * connection can be read, and so that closing the connection does not lose the response of a client that is
+ * still sending.
  */
 async function sendAmidBody(
   body: string | Uint8Array,
@@ -107,16 +108,19 @@ async function sendAmidBody(
   outgoing.end()
 }
 
-/** Writes a stream as fast as the socket takes it; leaves it where the reader has gone. */
-async function pour(body: AsyncIterable<string | Uint8Array>, outgoing: ServerResponse): Promise<void> {
-  // Behind other answers on its connection it waits for its turn, which never comes where that is closed before:
-  // nothing has been read by then.
+/** Writes a stream with backpressure; stops if the reader has gone. */
+async function writeStream(
+  body: AsyncIterable<string | Uint8Array>,
+  outgoing: ServerResponse,
+): Promise<void> {
+  // A pipelined response has no socket until its turn. If the connection closes before, the turn never comes,
+  // and nothing has been read.
   if (outgoing.socket === null) await once(outgoing, 'socket')
   if (outgoing.destroyed) return
   const gone = new AbortController()
   const leave = () => gone.abort()
   outgoing.once('close', leave)
-  // Whoever waits for the first row, which may be long in coming, knows at once that it is.
+  // Send the headers at once, because the first row may take long.
   outgoing.flushHeaders()
   try {
     for await (const piece of body) {

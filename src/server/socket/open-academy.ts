@@ -8,8 +8,8 @@ import { sqliteDialect } from '../database/sqlite-dialect.ts'
 import { unavailable } from '../problem/problem-error.ts'
 import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 
-/** A file, or a database on PostgreSQL in its place. */
-interface Served {
+/** A file, or a PostgreSQL database instead. */
+interface ServedDatabase {
   readonly path: string
   readonly postgres?: PostgresOptions | undefined
   readonly upgrade?: UpgradeWatch
@@ -19,10 +19,10 @@ interface Served {
 
 const tryAgainSeconds = 10
 
-/** Opens the academy that a server has got a port for; where that fails, the port is given back. */
+/** Opens the academy of a listening server; closes the port if that fails. */
 export async function openOrClose(
   server: Server,
-  { path, postgres, upgrade, ids, temporary }: Served,
+  { path, postgres, upgrade, ids, temporary }: ServedDatabase,
   now: () => Date,
   onUpgrade: () => void,
 ): Promise<AcademyFile> {
@@ -37,7 +37,7 @@ export async function openOrClose(
   }
 }
 
-/** What stands for the database of an academy while that is upgraded: each use of it is answered with 503. */
+/** Returns a store for an academy that is being upgraded: each use throws 503. */
 export function upgradingStore(): Store {
   return deferredStore(sqliteDialect, async () => {
     throw unavailable('The academy is being upgraded for this version of the server.', tryAgainSeconds)

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { LogEntry } from '../http/log.ts'
-import { everyHeader, maximumUrlBytes } from '../http/request-context.ts'
+import { everyHeader, maxUrlBytes } from '../http/request-context.ts'
 import { ProblemError, problemOf } from '../problem/problem-error.ts'
 import { send } from './node-adapter.ts'
 
 const single: readonly string[] = ['host', 'authorization', 'content-type']
-/** How long a client that was told off may take to read it and go. */
+/** Time for a refused client to read the response. */
 const farewellMs = 1_000
-/** A name of 253 characters (RFC 1035 §2.3.4) and a port. */
-const longestHost = 260
-const maximumHeadBytes = 16 * 1024
+/** A host name of 253 characters (RFC 1035 §2.3.4) and a port. */
+const maxHostLength = 260
+const maxHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
-/** The host names, without ports, that a request to this server may carry. */
+/** Returns the host names, without ports, that requests to this server may have. */
 export function allowedHosts({
   host,
   allowHosts,
@@ -30,22 +30,22 @@ export function allowedHosts({
 }
 
 /**
- * What is wrong with a request before any of it means anything: two lines of a header that may come once (Node
- * takes the first without a word), and a Host, or the authority of an absolute-form target, that is not this
- * server's, as DNS rebinding has it (RFC 9112 §3.2, RFC 9110 §15.5.20).
+ * Validates the raw request: headers that must not be repeated (Node silently takes the first), and a Host,
+ * or the authority of an absolute-form target, of another server, as in DNS rebinding (RFC 9112 §3.2, RFC
+ * 9110 §15.5.20).
  */
 export function checkRawRequest(
   incoming: IncomingMessage,
   allowed: ReadonlySet<string>,
 ): ProblemError | undefined {
-  const repeated = single.find((name) => cameTwice(incoming.rawHeaders, name))
+  const repeated = single.find((name) => isRepeated(incoming.rawHeaders, name))
   if (repeated) return new ProblemError('duplicate_header', `Header ${repeated} must be sent only once.`)
   if (incoming.headers.host === undefined) {
     return new ProblemError('invalid_parameter', 'The Host header is required.')
   }
   const { 'transfer-encoding': transfer } = incoming.headers
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
-    // Node takes the chunks apart and leaves what is in them as it is (RFC 9112 §6.1).
+    // Node decodes chunked and ignores other codings (RFC 9112 §6.1).
     const detail = `Transfer-Encoding ${transfer} is not supported; use chunked.`
     return new ProblemError('invalid_parameter', detail)
   }
@@ -56,7 +56,7 @@ export function checkRawRequest(
     hosts.push(absolute?.host ?? (target === '*' ? incoming.headers.host : ''))
     incoming.url = absolute ? absolute.pathname + absolute.search : '/*'
   }
-  // Most requests name the host as the address does, which needs no parsing: nor do most ports.
+  // Most hosts equal an allowed one after removing the port, which avoids parsing.
   const foreign = hosts.find(
     (host) => !allowed.has(host.replace(/:[1-5]?\d{1,4}$/, '')) && !allowed.has(hostnameOf(host)),
   )
@@ -65,14 +65,17 @@ export function checkRawRequest(
   return new ProblemError('misdirected_request', detail)
 }
 
-/** Some take a backslash for a slash (URL Standard §4.4): a path that leads to two places leads nowhere. */
+/**
+ * Refuses a backslash in the path: some programs read it as a slash (URL Standard §4.4), so the path would be
+ * ambiguous.
+ */
 function refusalOfPath(target: string): ProblemError | undefined {
   if (!/^[^?]*\\/.test(target)) return undefined
   return new ProblemError('invalid_parameter', 'The path cannot contain a backslash.')
 }
 
-/** Names and values alternate in Node's raw headers. */
-function cameTwice(raw: readonly string[], name: string): boolean {
+/** True if a header is repeated. Names and values alternate in Node's raw headers. */
+function isRepeated(raw: readonly string[], name: string): boolean {
   let seen = false
   for (let index = 0; index < raw.length; index += 2) {
     const other = raw[index] ?? ''
@@ -84,12 +87,12 @@ function cameTwice(raw: readonly string[], name: string): boolean {
 }
 
 function hostnameOf(host: string): string {
-  return host.length <= longestHost && /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
+  return host.length <= maxHostLength && /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
     ? new URL(`http://${host}`).hostname
     : ''
 }
 
-/** Answers a request that never reached the app, and logs it. */
+/** Answers and logs a request that does not reach the app. */
 export function sendRefusal(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -104,7 +107,9 @@ export function sendRefusal(
   log(entryOf(refusal, requestId, incoming.method ?? '', path, now))
 }
 
-/** What is wrong with what Node's parser gave up on: no HTTP, too large a head, or too slow a client. */
+/**
+ * Returns the error for what Node's parser rejected: invalid HTTP, too large a head, or too slow a client.
+ */
 export function refusalOfRaw(error: ParserError): ProblemError {
   const { code, message, rawPacket } = error
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -113,20 +118,20 @@ export function refusalOfRaw(error: ParserError): ProblemError {
   if (code !== 'HPE_HEADER_OVERFLOW') {
     return new ProblemError('invalid_parameter', `The request is not valid HTTP/1.1: ${message}.`)
   }
-  const head = rawPacket?.toString('latin1', 0, maximumHeadBytes) ?? ''
+  const head = rawPacket?.toString('latin1', 0, maxHeadBytes) ?? ''
   if (/^[A-Z]+ [^ \r\n]*$/.test(head)) {
-    return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)
+    return new ProblemError('uri_too_long', `The path and query are longer than ${maxUrlBytes} bytes.`)
   }
   const detail = 'The request has more than 1,000 headers, or they are larger than 16 KiB.'
   return new ProblemError('headers_too_large', detail)
 }
 
-/** An error of Node's parser, with the bytes that it was looking at. */
+/** An error of Node's parser, with the bytes that it parsed. */
 export interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
 
-/** Answers on a socket without a request, and logs it; the socket is gone soon after. */
+/** Responds on a raw socket, logs it, and closes the socket. */
 export function sendRaw(
   refusal: ProblemError,
   socket: Duplex,
@@ -150,7 +155,7 @@ function headersOf({ headers }: ProblemError, requestId: string): Record<string,
   return { ...everyHeader, ...headers, 'content-type': 'application/problem+json', 'x-request-id': requestId }
 }
 
-/** What the log says of a request that never reached the app. */
+/** Returns the log entry of a request that does not reach the app. */
 export function entryOf(
   refusal: ProblemError,
   requestId: string,

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
-import type { PasswordCost } from '../access/password.ts'
+import type { PasswordCost } from '../access/password-hash.ts'
 import { clockAheadMs } from '../database/clock.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
@@ -19,13 +19,10 @@ import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import { keepInOrder } from '../upkeep.ts'
 import { serveOutbox } from '../webhooks/outbox/serve-outbox.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
-import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
 import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
-import { drainOf } from './drain.ts'
+import { drainOf, trackWork } from './drain.ts'
 import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
-import { followed } from './followed.ts'
-import { inTurn } from './in-turn.ts'
 import { nodeListener } from './node-adapter.ts'
 import { openOrClose, upgradingStore } from './open-academy.ts'
 import {
@@ -37,72 +34,81 @@ import {
   sendRaw,
   sendRefusal,
 } from './raw-request.ts'
-import { createSocketServer, slowClientTimeouts, strictTransportOf, type TlsFiles } from './socket-server.ts'
+import { queueRequests } from './request-queue.ts'
+import {
+  type ConnectionCap,
+  capConnections,
+  createSocketServer,
+  defaultCap,
+  slowClientTimeouts,
+  strictTransportOf,
+  type TlsFiles,
+} from './socket-server.ts'
 
-/** How to serve an academy on a socket. */
+/** Options for serving an academy on a socket. */
 export interface ServeOptions {
-  /** The database file; made where there is none. */
+  /** Database file; created if it is missing. */
   readonly path: string
-  /** The database on PostgreSQL that is served in place of a file. */
+  /** PostgreSQL database to serve instead of a file. */
   readonly postgres?: PostgresOptions | undefined
-  /** The file of the key that secrets are sealed with, on PostgreSQL; without one, none can be stored there. */
+  /** File of the key that encrypts secrets on PostgreSQL; without one, none can be stored there. */
   readonly encryptionKeyFile?: string | undefined
-  /** Hosts and networks that it may send requests to besides public ones. */
+  /** Hosts and networks that it may send requests to, besides public ones. */
   readonly webhookAllow?: readonly string[] | undefined
-  /** Variables to read proxies from, for requests to other systems; none unless given. */
+  /** Variables with proxies for outgoing requests; none by default. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
-  /** Host names that requests may carry besides the loopback ones. */
+  /** Host names that requests may have, besides the loopback ones. */
   readonly allowHosts: readonly string[]
   readonly publicUrl: string | undefined
-  /** Origins whose pages may read answers (Fetch standard, CORS); none unless named. */
+  /** Origins whose pages may read responses (Fetch standard, CORS). */
   readonly corsOrigins: readonly string[]
-  /** Requests a minute for each user; 0 for no limit. */
+  /** Requests per minute for each user; 0 for no limit. */
   readonly perMinute: number
-  /** Proxies, by address or network, that are believed when they tell where a request comes from. */
+  /** Trusted proxies, by address or network. */
   readonly trustedProxies?: readonly string[]
-  /** What to serve https with; plain http without. */
+  /** Serve https with this certificate; plain http without. */
   readonly tls?: TlsFiles | undefined
-  /** True to give the first admin a password where there is none, which takes a tenth of a second. */
+  /** Create a password for the first admin if there is none; takes a tenth of a second. */
   readonly firstPassword?: boolean
-  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  /** Cost of checking a password; default a tenth of a second. */
   readonly passwordCost?: PasswordCost | undefined
-  /** True to make an admin key for an academy that is not new, too. */
+  /** Create an admin key also for an existing academy. */
   readonly adminKey?: boolean
-  /** True for an academy that goes with its process: nothing waits for the disk. */
+  /** The academy ends with its process: writes do not wait for the disk. */
   readonly temporary?: boolean
-  /** Gets one entry for each request, as `formatLog` writes it. */
+  /** Called with one entry per request, as `formatLog` formats it. */
   readonly writeLog: (line: string) => void
-  /** An entry of the log as text, LF included; one line of JSON by default. */
+  /** Formats a log entry, LF included; default one line of JSON. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
-  /** The time that it always is, ISO 8601: for tests, whose results are to be the same each time. */
+  /** Fixed time, ISO 8601, for reproducible tests. */
   readonly fixedTime?: string | undefined
-  /** Makes the ids of the academy; by time and chance unless told otherwise. */
+  /** Generates the ids; default by time and randomness. */
   readonly ids?: IdMaker | undefined
-  /** Is told of an upgrade that takes long, during which no request but that of its health is answered. */
+  /** Observes a long upgrade, during which only the health endpoint is available. */
   readonly upgrade?: UpgradeWatch
-  /** How many connections there may be at a time. */
+  /** Maximum concurrent connections. */
   readonly connections?: ConnectionCap
-  /** How long a slow client is waited for. */
+  /** Timeouts of slow clients. */
   readonly timeouts?: typeof slowClientTimeouts
-  /** What exports and reports may take of the server. */
+  /** Limits of exports and reports. */
   readonly longReads?: Partial<LongReadLimits>
 }
 
-/** An academy that is being served. */
+/** A running server. */
 export interface RunningServer extends FirstSecrets {
-  /** By which others reach it. */
+  /** Public URL. */
   readonly url: string
-  /** Where it listens. */
+  /** URL that it listens on. */
   readonly address: string
-  /** How far the clock of this machine is ahead of the database's, in milliseconds; negative where it is behind. */
+  /** How far this machine's clock is ahead of the database's, in milliseconds; negative if it is behind. */
   readonly clockAheadMs: number
-  /** Why stored secrets cannot be opened, a sentence; undefined where they can, or there are none. */
+  /** Why stored secrets cannot be decrypted, a sentence; undefined if they can, or there are none. */
   readonly encryptionTrouble: string | undefined
-  /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
+  /** Refuses new requests with 503, completes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
 
@@ -117,7 +123,7 @@ const tooManyConnections = unavailable('Too many connections from this address; 
 const tooManyAhead = new ProblemError('unavailable', 'Too many requests were sent before their answers.')
 const stalledMs = 120_000
 
-/** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
+/** Serves an academy over HTTP; throws DatabaseError, and the listen error if the port is in use. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, fixedTime, timeouts = slowClientTimeouts } = options
   const { now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime)) } = options
@@ -141,7 +147,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   const overrun = () => log(entryOf(tooManyAhead, newId('req'), '', '', now()))
   const latest = new WeakMap<Duplex, ServerResponse>()
-  const turns = inTurn(answer, overrun)
+  const turns = queueRequests(answer, overrun)
   const server = createSocketServer(options.tls, timeouts, (incoming, outgoing) => {
     latest.set(incoming.socket, outgoing)
     turns(incoming, outgoing)
@@ -151,27 +157,27 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const refuseRaw = (refusal: ProblemError, socket: Duplex) =>
     sendRaw(refusal, socket, newId('req'), now(), log)
   const isTrusted = trustedAmong(options.trustedProxies ?? [])
-  capConnections(server, options.connections ?? usualCap, isTrusted, (socket) => {
-    // In the middle of a handshake there is no word that it would understand.
+  capConnections(server, options.connections ?? defaultCap, isTrusted, (socket) => {
+    // During the TLS handshake, a plain response would be invalid.
     if (!options.tls) refuseRaw(tooManyConnections, socket)
-    // Waiting for this one to read it would keep it among the open ones.
+    // Do not wait until the client has read it: the connection would count as open.
     socket.destroySoon()
   })
   server.on('clientError', (error: ParserError, socket) => {
-    // What is no TLS cannot be answered in TLS.
+    // A client that does not use TLS cannot be answered.
     const mute = error.code === 'ECONNRESET' || (options.tls && error.code?.startsWith('ERR_SSL'))
-    // What is wrong with the body of a request comes up after the head of it was answered.
+    // An invalid body is detected after the response to its head.
     const answered = latest.get(socket)
     if (mute || !socket.writable) socket.destroy()
     else if (answered?.headersSent && !answered.req.complete) socket.end(() => socket.destroy())
     else refuseRaw(refusalOfRaw(error), socket)
   })
-  // Node would close the one without a word, and answer the other without problem details: an expectation may be
-  // ignored (RFC 9110 §10.1.1).
+  // By default Node closes a CONNECT without a response, and answers an unknown Expect without problem
+  // details; an expectation may be ignored (RFC 9110 §10.1.1).
   server.on('connect', (_, socket) => refuseRaw(noTunnel, socket))
   server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
-  // The port first: an academy that is made for nothing would have lost its first key. Requests that come before the
-  // database is open wait for it.
+  // Listen first: if the port is in use, a new academy would lose its first key. Requests wait until the
+  // database is open.
   await listen(server, options)
   const sealing = academySealing(options)
   const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options), env: options.env }
@@ -200,7 +206,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { database, created } = await openOrClose(server, options, now, () => {
     if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, endpoints))
   })
-  // Remembers which files it has.
+  // Makes the store remember its files.
   database.requireFiles?.()
   const longReads = openLongReads(
     { path, postgres: options.postgres, publicUrl, fixedTime },
@@ -208,10 +214,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   )
   const outbox = serveOutbox({
     ...{ database, sealing, newId, now, reach },
-    // What a receiver compares with its own clock is the time, also where that of the academy stands still.
+    // Receivers compare the signature's time with their clock, so it is the real time even if the academy's
+    // is fixed.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
   })
-  const { handle, ended } = followed(
+  const { handle, ended } = trackWork(
     createApp({ ...app, database: outbox.database, longReads }, () => routes, endpoints),
   )
   listenWith(handle)
@@ -240,8 +247,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 /**
- * True where nobody reaches the server but who is on this machine: then this machine may be what it reaches, too. Other names,
- * and proxies, are there for others.
+ * True if only this machine can reach the server; then the server may send requests to this machine, too.
+ * Other host names and proxies mean other clients.
  */
 function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: ServeOptions): boolean {
   const isLocal = (name: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(name)
@@ -254,7 +261,7 @@ async function listen(server: Server, { host, port }: ServeOptions): Promise<voi
 }
 
 function urlOf(server: Server, { host, tls }: ServeOptions): string {
-  // A server that listens on host and port has an address object, not the path of a pipe.
+  // A TCP server has an address object.
   const { port } = server.address() as AddressInfo
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -5,15 +5,15 @@ import type { FromUpgrade, UpgradeWatch } from './upgrade-watch.ts'
 const isSource = import.meta.url.endsWith('.ts')
 const entry = new URL(isSource ? './upgrade-process.ts' : './upgrade-process.cjs', import.meta.url)
 const memoryMiB = 256
-const usualEveryMs = 10_000
+const defaultIntervalMs = 10_000
 
 /**
- * Upgrades an academy in a process of its own. A statement over millions of rows takes its time, in which nothing else
- * runs where it does, and SQLite has it to its end: here requests are answered meanwhile, Ctrl-C is heard, and the memory
- * goes with the process. Throws DatabaseError, and the reason of the signal.
+ * Upgrades an academy in a process of its own. A statement over millions of rows blocks its thread until it
+ * ends; this way the server answers requests meanwhile, Ctrl-C works, and the memory is freed at the end.
+ * Throws DatabaseError, and the reason of the signal.
  */
 export async function upgradeAside(path: string, watch: UpgradeWatch): Promise<void> {
-  const { onProgress, signal, everyMs = usualEveryMs } = watch
+  const { onProgress, signal, everyMs = defaultIntervalMs } = watch
   signal.throwIfAborted()
   const beganMs = performance.now()
   const child = fork(entry, [path], {
@@ -26,7 +26,7 @@ export async function upgradeAside(path: string, watch: UpgradeWatch): Promise<v
   let last: FromUpgrade | undefined
   let at: { readonly step: number; readonly steps: number } | undefined
   const ended = Promise.withResolvers<string>()
-  // Where nobody reads what is told, the upgrade goes on.
+  // The upgrade continues if progress cannot be reported.
   const tell = () => at && void onProgress({ ...at, elapsedMs: performance.now() - beganMs }).catch(() => {})
   child.on('message', (message: FromUpgrade) => {
     last = message

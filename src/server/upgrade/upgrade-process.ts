@@ -3,7 +3,7 @@ import { upgradeFile } from '../academy.ts'
 import { DatabaseError } from '../database/database.ts'
 import type { FromUpgrade } from './upgrade-watch.ts'
 
-// A process that upgrades one academy, tells how far it is, and ends.
+// Process that upgrades one academy, reports progress and exits.
 
 const path = process.argv[2] ?? ''
 
@@ -12,7 +12,7 @@ const tell = (message: FromUpgrade) =>
     process.send?.(message, () => resolve())
   })
 
-// Nobody waits for it any more, and whoever comes next would wait for its lock.
+// The parent has gone: release the lock for the next upgrade.
 process.on('disconnect', () => process.exit())
 
 async function upgrade(): Promise<void> {

@@ -1,24 +1,24 @@
-/** How far the upgrade of an academy is. */
+/** Progress of an upgrade. */
 export interface UpgradeProgress {
-  /** From 1 on. */
+  /** From 1. */
   readonly step: number
   readonly steps: number
-  /** Since it began. */
+  /** Time since the start. */
   readonly elapsedMs: number
 }
 
-/** Who is told of the upgrade of a large academy, and can end it. */
+/** Observes and aborts the upgrade of a large academy. */
 export interface UpgradeWatch {
-  /** At the beginning of each step, and every ten seconds. */
+  /** Called at the start of each step, and every ten seconds. */
   readonly onProgress: (progress: UpgradeProgress) => Promise<void>
-  /** What was done of a step is lost, that of the steps before it is not. */
+  /** Aborts the upgrade; completed steps are kept. */
   readonly signal: AbortSignal
-  /** From which size of its file on; smaller academies are upgraded before anybody would have read of it. */
+  /** Minimum file size for a separate process; smaller academies are upgraded at once. */
   readonly largeBytes?: number
   readonly everyMs?: number
 }
 
-/** What the process of an upgrade tells. */
+/** Messages of the upgrade process. */
 export type FromUpgrade =
   | { readonly kind: 'step'; readonly step: number; readonly steps: number }
   | { readonly kind: 'done' }

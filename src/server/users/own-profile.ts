@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
+import type { Fault } from '../../contract/errors.ts'
 import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'
 import { recordUpdate } from '../changes/change.ts'
@@ -9,25 +10,24 @@ import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { resourceOf } from '../http/schema-routes.ts'
 import { invalid, tooMany } from '../problem/problem-error.ts'
-import { commonPasswordFaults, type NewPasswordHash } from './new-password.ts'
 import { endAccess, recordPassword } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
-/** The signed-in user, with what the credential may do. */
+/** Returns the signed-in user, with the rights of the credential. */
 export async function getOwn({ database, principal }: Call): Promise<CurrentUser> {
   const { scopes, method: authMethod, userId } = principal
   return { ...toUser(await findUser(database, userId)), scopes: [...scopes], authMethod }
 }
 
-/** A new password as it is stored, and the one that was proven to be the current one. */
+/** The hash of a new password, and the hash of the verified current one. */
 interface NewPassword {
   readonly hash: NewPasswordHash
   readonly replaces: string
 }
 
 /**
- * A new password, once the current one is proven: before the transaction, because both take a tenth of a second.
- * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
+ * Verifies the current password and hashes the new one, before the transaction, because both take a tenth of
+ * a second. Attempts count as sign-ins, so that a stolen token cannot be used to guess the password.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const { operation, database, principal, rawBody, signIns, passwords } = call
@@ -55,11 +55,11 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   return { hash: await passwords.hash(caller, wanted.data), replaces: stored }
 }
 
-/** Changes what users may change about themselves; a new password takes the current one. */
+/** Changes the fields that users may change about themselves; a new password requires the current one. */
 export async function updateOwn(call: Call<typeof users.updateProfile>): Promise<CurrentUser> {
   const { database, now } = call
   const current = await getOwn(call)
-  // What `prepareOwn` made of this very call.
+  // The result of `prepareOwn` for this call.
   const prepared = call.prepared as NewPassword | undefined
   const input = resourceOf(call, OwnInput, CurrentUser, current, commonPasswordFaults(prepared?.hash))
   requireVersion(call, current.version)
@@ -89,7 +89,7 @@ export async function updateOwn(call: Call<typeof users.updateProfile>): Promise
   return user
 }
 
-/** The hash of a new password, as long as the one that was proven is the current one; else null. */
+/** Returns the hash of a new password if the verified one is still current; else null. */
 async function stillReplaces(
   { database, principal }: Call,
   prepared: NewPassword | undefined,
@@ -100,4 +100,24 @@ async function stillReplaces(
     sql`select 1 from users where id = ${principal.userId} and password_hash = ${replaces}`,
   )
   return same ? hash : null
+}
+
+/**
+ * Hash of a new password; null if it is too common; undefined if there is no valid password that the caller
+ * may set. Such a request is refused later, so hashing would be wasted.
+ */
+export type NewPasswordHash = string | null | undefined
+
+/** Hashes the password in a body that sets another user's password. */
+export async function newPasswordHash(call: Call, body: unknown): Promise<NewPasswordHash> {
+  if (!call.principal.scopes.includes('admin')) return undefined
+  const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
+  return password.success ? call.passwords.hash(callerOf(call), password.data) : undefined
+}
+
+/** Returns the fault of a new password that is too common. */
+export function commonPasswordFaults(hash: NewPasswordHash): Fault[] {
+  if (hash !== null) return []
+  const detail = 'must not be one of the most common passwords'
+  return [{ pointer: '#/password', code: 'common_password', detail }]
 }

@@ -4,8 +4,8 @@ import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 
 /**
- * Ends every grant and every browser session of a user, and what was allowed in their name but not fetched yet: after
- * a new password, suspension or deletion.
+ * Ends all grants, browser sessions and unfetched authorizations of a user: after a new password, a
+ * suspension or a deletion.
  */
 export async function endAccess(call: Writing, userId: string): Promise<void> {
   const { database, now } = call
@@ -24,7 +24,7 @@ export async function endAccess(call: Writing, userId: string): Promise<void> {
   }
 }
 
-/** Ends every API key of a user for good: no later status brings one back. */
+/** Revokes all API keys of a user; no later status restores them. */
 export async function endKeys(call: Writing, userId: string): Promise<void> {
   const { database, now } = call
   const keys = await database.all<Row & { id: string; name: string }>(sql`
@@ -41,7 +41,7 @@ function recordRevocation(
   return recordChange(call, { action, id: thing.id, before: before ?? null, after: after ?? null })
 }
 
-/** Tells that a user has another password, of which nothing is told. */
+/** Records that a user's password has changed, without its value. */
 export function recordPassword(call: Writing, id: string): Promise<void> {
   return recordChange(call, { action: 'user.password_changed', id, before: null, after: null })
 }

@@ -9,8 +9,8 @@ import { forgetMessages } from '../outbox/in-hand.ts'
 import { writeEnrolledEmail } from './user-row.ts'
 
 /**
- * Anonymises a user for good: what tells who it was is gone from the user, the keys, the inbox, the audit log and the kept
- * answers; the ids stay, so that courses keep their figures (GDPR Art. 17).
+ * Anonymises a user permanently: removes personal data from the user, the keys, the inbox, the audit log and
+ * the stored responses. The ids stay, so that courses keep their figures (GDPR Art. 17).
  */
 export async function eraseUser(call: Call, user: User): Promise<void> {
   const { database, now } = call
@@ -26,19 +26,22 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
   await forgetMessages(database, id)
   await forgetDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  // What other systems call the user is theirs as well.
+  // External ids are personal data, too.
   await database.run(sql`delete from integration_mappings where target_id = ${id}`)
   await eraseFromAudit(database, id)
   await forgetAnswersTo(call, user)
 }
 
-/** More keys of other systems than anybody has. */
-const mostKeys = 1000
+/** Maximum external keys of a user. */
+const maxKeys = 1000
 
-/** What other systems sent about the user, also before anybody here was known by what they call them, and what means nothing. */
+/**
+ * Erases what other systems sent about the user, also before the user was known by that key, and ignored
+ * events.
+ */
 async function forgetDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
   const keys = await database.all<{ lms_kind: string; external_key: string }>(sql`
-    select lms_kind, external_key from integration_mappings where target_id = ${id} limit ${mostKeys}`)
+    select lms_kind, external_key from integration_mappings where target_id = ${id} limit ${maxKeys}`)
   const hints = [
     ...[`email:${email.toLowerCase()}`, email],
     ...(externalId === null ? [] : [`ext:${externalId}`, externalId]),
@@ -51,14 +54,16 @@ async function forgetDeliveries({ database }: Call, { id, email, externalId }: U
   }
 }
 
-/** Deletes the kept answers that the user got, and those in which the user is named or whose key is made of such a name. */
+/**
+ * Deletes stored responses to the user, and those that contain the user's names or have them in their key.
+ */
 async function forgetAnswersTo({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
   const texts = [
     id,
     email,
     ...(username === null ? [] : [`username ${username} `, `"username":"${username}"`]),
   ]
-  // As it stands in JSON.
+  // In the form that JSON has.
   const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
   await forgetAnswers(database, [...texts, ...external], sql`user_id = ${id}`)

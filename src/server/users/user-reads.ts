@@ -11,7 +11,7 @@ import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
-/** What reads users without more than a query. */
+/** Handlers of plain reads. */
 export const userReads = {
   async list(call) {
     const { query, database } = call
@@ -50,7 +50,10 @@ export const userReads = {
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
 
-/** Users in these roles and of these statuses: of both, all that there are where one is not asked for. */
+/**
+ * Returns the condition for roles and statuses. If only one is given, it lists all values of the other, so
+ * that the index is used.
+ */
 function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? userStatuses)})`

@@ -5,7 +5,7 @@ import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
 import { notFound } from '../problem/problem-error.ts'
 
-/** A user as the row holds it; `profile` is JSON. */
+/** Row of a user; `profile` is JSON. */
 export interface UserRow extends Row {
   readonly id: string
   readonly external_id: string | null
@@ -20,11 +20,11 @@ export interface UserRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of a user row, from `users u`. */
+/** Columns of a user, from `users u`. */
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
 
-/** The stored user behind a reference; throws 404, also for anyone but `onlyId` where that is given. */
+/** Returns the row of a user; throws 404, also for another user than `onlyId`, if given. */
 export async function findUser(database: Database, reference: string, onlyId?: string): Promise<UserRow> {
   const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
   const row = await database.one<UserRow>(
@@ -34,12 +34,12 @@ export async function findUser(database: Database, reference: string, onlyId?: s
   return row
 }
 
-/** Writes the address of a user to their enrolments, by which the learners of a course are sorted. */
+/** Stores the email address of a user in their enrolments, by which the learners of a course are sorted. */
 export async function writeEnrolledEmail(database: Database, id: string, email: string): Promise<void> {
   await database.run(sql`update enrollments set user_email = ${email} where user_id = ${id}`)
 }
 
-/** A user as shown, from the row. */
+/** Converts a row to a user. */
 export function toUser(row: UserRow): User {
   return {
     id: row.id,

@@ -6,16 +6,21 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, requireVersion } from '../http/handler.ts'
+import { type Call, isRole, requireAdmin, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid } from '../problem/problem-error.ts'
-import { commonPasswordFaults, type NewPasswordHash, newPasswordHash } from './new-password.ts'
-import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
+import { invalid, ProblemError } from '../problem/problem-error.ts'
+import {
+  commonPasswordFaults,
+  getOwn,
+  type NewPasswordHash,
+  newPasswordHash,
+  prepareOwn,
+  updateOwn,
+} from './own-profile.ts'
 import { endAccess, endKeys, recordPassword } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
 import { userReads } from './user-reads.ts'
-import { requireMayChange, requireMayCreate, requireMayDelete } from './user-rights.ts'
 import { findUser, toUser, type UserRow, userColumns, writeEnrolledEmail } from './user-row.ts'
 
 export const userRoutes = routesOf(users, {
@@ -80,7 +85,7 @@ async function createUser(call: Call): Promise<User> {
     values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
             ${input.status}, ${JSON.stringify(input.profile)}, ${userSearchKey(input)}, ${preparedHash(call) ?? null},
             ${input.managedBy}, 1, ${call.now}, ${call.now})`)
-  // As it was written: it need not be read again.
+  // The row equals the input, so it need not be read again.
   const { password, ...attributes } = input
   const user = { id, ...attributes, version: 1, createdAt: call.now, updatedAt: call.now }
   await recordChange(call, { action: 'user.created', id, before: null, after: user })
@@ -108,12 +113,12 @@ async function updateUser(call: Call, reference: string): Promise<User> {
   await recordUpdate(call, 'user', current, user, movedFrom(current.status)[user.status])
   if (password !== null) await recordPassword(call, user.id)
   if (password !== null || input.status !== 'active') await endAccess(call, current.id)
-  // From or to: who comes back begins without any key, whatever the deletion left.
+  // To or from deleted: a restored user has no keys, even if the deletion left some.
   if ([input.status, current.status].includes('deleted')) await endKeys(call, current.id)
   return user
 }
 
-/** What moving a user to a status is called, from the one that they have. */
+/** Returns the action of each new status, given the previous one. */
 function movedFrom(status: User['status']) {
   return {
     active: status === 'deleted' ? 'user.restored' : 'user.activated',
@@ -129,8 +134,8 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
 }
 
 /**
- * The user that a batch item is about: by external id, else by e-mail address. A user of another external id is another
- * user: the address is taken then.
+ * Returns the user of a batch item: by external id, else by email address. A user with another external id is
+ * another user; then the address is taken.
  */
 async function existing({ database, rawBody }: Call): Promise<UserRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
@@ -144,12 +149,54 @@ async function existing({ database, rawBody }: Call): Promise<UserRow | undefine
   return isOther ? undefined : addressed
 }
 
-/** True for a text that can be one: what is longer, or cannot be kept, is refused when the item is judged. */
+/** True for a possible identifier; a longer or malformed one is refused when the item is validated. */
 function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 512 && isStorableText(value)
 }
 
-/** What `prepare` made of the password in this call's body. */
+/** Returns the result of `prepare` for this call. */
 function preparedHash({ prepared }: Call): NewPasswordHash {
   return prepared as NewPasswordHash
+}
+
+/** Throws 403 if the caller cannot create this user: instructors create learners, without a password. */
+function requireMayCreate(call: Call, { role, password }: UserInput): void {
+  if (role === 'admin') requireAdmin(call, 'Creating an admin')
+  if (password !== null) requireAdmin(call, "Setting another user's password")
+  if (role === 'learner' || isRole(call, 'admin')) return
+  throw new ProblemError(
+    'forbidden',
+    `Role ${call.principal.role} can create learners only, not a user with role ${role}.`,
+  )
+}
+
+/** Throws 403 if the caller cannot make the change, 409 `last_admin` if no admin would be left to undo it. */
+async function requireMayChange(call: Call, current: User, input: UserInput): Promise<void> {
+  // A batch that may create users may not be allowed to change them.
+  if (!isRole(call, 'admin')) {
+    throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.id}.`)
+  }
+  if (current.role === 'admin') requireAdmin(call, 'Changing an admin')
+  if (input.role === 'admin') requireAdmin(call, 'Changing a role to admin')
+  if (input.password !== null) requireAdmin(call, 'Setting a password without the current one')
+  const loses = input.role !== 'admin' || input.status !== 'active'
+  if (loses) await requireAnotherAdmin(call, current)
+}
+
+/**
+ * Throws 403 if an admin is deleted without the scope `admin`, 409 `last_admin` if no admin would be left.
+ */
+async function requireMayDelete(call: Call, user: User): Promise<void> {
+  if (user.role === 'admin') requireAdmin(call, 'Deleting an admin')
+  await requireAnotherAdmin(call, user)
+}
+
+/** Throws 409 `last_admin` if this user is the only active admin. */
+async function requireAnotherAdmin({ database }: Call, { id, email, role, status }: User): Promise<void> {
+  if (role !== 'admin' || status !== 'active') return
+  const other = await database.one(
+    sql`select 1 from users where role = 'admin' and status = 'active' and id <> ${id} limit 1`,
+  )
+  if (other) return
+  throw new ProblemError('last_admin', `User ${email} is the last active admin; create another admin first.`)
 }

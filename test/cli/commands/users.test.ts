@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect } from 'vitest'
-import { verifyPassword } from '../../../src/server/access/password.ts'
+import { verifyPassword } from '../../../src/server/access/password-hash.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { giveGrant } from '../../helpers/grant.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultOf } from '../../../src/server/http/unexpected-fault.ts'
+import { faultOf } from '../../../src/server/http/request-context.ts'
 
 /** A fault of SQLite's by its number (SQLite, Result and Error Codes). */
 function sqliteError(errcode: number) {

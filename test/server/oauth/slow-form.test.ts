@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { hashPassword } from '../../../src/server/access/password.ts'
+import { hashPassword } from '../../../src/server/access/password-hash.ts'
 import { onPostgres, passwordCost, type TestAcademy } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
 import { authorizePath, type Flow, issuer, password, test } from './flow.ts'

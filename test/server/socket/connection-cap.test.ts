@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createServer } from 'node:net'
 import { expect } from 'vitest'
-import { capConnections } from '../../../src/server/socket/connection-cap.ts'
+import { capConnections } from '../../../src/server/socket/socket-server.ts'
 import { test as base, open, parsed, sendRaw } from './served.ts'
 
 const test = base.extend('options', { connections: { whole: 10, each: 3 } })

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { hashPassword, verifyPassword } from '../../../src/server/access/password.ts'
+import { hashPassword, verifyPassword } from '../../../src/server/access/password-hash.ts'
 import { type Anybody, onPostgres, passwordCost, test } from '../../helpers/academy.ts'
 import { givePassword, password } from '../oauth/flow.ts'
 

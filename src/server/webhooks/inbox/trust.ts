@@ -4,8 +4,7 @@ import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../..
 import type { AppOptions } from '../../http/request-context.ts'
 import { type Integration, webhookSecretsAt } from '../../integrations/integration.ts'
 import { ProblemError, unavailable } from '../../problem/problem-error.ts'
-import { openedOf } from '../../sealing/opened.ts'
-import type { Sealing } from '../../sealing/sealing.ts'
+import { cachedOpening, type Sealing } from '../../sealing/sealing.ts'
 
 const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
 const keySetHeaders: HttpHeaders = { accept: 'application/json' }
@@ -42,7 +41,7 @@ function secretsOf(app: AppOptions, integration: Integration, now: Date): string
 }
 
 function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
-  const known = opening.get(app) ?? openedOf(app.sealing, app.now)
+  const known = opening.get(app) ?? cachedOpening(app.sealing, app.now)
   opening.set(app, known)
   return known
 }

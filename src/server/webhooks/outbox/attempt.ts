@@ -1,6 +1,5 @@
 import { standardSignature } from '../../../webhooks/standard-signature.ts'
-import { openedOf } from '../../sealing/opened.ts'
-import type { Sealing } from '../../sealing/sealing.ts'
+import { cachedOpening, type Sealing } from '../../sealing/sealing.ts'
 import type { Claimed } from './claim.ts'
 import { type EndpointRow, secretPlace } from './endpoint-row.ts'
 import { failureOf, type Outcome, outcomeOf } from './outcome.ts'
@@ -30,7 +29,7 @@ const released: Outcome = { kind: 'released', status: null, result: '', response
 
 /** Makes attempts, signed anew each; none of them throws. */
 export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
-  const { open } = openedOf(sealing, now)
+  const { open } = cachedOpening(sealing, now)
 
   /** With each secret that counts (Standard Webhooks 1.0.0, Signature scheme). */
   function signed(endpoint: EndpointRow, { id, body }: Claimed): Record<string, string> {

@@ -2,7 +2,7 @@ const crowdedPerSecond = 300
 const countedMs = 100
 
 /** Tells whether many ask at this time. */
-export interface Crowd {
+export interface RefusalGroup {
   /** Counts one more who asks. */
   asked(): void
   /** True where more than 300 a second have asked of late. */
@@ -10,7 +10,7 @@ export interface Crowd {
 }
 
 /** A crowd by the requests of the last tenth of a second; `elapsedMs` never goes back. */
-export function crowdBy(elapsedMs: () => number): Crowd {
+export function crowdBy(elapsedMs: () => number): RefusalGroup {
   let requests = 0
   let countedFrom = elapsedMs()
   let isCrowded = false

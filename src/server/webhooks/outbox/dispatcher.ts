@@ -4,7 +4,7 @@ import type { Row, Store } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
 import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
-import { type Crowd, crowdBy } from './crowd.ts'
+import { crowdBy, type RefusalGroup } from './crowd.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
 import { Rounds } from './rounds.ts'
@@ -70,7 +70,7 @@ export class Dispatcher {
   readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
   readonly #attempt: (endpoint: EndpointRow, message: Claimed) => Promise<Outcome>
   readonly #rounds: Rounds
-  readonly #crowd: Crowd
+  readonly #crowd: RefusalGroup
   readonly #lanes = new Map<string, Lane>()
   /** Attempts that have ended and are not recorded yet. */
   #ended: Ended[] = []

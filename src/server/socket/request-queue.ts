@@ -1,28 +1,28 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Nobody needs to send so many requests ahead: a browser none, a program that measures seldom more than 16. */
-export const mostAhead = 100
+/** Maximum requests sent ahead on a connection: browsers send none, benchmarks rarely more than 16. */
+export const maxQueued = 100
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
-/** The requests of one connection. */
+/** The queue of a connection. */
 interface Line {
-  /** True while one of them is being answered. */
+  /** True while a request is being answered. */
   isBusy: boolean
-  /** What waits behind that one. */
+  /** Requests behind it. */
   readonly waiting: Exchange[]
 }
 
 /**
- * A listener that answers the requests of a connection one after the other. A client may send the next ones before it
- * has an answer (RFC 9112 §9.3.2), two thousand in one packet: begun all at once they would hold up all others, and
- * their answers fill the memory while nobody reads them. Between two of them it is the turn of other connections.
+ * Creates a listener that answers the requests of a connection one after another. A client may send requests
+ * before it has the responses (RFC 9112 §9.3.2), two thousand in one packet: concurrently they would block
+ * others, and their unread responses fill the memory. Other connections take turns in between.
  *
- * @param overrun told of a connection with more than `mostAhead` waiting; it has been closed
+ * @param overrun called for a connection with more than `maxQueued` waiting requests, which has been closed
  */
-export function inTurn(listener: RequestListener, overrun: (socket: Socket) => void): RequestListener {
-  // An entry stays for as long as its connection: to come and go with each request would keep the collector busy.
+export function queueRequests(listener: RequestListener, overrun: (socket: Socket) => void): RequestListener {
+  // Entries live as long as their connection: creating one per request would burden the garbage collector.
   const lines = new WeakMap<Socket, Line>()
 
   function begin(socket: Socket, line: Line, [incoming, outgoing]: Exchange): void {
@@ -55,7 +55,7 @@ export function inTurn(listener: RequestListener, overrun: (socket: Socket) => v
     const line = lineOf(socket)
     if (!line.isBusy) {
       begin(socket, line, [incoming, outgoing])
-    } else if (line.waiting.length < mostAhead) {
+    } else if (line.waiting.length < maxQueued) {
       if (line.waiting.push([incoming, outgoing]) === 1) socket.pause()
     } else if (!socket.destroyed) {
       socket.destroy()

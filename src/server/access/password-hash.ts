@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const derive = promisify<string, Buffer, number, PasswordCost & { maxmem: number }, Buffer>(scrypt)
 
-/** What checking a password costs: the parameters of scrypt (RFC 7914 §2). */
+/** Cost of checking a password: the parameters of scrypt (RFC 7914 §2). */
 export interface PasswordCost {
   readonly N: number
   readonly r: number
@@ -11,27 +11,26 @@ export interface PasswordCost {
 }
 
 /**
- * A tenth of a second and 16 MiB: N = 2^14, r = 8, p = 5 is the one of the equal choices with little memory (OWASP
- * Password Storage Cheat Sheet).
+ * A tenth of a second and 16 MiB: N = 2^14, r = 8, p = 5 needs the least memory of the equivalent choices
+ * (OWASP Password Storage Cheat Sheet).
  */
-const usualCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 }
+const defaultCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 }
 const maxmem = 64 * 1024 * 1024
 
-/** Stored as every password is, and matched by none that anybody knows. */
-export function nobodysPassword({ N, r, p } = usualCost): string {
+/** Returns a stored password that no text matches. */
+export function unmatchablePassword({ N, r, p } = defaultCost): string {
   return ['scrypt', N, r, p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
 }
 
 /**
- * The most UTF-16 units that a password may have. Making one text of the ways in which a letter and its accents can be
- * written takes a time that grows with the square of their number (Unicode Standard Annex #15 §13.2): nothing longer
- * is looked at.
+ * Maximum UTF-16 units of a password. Normalizing accents takes time that grows with the square of their
+ * number (Unicode Standard Annex #15 §13.2), so longer passwords are refused before.
  */
-export const longestPassword = 256
+export const maxPasswordLength = 256
 
-/** A password as it is stored: scrypt (RFC 7914) with its parameters and salt. */
-export async function hashPassword(password: string, cost = usualCost): Promise<string> {
-  if (password.length > longestPassword) throw new RangeError('the password is too long to be hashed')
+/** Hashes a password for storage: scrypt (RFC 7914) with its parameters and salt. */
+export async function hashPassword(password: string, cost = defaultCost): Promise<string> {
+  if (password.length > maxPasswordLength) throw new RangeError('the password is too long to be hashed')
   const salt = randomBytes(16)
   const derived = await derive(password.normalize('NFC'), salt, 32, { ...cost, maxmem })
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), derived.toString('base64url')].join(
@@ -39,9 +38,9 @@ export async function hashPassword(password: string, cost = usualCost): Promise<
   )
 }
 
-/** True when the password is the one that was hashed. */
+/** True if the password matches the stored hash. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  if (password.length > longestPassword) return false
+  if (password.length > maxPasswordLength) return false
   const [, N, r, p, salt = '', derived = ''] = stored.split('$')
   const expected = Buffer.from(derived, 'base64url')
   const options = { N: Number(N), r: Number(r), p: Number(p), maxmem }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import { inTurn, mostAhead } from '../../../src/server/socket/in-turn.ts'
+import { maxQueued, queueRequests } from '../../../src/server/socket/request-queue.ts'
 import { open, test } from './served.ts'
 
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
@@ -15,7 +15,7 @@ async function listening() {
   const answers: ServerResponse[] = []
   let overruns = 0
   const server = createServer(
-    inTurn(
+    queueRequests(
       ({ url = '' }, outgoing) => {
         asked.push(url)
         answers.push(outgoing)
@@ -52,30 +52,30 @@ test('of requests that are sent ahead the next one begins when the one before it
 test('between two of them it is the turn of another connection', async () => {
   const { port, asked, answers } = await listening()
   const [many, one] = [await open(port), await open(port)]
-  many.socket.write(numbered(mostAhead) + last)
+  many.socket.write(numbered(maxQueued) + last)
   await expect.poll(() => asked).toEqual(['/0'])
   one.socket.write(request('/one'))
   await expect.poll(() => asked).toEqual(['/0', '/one'])
-  for (let index = 0; index < mostAhead + 2; index += 1) {
+  for (let index = 0; index < maxQueued + 2; index += 1) {
     await expect.poll(() => answers.length, { interval: 1 }).toBeGreaterThan(index)
     answers[index]?.end()
   }
   await many.closed
-  expect(many.received().match(/HTTP\/1\.1 200/g)).toHaveLength(mostAhead + 1)
+  expect(many.received().match(/HTTP\/1\.1 200/g)).toHaveLength(maxQueued + 1)
   one.socket.destroy()
 })
 
 test('a connection with too many of them is closed', async () => {
   const { port, asked, overruns } = await listening()
   const { socket, closed, received } = await open(port)
-  socket.write(numbered(mostAhead * 5))
+  socket.write(numbered(maxQueued * 5))
   await closed
   expect([asked, received(), overruns()]).toEqual([['/0'], '', 1])
 })
 
 test('whoever sends too many ahead is in the log', async ({ served }) => {
   const { socket, closed } = await open(served.port)
-  socket.write(request('/health').repeat(mostAhead * 2))
+  socket.write(request('/health').repeat(maxQueued * 2))
   await closed
   const entries = () => served.log.map((line) => JSON.parse(line))
   await expect.poll(entries).toContainEqual(expect.objectContaining({ status: 503, code: 'unavailable' }))

@@ -1,0 +1,82 @@
+import sql, { join, raw } from 'sql-template-tag'
+import type { Database } from '../database/database.ts'
+import { CopyError } from './copy-error.ts'
+import type { CopiedTable } from './tables.ts'
+
+/** Maximum rows to count. */
+const maxCounted = 1000
+const maxShown = 4
+/** Tables to mention first in messages. */
+const knownTables = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades', 'api_keys']
+
+/** Throws CopyError unless the academy holds only what a new one holds. */
+export async function requireNew(
+  academy: Database,
+  shown: string,
+  model: Database,
+  tables: readonly CopiedTable[],
+): Promise<void> {
+  const names = tables.map(({ name }) => name)
+  let held = await heldIn(academy, model, knownTables)
+  if (held.length === 0) held = await heldIn(academy, model, names)
+  const changed = await academy.one(sql`select id from users where password_hash is not null or version > 1`)
+  if (held.length === 0 && changed) held.push('a first user who has been changed')
+  if (held.length === 0) return
+  const shownTables = held.slice(0, maxShown).join(', ')
+  throw new CopyError(
+    'not_empty',
+    `${shown} is not empty: it holds ${shownTables}${held.length > maxShown ? ' and more' : ''}`,
+    'Copy to a file that does not exist, or to an empty database',
+  )
+}
+
+/** Returns the tables with more rows than in a new academy. */
+async function heldIn(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
+  const held: string[] = []
+  for (const name of names) {
+    const rows = await rowsOf(academy, name)
+    if (rows <= (await rowsOf(model, name))) continue
+    held.push(`${rows > maxCounted ? `${maxCounted}+` : rows} ${name.replaceAll('_', ' ')}`)
+  }
+  return held
+}
+
+/** Deletes the initial content of a new academy. */
+export async function emptyAcademy(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
+  for (const { name } of tables.toReversed()) await academy.run(sql`delete from ${raw(name)}`)
+}
+
+async function rowsOf(database: Database, name: string): Promise<number> {
+  const row = await database.one(sql`
+    select count(*) as found from (select 1 as one from ${raw(name)} limit ${maxCounted + 1}) as counted`)
+  return Number(row?.['found'])
+}
+
+const maxRowsShown = 5
+
+/**
+ * Throws CopyError that names the first rows if a text in SQLite contains U+0000, which PostgreSQL cannot
+ * store.
+ */
+export async function requireFitTexts(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
+  const found: string[] = []
+  for (const { name, texts, key } of tables) {
+    // In JSON it is the escape \u0000, unless a further backslash escapes that backslash.
+    const conditions = texts.map(
+      (text) =>
+        sql`instr(${raw(text)}, char(0)) > 0 or instr(replace(${raw(text)}, '\\\\', ''), '\\u0000') > 0`,
+    )
+    if (conditions.length === 0) continue
+    const rows = await academy.cells(sql`
+      select ${raw(key.join(', '))} from ${raw(name)} where ${join(conditions, ' or ')}
+      order by ${raw(key.join(', '))} limit ${maxRowsShown}`)
+    found.push(...rows.map((row) => `${name} ${row.join(', ')}`))
+  }
+  if (found.length === 0) return
+  const told = found.slice(0, maxRowsShown).join('; ')
+  throw new CopyError(
+    'text_refused',
+    `PostgreSQL cannot hold the character U+0000, which is in: ${told}${found.length > maxRowsShown ? '; …' : ''}`,
+    'Remove it from these records, and copy again',
+  )
+}

@@ -1,0 +1,170 @@
+import sql from 'sql-template-tag'
+import { deviceGrantType, oauthPaths } from '../../contract/oauth.ts'
+import type { RoleName, Scope } from '../../contract/operation.ts'
+import { grantable } from '../access/principal.ts'
+import { digest } from '../access/secret.ts'
+import { recordChange } from '../changes/change.ts'
+import { revokeGrant } from '../credentials/grants.ts'
+import type { Database, Row } from '../database/database.ts'
+import { mayRecord } from '../http/refusal-bounds.ts'
+import { originOf } from '../http/request-context.ts'
+import { exchangeCode } from './authorization-code.ts'
+import { clientEndpoint } from './client-endpoint.ts'
+import { pollDevice } from './device-code.ts'
+import { type IssuedTokens, type Issuing, rotate, writingOf } from './grant-tokens.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { clientReply, OAuthError } from './oauth-error.ts'
+import { parameter, requiredParameter } from './parameter.ts'
+import { askedScopes } from './scope-text.ts'
+
+/** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
+type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
+
+/** Reads the form of each grant type; throws before anything is written if a parameter is missing. */
+const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Give>> = {
+  authorization_code(form) {
+    const code = requiredParameter(form, 'code')
+    const redirectUri = requiredParameter(form, 'redirect_uri')
+    const verifier = parameter(form, 'code_verifier')
+    return (issuing, client) => exchangeCode(issuing, client, { code, redirectUri, verifier })
+  },
+  refresh_token(form) {
+    const refreshToken = requiredParameter(form, 'refresh_token')
+    const scope = parameter(form, 'scope')
+    const asked = scope === undefined ? undefined : askedScopes(scope)
+    return (issuing, client) => rotate(issuing, client, refreshToken, asked)
+  },
+  [deviceGrantType](form) {
+    const deviceCode = requiredParameter(form, 'device_code')
+    return (issuing, client) => pollDevice(issuing, client, deviceCode)
+  },
+}
+
+/** Supported grant types. */
+export const grantTypeNames = Object.keys(grantTypes)
+
+/**
+ * The token endpoint (RFC 6749 §3.2). Each request is one transaction, so that a code or token is used only
+ * once.
+ */
+export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, form, client }) => {
+  const give = giveOf(form)
+  const { academy, request } = visit
+  const { database, newId } = academy
+  const origin = originOf(request)
+  const recordsRefresh =
+    form.get('grant_type') === 'refresh_token' && mayRecord(visit.limits, 'refresh', request.address)
+  const issued = await database.write((transaction) =>
+    give({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
+  )
+  if (issued instanceof OAuthError) throw issued
+  return clientReply(200, {
+    access_token: issued.accessToken,
+    token_type: 'Bearer',
+    expires_in: issued.expiresInSeconds,
+    refresh_token: issued.refreshToken,
+    scope: issued.scopes.join(' '),
+  })
+})
+
+function giveOf(form: URLSearchParams): Give {
+  const name = requiredParameter(form, 'grant_type')
+  const read = Object.hasOwn(grantTypes, name) ? grantTypes[name] : undefined
+  if (read) return read(form)
+  throw new OAuthError('unsupported_grant_type', `The grant_type must be ${grantTypeNames.join(', ')}.`)
+}
+
+/**
+ * The introspection endpoint (RFC 7662): returns the properties of the client's own tokens. All others,
+ * including those of other clients and API keys, are reported as inactive (§2.2, §4).
+ */
+export const introspectionEndpoint = clientEndpoint(
+  oauthPaths.introspect,
+  async ({ visit, form, client }) => {
+    const token = requiredParameter(form, 'token')
+    const { database, request, issuer } = visit
+    const now = request.now.toISOString()
+    const found = await liveToken(database, token, client.id, now)
+    if (!found) return clientReply(200, { active: false })
+    const granted = JSON.parse(found.scopes) as Scope[]
+    return clientReply(200, {
+      active: true,
+      scope: granted.filter((scope) => grantable[found.role].includes(scope)).join(' '),
+      client_id: client.id,
+      ...(found.kind === 'access' && { token_type: 'Bearer' }),
+      exp: Math.floor(Date.parse(found.expires_at) / 1000),
+      sub: found.user_id,
+      iss: issuer,
+    })
+  },
+)
+
+interface TokenRow extends Row {
+  readonly kind: 'access' | 'refresh'
+  readonly scopes: string
+  readonly expires_at: string
+  readonly user_id: string
+  readonly role: RoleName
+}
+
+async function liveToken(
+  database: Database,
+  token: string,
+  clientId: string,
+  now: string,
+): Promise<TokenRow | undefined> {
+  const hash = digest(token)
+  return database.one<TokenRow>(sql`
+    select t.kind, coalesce(t.scopes, g.scopes) as scopes, t.expires_at, g.user_id, u.role
+    from (
+      select 'access' as kind, grant_id, scopes, expires_at from access_tokens where hash = ${hash}
+      union all
+      select 'refresh', grant_id, null, expires_at from refresh_tokens where hash = ${hash} and used_at is null
+    ) t join grants g on g.id = t.grant_id join users u on u.id = g.user_id
+    where g.client_id = ${clientId} and g.revoked_at is null and t.expires_at > ${now} and u.status = 'active'`)
+}
+
+/**
+ * The revocation endpoint (RFC 7009). A refresh token revokes its grant, an access token only itself, which
+ * §2.1 permits: dropping one is not signing out. Returns 200 for unknown tokens.
+ */
+export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
+  const hash = digest(requiredParameter(form, 'token'))
+  const { academy, request } = visit
+  const { database, newId } = academy
+  await database.write((transaction) =>
+    revoke({ database: transaction, newId, now: request.now, origin: originOf(request) }, hash, client.id),
+  )
+  return clientReply(200, {})
+})
+
+interface Owner extends Row {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+}
+
+/** Throws `invalid_grant` for a token of another client, which stays valid (RFC 7009 §2.1). */
+async function revoke(issuing: Issuing, hash: string, clientId: string): Promise<void> {
+  const { database } = issuing
+  const refresh = await database.one<Owner>(sql`
+    select t.grant_id, g.client_id, g.user_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+  const access = await database.one<Owner>(sql`
+    select t.grant_id, g.client_id, g.user_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+  const owner = refresh ?? access
+  if (owner && owner.client_id !== clientId) {
+    throw new OAuthError('invalid_grant', 'The token was issued to another client.')
+  }
+  if (refresh) await revokeGrant(writingOf(issuing, clientId, refresh.user_id), refresh.grant_id)
+  else if (access) {
+    await database.run(sql`delete from access_tokens where hash = ${hash}`)
+    const { grant_id: id, user_id: userId } = access
+    const before = { id, userId, clientId }
+    await recordChange(writingOf(issuing, clientId, userId), {
+      action: 'grant.token_revoked',
+      id,
+      before,
+      after: null,
+    })
+  }
+}
