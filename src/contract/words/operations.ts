@@ -78,7 +78,7 @@ export const operationWords: Words = {
   'users.create':
     'Only `email` is required. Instructors can create learners only. A 409 names the id of the user who already has the e-mail address, username or external id, if the caller can see that user.',
   'users.batch':
-    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by external id, else by e-mail address; `onExists` says what to do with users who already exist.',
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by external id, else by e-mail address; `onExists` says what to do with users who already exist: `update` restores those who were deleted, unless the item has a `status`.',
   'users.update':
     'Send what changes: absent attributes are left unchanged, and null resets one to its default. Setting `status` to `active` restores a deleted user, without their API keys. A new password, a suspension or a deletion ends the sessions and grants of the user. Changing an admin requires the scope `admin`.',
   'users.delete':

@@ -36,11 +36,12 @@ export const userRoutes = routesOf(users, {
       const hashes = call.prepared as readonly NewPasswordHash[]
       return runBatch(call, items, async (item, index) => {
         const one = { ...item, prepared: hashes[index] }
+        const user = await existing(one)
         return upsert(
           onExists,
-          await existing(one),
+          user,
           () => createUser(one),
-          (id) => updateUser(one, id),
+          (id) => updateUser(user?.status === 'deleted' ? restoring(one) : one, id),
         )
       })
     },
@@ -70,6 +71,12 @@ export const userRoutes = routesOf(users, {
   profile: getOwn,
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
 })
+
+/** An item that restores the user whom it changes, unless it says something else of the status. */
+function restoring(item: Call): Call {
+  const { rawBody } = item
+  return { ...item, rawBody: isJsonObject(rawBody) ? { status: 'active', ...rawBody } : rawBody }
+}
 
 async function createUser(call: Call): Promise<User> {
   const input = resourceOf(call, UserInput, User, {}, commonPasswordFaults(preparedHash(call)))
