@@ -2,6 +2,7 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { findShown } from '../dataset/find.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import type { Change } from '../records/compare.ts'
+import { restoreLesson } from '../records/restore-lessons.ts'
 import {
   batchSize,
   createBatcher,
@@ -146,7 +147,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     const write = async () => {
       await attempt(action, async () => {
         if (opening) await put(action, opening)
-        if (kind === 'create' || whole) await createRecord(applying, dataset, record)
+        if (kind === 'create' || whole) await create(dataset, record)
         else if (Object.keys(record).length > 0) {
           const body = await dataset.toBody({ ...identityOf(action), ...record }, current, names)
           const guarded = opening === null && dataset.name !== 'lessons'
@@ -198,6 +199,16 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
       })
     }
     await pacing.settled()
+  }
+
+  async function create(dataset: PartDataset, record: JsonObject): Promise<void> {
+    try {
+      await createRecord(applying, dataset, record)
+    } catch (error) {
+      const restored = await restoreLesson(applying, dataset, record, error)
+      if (!restored) throw error
+      await updateRecord(applying, dataset, restored, await dataset.toBody(record, restored, names))
+    }
   }
 
   /** Changes a record that is there, or that this plan has made. */

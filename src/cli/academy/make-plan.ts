@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import { type Change, changesOf, isOlder } from '../records/compare.ts'
+import { type KeyedLesson, keyedLesson, matchLessons } from '../records/match-lessons.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { isClosed } from './closing.ts'
 import { countText, type Declared, type Entry, isSet, keyIn, keyText, parts, placeText } from './entry.ts'
@@ -12,7 +13,6 @@ import { createProblems } from './problems.ts'
 import { type Reader, shownFor } from './reader.ts'
 import { referencesOf } from './references.ts'
 import { inFreeOrder } from './renames.ts'
-import { keyOfUnnamed, matchUnnamed, type UnnamedLesson } from './unnamed-lessons.ts'
 
 /** What a plan goes by, beside the files. */
 export interface PlanOptions {
@@ -128,7 +128,11 @@ async function compareAll(
       newer += 1
       return
     }
-    const changes = changesOf(dataset, entry.record, await recordOf(shown))
+    const current = await recordOf(shown)
+    // A lesson without an external id may be called by its id.
+    const isNamed = entry.record['externalId'] === current['externalId']
+    const { externalId = null } = shown
+    const changes = changesOf(dataset, entry.record, isNamed ? current : { ...current, externalId })
     if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
       changes.push({ field: 'status', from: 'deleted', to: 'active' })
     }
@@ -146,7 +150,8 @@ async function compareAll(
   }
 
   const courses = new Set(dataset.name === 'lessons' ? entries.map(({ record }) => record['courseId']) : [])
-  const unnamed: UnnamedLesson[] = []
+  // Platforms may show one twice.
+  const unnamed = new Map<unknown, ShownLesson>()
   const others: JsonObject[] = []
   const seen = new Set<unknown>()
   const leave = async (shown: JsonObject) => {
@@ -171,21 +176,30 @@ async function compareAll(
     const other = index.byAddress(shown)
     const course = ids.keyOf(shown['courseId'])
     if (other) addressed.set(other, shown)
-    else if (course !== undefined && courses.has(course) && typeof shown['externalId'] !== 'string') {
-      unnamed.push({ shown, course, module: (await recordOf(shown))['module'] })
+    else if (course !== undefined && courses.has(course)) {
+      const record = await recordOf(shown)
+      const { externalId = null, id } = shown
+      const keyed = keyedLesson({ ...record, externalId }, record['module'] ?? null)
+      unnamed.set(id, { shown, course, ...keyed })
     } else await leave(shown)
   }
-  const matches = matchUnnamed(entries, unnamed)
+  const matches = lessonsMatched(
+    entries.filter((entry) => !matched.has(entry)),
+    [...unnamed.values()],
+  )
   const titles = new Set(
     entries.map(({ record }) => keyIn(dataset.name, { ...record, externalId: undefined })),
   )
   const duplicates = new Set<unknown>()
-  for (const lesson of unnamed) {
+  for (const lesson of unnamed.values()) {
     const entry = matches.get(lesson)
     if (entry) await match(entry, lesson.shown)
     else {
-      if (titles.has(keyOfUnnamed(lesson))) duplicates.add(lesson.shown['id'])
-      await leave(lesson.shown)
+      const { course: courseId, moduleId: module, shown } = lesson
+      const isUnnamed = typeof shown['externalId'] !== 'string'
+      const key = keyIn('lessons', { courseId, module, title: shown['title'] })
+      if (isUnnamed && titles.has(key)) duplicates.add(shown['id'])
+      await leave(shown)
     }
   }
   for (const { id, courseId, title } of others) {
@@ -217,6 +231,36 @@ async function compareAll(
       }
     })
   return { actions: [...inFreeOrder(updates), ...creates], deletes: [...deletes.values()], newer }
+}
+
+/** A lesson that no key of an entry finds, as the API shows it. */
+interface ShownLesson extends KeyedLesson {
+  readonly shown: JsonObject
+  /** The key of its course. */
+  readonly course: string
+}
+
+/** The entries of lessons that no key finds, by title and content; those of a saved plan by the ids that it found. */
+function lessonsMatched(
+  entries: readonly Entry[],
+  lessons: readonly ShownLesson[],
+): ReadonlyMap<ShownLesson, Entry> {
+  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
+  const found = new Map<ShownLesson, Entry>()
+  for (const lesson of lessons) {
+    const entry = planned.get(String(lesson.shown['id']))
+    if (entry) found.set(lesson, entry)
+  }
+  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
+  // A saved plan lacks the entries of lessons that stay as they are, whose titles would be taken for those of others.
+  const wanted = entries
+    .filter(({ plannedId }) => plannedId === undefined)
+    .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))
+  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
+    const current = ordered.filter((lesson) => lesson.course === course && !found.has(lesson))
+    for (const [{ entry }, lesson] of matchLessons(inCourse, current)) found.set(lesson, entry)
+  }
+  return found
 }
 
 function unlabelled({ name }: PartDataset): CommandError {

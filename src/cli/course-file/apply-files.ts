@@ -11,6 +11,7 @@ import { findShown } from '../dataset/find.ts'
 import { isOffered, publishedApi, untold } from '../operation/published-api.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
+import { restoreLessons } from '../records/restore-lessons.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { say } from '../terminal/io.ts'
@@ -21,7 +22,6 @@ import type { CourseRecords } from './course-records.ts'
 import { readCourseFile } from './read-course-file.ts'
 import { requireFree } from './require-free.ts'
 import { requireOwnLessons } from './require-own-lessons.ts'
-import { restoreLessons } from './restore-lessons.ts'
 import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
 
@@ -113,7 +113,7 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
   let refused = 0
   for (const [index, plan] of plans.entries()) {
     const records = wanted[index]
-    const restored = await restoreLessons({ caller, signal: io.signal }, plan)
+    const restored = await restoreDeleted({ caller, signal: io.signal }, plan)
     const anew = restored > 0 && records
     if (anew)
       await output.note(`Restored ${counted(restored, 'deleted lesson')} of course ${thingName(plan.record)}`)
@@ -122,6 +122,19 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
   }
   if (isData(settings)) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')
+}
+
+/** Restores deleted lessons that a plan would create, to be changed instead. Returns how many; a new plan is due then. */
+async function restoreDeleted(
+  writer: Parameters<typeof restoreLessons>[0],
+  { current, steps }: CoursePlan,
+): Promise<number> {
+  // An archived course is closed, also to what was deleted.
+  if (current === null || current['status'] === 'archived') return 0
+  const ids = steps.flatMap(({ action, record: { externalId } }) =>
+    action === 'create' && typeof externalId === 'string' ? [externalId] : [],
+  )
+  return restoreLessons(writer, current['id'], ids)
 }
 
 async function readAll({ io }: Context, files: readonly string[]): Promise<CourseRecords[]> {

@@ -10,10 +10,10 @@ import { findShown } from '../dataset/find.ts'
 import { lessons } from '../dataset/lessons.ts'
 import { shownRecord } from '../dataset/shown-records.ts'
 import { problemsIn } from '../operation/problem-lines.ts'
+import { withoutDefaults } from '../records/without-defaults.ts'
 import { createRefusals, deleteRecord, updateRecord, type Writer, write } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
-import { withoutDefaults } from './without-defaults.ts'
 
 /** What has been done so far; it is kept up to date while a plan is carried out. */
 export interface Done {

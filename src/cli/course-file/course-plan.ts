@@ -1,15 +1,21 @@
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { CourseRecord } from '../dataset/courses.ts'
-import { knownContent, LessonRecord } from '../dataset/lessons.ts'
+import { knownContent } from '../dataset/lessons.ts'
 import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
 import { type Change, changesOf } from '../records/compare.ts'
+import {
+  attributesOf,
+  canonical,
+  type KeyedLesson,
+  keyedLesson,
+  LessonAttributes,
+  matchLessons,
+} from '../records/match-lessons.ts'
 import type { CourseRecords } from './course-records.ts'
 import { placesFor } from './lesson-sequence.ts'
-import { type KeyedLesson, matchLessons } from './match-lessons.ts'
 import { type ShownCourse, shownRecords } from './shown-course.ts'
-import { withoutDefaults } from './without-defaults.ts'
 
 /** A lesson that is made or changed. */
 export interface LessonStep {
@@ -43,8 +49,6 @@ export interface CoursePlan {
   readonly removedModules: readonly string[]
 }
 
-const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
-
 interface Wanted extends KeyedLesson {
   readonly full: JsonObject
   readonly module: number | null
@@ -77,12 +81,11 @@ export async function planCourse(
     const name = full['module']
     const place = typeof name === 'string' ? (wantedPlaces.get(name) ?? null) : null
     const moduleId = place === null ? null : moduleIds[place]
-    return { full, record: canonical(LessonAttributes, attributesOf(full)), module: place, moduleId }
+    return { full, ...keyedLesson(full, moduleId), module: place }
   })
   const there = (before?.lessons ?? []).map((lesson, index): Current => {
     const shown = current?.lessons[index] ?? {}
-    const record = canonical(LessonAttributes, attributesOf(lesson))
-    return { shown, record, moduleId: shown['moduleId'] ?? null }
+    return { shown, ...keyedLesson(lesson, shown['moduleId'] ?? null) }
   })
   const matched = matchLessons(wanted, there)
   const known = new Set(matched.values())
@@ -153,15 +156,6 @@ function changedLesson({ full, record }: Wanted, { shown, record: before }: Curr
   }
 }
 
-function attributesOf({
-  courseId: _course,
-  module: _module,
-  order: _order,
-  ...fields
-}: JsonObject): JsonObject {
-  return fields
-}
-
 interface Move {
   /** What is sent as the order. */
   readonly number: number
@@ -215,12 +209,6 @@ function compared(
     changed: Object.fromEntries(fields.map((field) => [field, wanted[field]])),
     changes: fields.map((field) => ({ field, from: then[field], to: now[field] })),
   }
-}
-
-/** A record as its schema would have it, without what has its default. */
-function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
-  const parsed = schema.safeParse(record)
-  return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
 }
 
 function statusChange({ status: from }: JsonObject, to: string | null): Change[] {

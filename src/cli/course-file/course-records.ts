@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { moduleNamed, moduleNames } from '../dataset/module-names.ts'
+import { withoutDefaults } from '../records/without-defaults.ts'
 import { CourseDocument } from './course-document.ts'
 import { inSequence, told } from './lesson-sequence.ts'
-import { withoutDefaults } from './without-defaults.ts'
 
 /** A course with its lessons, as the records of the datasets `courses` and `lessons`. */
 export interface CourseRecords {

@@ -5,7 +5,7 @@ import type { Context } from '../command/context.ts'
 import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
-import { changesOf, isOlder } from '../records/compare.ts'
+import { changesOf, isOlder, restoring } from '../records/compare.ts'
 import { createPacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { byReferences } from './by-references.ts'
@@ -131,7 +131,7 @@ async function planRow(
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
     if (onExists === 'skip') return { action: 'skip', ...noChanges }
     if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
-    const changes = await columnsChanged(sending, record, shown)
+    const changes = await columnsChanged(sending, restoring(record, shown), shown)
     if (changes.length > 0) await sending.noteChange()
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
   } catch (error) {

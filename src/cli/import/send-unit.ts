@@ -2,6 +2,8 @@ import { AmbiguousError, ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/field-path.ts'
+import { restoring } from '../records/compare.ts'
+import { restoreLesson } from '../records/restore-lessons.ts'
 import {
   createRecord,
   type OnExists,
@@ -130,10 +132,14 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
       await finder.prepare([record])
     }
     // What cannot be created may be changed; or something else has its name, such as the e-mail address.
-    const { shown } = await finder.find(record)
+    const found = (await finder.find(record)).shown
+    const restored =
+      found === null && onExists === 'update' ? await restoreLesson(sending, dataset, record, error) : null
+    const shown = found ?? restored
     if (shown === null) throw error
     luck.isNew = false
-    return changeRow(sending, row, shown, { ...attempt, before: null })
+    const outcome = await changeRow(sending, row, shown, { ...attempt, before: null })
+    return restored && outcome.kind === 'unchanged' ? { line, kind: 'updated' } : outcome
   }
 }
 
@@ -154,7 +160,7 @@ async function changeRow(
   await sending.noteChange()
   const version = before === null ? versionOf(shown) : before.version
   if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
-  const body = await dataset.toBody(record, shown, names)
+  const body = await dataset.toBody(restoring(record, shown), shown, names)
   const { data } = await updateRecord(sending, dataset, shown, body)
   const same = version !== undefined && versionOf(data) === version
   return { line, kind: same ? 'unchanged' : 'updated' }

@@ -55,6 +55,12 @@ export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, sho
   )
 }
 
+/** A record that restores the user that is there, if it was deleted and the record says nothing of its status. */
+export function restoring(record: JsonObject, shown: JsonObject): JsonObject {
+  const isDeleted = shown['status'] === 'deleted' && record['status'] === undefined
+  return isDeleted ? { ...record, status: 'active' } : record
+}
+
 /** What a merge patch makes of a value (RFC 7396), null being a value here. */
 function merge(value: unknown, patch: JsonObject): JsonObject {
   const merged: JsonObject = isJsonObject(value) ? { ...value } : {}

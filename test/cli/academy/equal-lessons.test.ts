@@ -5,6 +5,7 @@ import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
 
 interface Lesson {
+  readonly externalId?: string
   readonly title: string
   readonly description?: string
 }
@@ -113,4 +114,43 @@ describe('lessons without external ids', () => {
     expect((await local.run('apply --yes')).stderr).toContain(stderr)
     expect(await lessonsOf(local)).toContain('5\tExtra\t\n')
   })
+
+  test('are the same ones under a new title, and with an external id of their own', async ({ local }) => {
+    writeCourse(local, { Shore: [{ title: 'Ebb', description: 'one' }, { title: 'Text' }] })
+    await local.run('apply --yes')
+    const before = (await local.run('lessons list --course ext:sea --columns id')).stdout
+    writeCourse(local, {
+      Shore: [
+        { title: 'Flow', description: 'one' },
+        { title: 'Text', externalId: 'text' },
+      ],
+    })
+    const { stdout } = await local.run('diff')
+    expect(stdout).toContain('      title: "Ebb" → "Flow"\n')
+    expect(stdout).toContain('      externalId: none → "text"\n')
+    expect(stdout).toContain('0 to create, 2 to change, 0 to delete; 1 as declared\n')
+    expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
+    expect((await local.run('lessons list --course ext:sea --columns id')).stdout).toBe(before)
+    expect(await local.run('diff')).toMatchObject({ code: 0 })
+  })
+})
+
+test('a deleted lesson that keeps its external id is restored by apply, at the place that is declared', async ({
+  local,
+}) => {
+  const lessons = ['one', 'two', 'three'].map((externalId) => ({
+    title: externalId,
+    externalId,
+    description: 'x',
+  }))
+  writeCourse(local, { Shore: lessons })
+  await local.run('apply --yes')
+  const { id } = await resultOf(local, 'lessons get ext:two')
+  await local.run('lessons delete ext:two --yes')
+  writeCourse(local, { Shore: [...lessons].reverse().map((each) => ({ ...each, description: 'new' })) })
+  const applied = await local.run('apply --yes')
+  expect(applied, applied.stderr).toMatchObject({ code: 0 })
+  expect((await resultOf(local, 'lessons get ext:two')).id).toBe(id)
+  expect(await lessonsOf(local)).toBe('1\tthree\tnew\n2\ttwo\tnew\n3\tone\tnew\n')
+  expect(await local.run('diff')).toMatchObject({ code: 0 })
 })

@@ -423,3 +423,40 @@ test('rows that nothing tells from others are named, for each import creates the
   const ran = await local.run('courses import -', { stdin: 'title\nSea\nSky\n' })
   expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
 })
+
+test('a deleted user, and a deleted lesson that keeps its external id, are restored', async ({ local }) => {
+  await local.run('courses create --title Sea --external-id C')
+  const files = {
+    users: 'externalId,email,firstName\n1,a@b.example,Ada\n',
+    lessons: 'externalId,courseId,title\nL,ext:C,Ebb\n',
+  }
+  for (const [noun, stdin] of Object.entries(files)) {
+    await local.run(`${noun} import -`, { stdin })
+    const [before] = await records(local, noun)
+    const name = noun === 'users' ? 'ext:1' : 'ext:L'
+    for (const flags of ['', '--batch-size 1']) {
+      await local.run(`${noun} delete ${name} --yes`)
+      const ran = await local.run(`${noun} import - ${flags}`, { stdin })
+      expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 updated') })
+      const [{ id, status } = {}] = await records(local, noun)
+      expect({ id, status }).toEqual({ id: before?.['id'], status: before?.['status'] })
+    }
+    await local.run(`${noun} delete ${name} --yes`)
+    if (noun === 'users') {
+      const dry = await local.run('users import - --dry-run -o json', { stdin })
+      expect(JSON.parse(dry.stdout)).toMatchObject([{ action: 'update', changes: ['status'] }])
+    }
+    const skipped = await local.run(`${noun} import - --on-exists skip`, { stdin })
+    expect(skipped.code, noun).toBe(noun === 'users' ? 0 : 8)
+    const suspended = await local.run(`${noun} import -`, {
+      stdin: stdin
+        .replace('\n', ',status\n')
+        .replace(/\n$/, ',draft\n')
+        .replace('Ada,draft', 'Ada,suspended'),
+    })
+    expect(suspended.stderr).toContain('1 updated')
+    expect(JSON.parse((await local.run(`${noun} get ${name} -o json`)).stdout).status).toBe(
+      noun === 'users' ? 'suspended' : 'draft',
+    )
+  }
+})

@@ -1,0 +1,56 @@
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { findShown } from '../dataset/find.ts'
+import type { Writer } from './write.ts'
+
+/** Restores the deleted lessons of a course that keep these external ids. Returns how many. */
+export async function restoreLessons(
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
+  courseId: unknown,
+  externalIds: Iterable<string>,
+): Promise<number> {
+  const ids = new Set(externalIds)
+  if (ids.size === 0) return 0
+  const query = { course_id: String(courseId), limit: maximumPageSize }
+  const deleted: string[] = []
+  try {
+    for await (const { data } of caller.pages<Operation>(calls.lessons.listDeleted, { query, signal })) {
+      for (const lesson of data.filter(isJsonObject)) {
+        const isOwn = lesson['courseId'] === courseId
+        if (isOwn && ids.delete(String(lesson['externalId']))) deleted.push(String(lesson['id']))
+      }
+      if (ids.size === 0) break
+    }
+  } catch (error) {
+    // Not every platform keeps what is deleted.
+    if (error instanceof NotOfferedError || (error instanceof ApiError && [403, 404].includes(error.status)))
+      return 0
+    throw error
+  }
+  for (const deletedLessonId of deleted) {
+    await caller.call(calls.lessons.restoreDeleted, { params: { deletedLessonId }, signal })
+  }
+  return deleted.length
+}
+
+/**
+ * Restores the deleted lesson whose external id a record has, after the platform refused to create another one. Returns it
+ * as the API shows it, null for none.
+ */
+export async function restoreLesson(
+  { caller, names, signal }: Writer,
+  dataset: Dataset,
+  record: JsonObject,
+  error: unknown,
+): Promise<JsonObject | null> {
+  const { courseId, externalId } = record
+  const isTaken = error instanceof ApiError && error.status === 409
+  if (dataset.name !== 'lessons' || typeof externalId !== 'string' || !isTaken) return null
+  const course = await names.course(String(courseId))
+  const restored = course ? await restoreLessons({ caller, signal }, course['id'], [externalId]) : 0
+  return restored === 0 ? null : findShown(caller, dataset, record, signal)
+}
