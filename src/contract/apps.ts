@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { period, Time, text } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -35,43 +36,72 @@ const RedirectUri = z
 
 const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
 
-export const AppInput = z
-  .strictObject({
-    name: text(1, 255),
-    redirectUris: z.array(RedirectUri).min(1).max(20),
-    public: z.boolean().default(false),
-  })
-  .superRefine(
-    (input, context) => {
-      if (input.public) return
-      for (const [index, uri] of input.redirectUris.entries()) {
-        if (redirectKindOf(uri) !== 'private_use') continue
-        context.addIssue({
-          code: 'custom',
-          path: ['redirectUris', index],
-          params: { code: 'invalid_redirect_uri' },
-          message: 'must be https or a loopback address; private-use schemes require a public application',
-        })
-      }
-    },
-    // Told together with a fault elsewhere, such as a name that is missing.
-    { when: ({ value }) => Comparable.safeParse(value).success },
-  )
+/** What can be said of a new application. */
+const attributes = {
+  name: field(
+    text(1, 255),
+    'Name of the application, shown to users who are asked for consent',
+    'Name, shown to users who are asked for access',
+  ),
+  redirectUris: field(
+    z.array(RedirectUri).min(1).max(20),
+    'Where users are redirected; must match exactly, except for the port on 127.0.0.1 and [::1]',
+    'Redirect URI',
+  ),
+  public: field(
+    z.boolean().default(false),
+    'Whether it is a public client, such as a desktop or mobile app, which gets no secret',
+    'Public client, such as a desktop or mobile app, which gets no secret',
+  ),
+}
+
+export const AppInput = named(
+  'AppInput',
+  'The attributes of a new OAuth application',
+  sent(attributes, (object) =>
+    object.superRefine(
+      (input, context) => {
+        if (input.public) return
+        for (const [index, uri] of input.redirectUris.entries()) {
+          if (redirectKindOf(uri) !== 'private_use') continue
+          context.addIssue({
+            code: 'custom',
+            path: ['redirectUris', index],
+            params: { code: 'invalid_redirect_uri' },
+            message: 'must be https or a loopback address; private-use schemes require a public application',
+          })
+        }
+      },
+      // Told together with a fault elsewhere, such as a name that is missing.
+      { when: ({ value }) => Comparable.safeParse(value).success },
+    ),
+  ),
+)
 export type AppInput = z.output<typeof AppInput>
 
-export const App = z.object({
-  clientId: z.string(),
-  name: z.string(),
-  redirectUris: z.array(z.string()),
-  public: z.boolean(),
-  createdAt: Time,
-})
+function visible() {
+  return {
+    clientId: field(z.string(), 'Client id of the application, its client_id in OAuth 2.0'),
+    ...answered(attributes),
+    createdAt: field(Time, 'When the application was registered'),
+  }
+}
+
+export const App = named('App', 'An OAuth application, without its secret', shown(visible))
 export type App = z.output<typeof App>
 
 /** The response that registers an application: the only one with its secret. */
-export const NewApp = App.extend({
-  clientSecret: z.string().nullable(),
-})
+export const NewApp = named(
+  'NewApp',
+  'A new OAuth application, with its secret',
+  shown(() => ({
+    ...visible(),
+    clientSecret: field(
+      z.string().nullable(),
+      'The client secret. Shown only once: null for a public application and in a replayed response',
+    ),
+  })),
+)
 export type NewApp = z.output<typeof NewApp>
 
 /** OAuth applications, for admins. */
@@ -85,7 +115,7 @@ export const apps = {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ ...period('Registered'), ...paging }),
-    response: page(App),
+    response: page(App, 'OAuth applications'),
     status: 200,
     list: true,
     filters: inPeriod('createdAt'),

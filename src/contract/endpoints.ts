@@ -1,14 +1,20 @@
 import * as z from 'zod'
 import { eventPatterns } from './events.ts'
 import { choices, Instant, optional, period, Time, UpdatedSince, WebAddress } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { Message } from './messages.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 import { patchOf } from './patch.ts'
+import { changed } from './record-fields.ts'
 
 const endpointStatuses = ['active', 'disabled'] as const
-export const EndpointStatus = z.enum(endpointStatuses)
+export const EndpointStatus = named(
+  'EndpointStatus',
+  'Whether events are sent to an endpoint',
+  z.enum(endpointStatuses),
+)
 
 /** Whoever reads the list could read a password in the address, and a fragment is never sent. */
 const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isPlain(new URL(address)), {
@@ -16,35 +22,76 @@ const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isP
   error: 'must not contain a user name, a password or a fragment',
 })
 
-export const EndpointInput = z.strictObject({
-  url: EndpointUrl,
-  events: z.array(z.enum(eventPatterns)).min(1).max(eventPatterns.length).default(['*']),
-  description: z.string().trim().max(255).default(''),
-  status: EndpointStatus.default('active'),
-  expiresAt: optional(Instant),
-})
+/** What can be written of an endpoint. */
+const attributes = {
+  url: field(
+    EndpointUrl,
+    'Where events are sent: an https URL, or an http URL that the server allows',
+    'URL to send events to: https, or http on this machine',
+  ),
+  events: field(
+    z.array(z.enum(eventPatterns)).min(1).max(eventPatterns.length).default(['*']),
+    'What it subscribes to: events such as course.published, all events of a noun such as course.*, or * for all (default all)',
+    'Events such as course.published, course.* or * for all',
+  ),
+  description: field(z.string().trim().max(255).default(''), 'What the endpoint is for'),
+  status: field(EndpointStatus.default('active'), 'Whether events are sent to it', 'Whether events are sent'),
+  expiresAt: field(
+    optional(Instant),
+    'When the endpoint is deleted, null for never',
+    'Delete it then: a time, a day, a duration such as 2h, or never',
+  ),
+}
+
+export const EndpointInput = named('EndpointInput', 'The attributes of a webhook endpoint', sent(attributes))
 export type EndpointInput = z.output<typeof EndpointInput>
 
-export const EndpointPatch = patchOf(EndpointInput)
+export const EndpointPatch = named(
+  'EndpointPatch',
+  'The attributes of a webhook endpoint that change',
+  patchOf(EndpointInput),
+)
 
-export const Endpoint = z.object({
-  id: z.string(),
-  url: z.string(),
-  events: z.array(z.string()),
-  description: z.string(),
-  status: EndpointStatus,
-  disabledReason: z.enum(['gone']).nullable(),
-  expiresAt: Time.nullable(),
-  pausedUntil: Time.nullable(),
-  previousSecretUntil: Time.nullable(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+function visible() {
+  const { url, events, description, status, expiresAt } = answered(attributes)
+  return {
+    id: field(z.string(), 'Id of the endpoint, whe_…'),
+    url,
+    events: field(z.array(z.string()).max(eventPatterns.length), events.says),
+    description,
+    status,
+    disabledReason: field(
+      z.enum(['gone']).nullable(),
+      'Why the server disabled it: gone if the receiver returned 410; null if it did not',
+    ),
+    expiresAt,
+    pausedUntil: field(
+      Time.nullable(),
+      'Until when nothing is sent, because the receiver asked for a pause; null if it is not paused',
+    ),
+    previousSecretUntil: field(
+      Time.nullable(),
+      'Until when messages are also signed with the secret before; null if they are not',
+    ),
+    ...changed,
+  }
+}
+
+export const Endpoint = named('Endpoint', 'A webhook endpoint, without its secret', shown(visible))
 export type Endpoint = z.output<typeof Endpoint>
 
 /** The responses that make a secret: the only ones with it. */
-export const NewEndpoint = Endpoint.extend({ secret: z.string().nullable() })
+export const NewEndpoint = named(
+  'NewEndpoint',
+  'A webhook endpoint with its new secret',
+  shown(() => ({
+    ...visible(),
+    secret: field(
+      z.string().nullable(),
+      'The signing secret, whsec_…. Shown only once: null in a replayed response',
+    ),
+  })),
+)
 export type NewEndpoint = z.output<typeof NewEndpoint>
 
 /** Where events are sent, for admins. */
@@ -63,7 +110,7 @@ export const endpoints = {
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: page(Endpoint),
+    response: page(Endpoint, 'webhook endpoints'),
     status: 200,
     list: true,
     filters: {

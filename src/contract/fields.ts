@@ -45,6 +45,11 @@ export function sent<F extends Fields>(fields: F, refine?: (object: Sent<F>) => 
   return withFields(refine?.(object) ?? object, () => fields)
 }
 
+/** The object of a request with these fields, from which anything else is dropped. */
+export function dropping<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>> {
+  return withFields(z.object(shapeOf(fields)), () => fields)
+}
+
 /**
  * The object of a response with these fields, and with whatever else comes. It is made when it is looked into, which no
  * command does.
@@ -73,9 +78,14 @@ function wholeOf(schema: z.ZodType): z.ZodType {
     return wholeOf(schema.unwrap() as z.ZodType)
   }
   if (schema instanceof z.ZodNullable) return wholeOf(schema.unwrap() as z.ZodType).nullable()
-  // Made anew it would lose its bounds.
   if (schema instanceof z.ZodArray) {
-    return schema.clone({ ...schema.def, element: wholeOf(schema.element as z.ZodType) })
+    // Made anew it would lose its upper bound; a lower one is for those who send it.
+    const checks = schema.def.checks?.filter((check) => check._zod.def.check !== 'min_length')
+    return schema.clone({
+      ...schema.def,
+      ...(checks && { checks }),
+      element: wholeOf(schema.element as z.ZodType),
+    })
   }
   const fields = fieldsOf(schema)
   return fields ? shown(() => answered(fields)) : schema

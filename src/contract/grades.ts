@@ -12,9 +12,11 @@ import {
   text,
   UpdatedSince,
 } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
+import { changed } from './record-fields.ts'
 import { aboveMaximum, isGradable, largestScore, notGradable } from './score.ts'
 import { wholeCourse } from './whole-course.ts'
 
@@ -25,87 +27,172 @@ const score = z.number().min(0).max(largestScore)
 /** Source of grades that come from no other system. */
 export const defaultSource = 'manual'
 
+/** What can be written of a grade. */
+const attributes = {
+  learnerId: field(Reference, 'Learner: id, ext:<externalId> or email:<address>; responses have the id'),
+  courseId: field(
+    Reference,
+    'Course: id or ext:<externalId>; responses have the id',
+    'Course: id or external id',
+  ),
+  itemId: field(
+    text(1, 255).default(wholeCourse),
+    'What was graded, such as an exam; $course is the course as a whole, whose grade replaces the mean of the items',
+    'What was graded, such as exam-1; $course is the course as a whole',
+  ),
+  source: field(
+    text(1, 100).nullish(),
+    'Where the grade comes from: manual, or a system that sends grades (default the source of the stored grade of this item, else manual; required if several sources have one)',
+    'Where the grade comes from',
+  ),
+  label: field(z.string().trim().max(255).nullish(), 'Name of the item (default empty)', 'Name of the item'),
+  scoreGiven: field(
+    score.nullable(),
+    'Score of the learner, which may be up to 100 times the maximum; null clears the grade, so that it counts no longer and an older one does not return',
+    'Score of the learner, or none to clear the grade',
+  ),
+  scoreMaximum: field(
+    score.positive().nullish(),
+    'Score that counts as 100% (default 100)',
+    'Score that counts as 100%',
+  ),
+  weight: field(
+    Percent.nullish(),
+    'Weight of the item in the grade of the course; null for the weight that the assessment criteria give to its id or name, or equal weights',
+    'Weight of the item in the grade of the course',
+  ),
+  gradedAt: field(
+    Instant.optional(),
+    'When it was graded (default now)',
+    'Day or time of grading, or how long ago',
+  ),
+  published: field(
+    z.boolean().nullish(),
+    'Whether the learner sees the grade and it counts (default true)',
+    'Show the grade to the learner, and count it',
+  ),
+  extraCredit: field(
+    z.boolean().optional(),
+    'Whether the score may exceed the maximum; false refuses such a score with above_maximum (default true). Not stored',
+    'Accept a score above the maximum',
+  ),
+}
+
 /**
  * A grade; learner, course, source and item identify it. An absent field keeps the value of the stored grade, else has the
  * default, label and weight those of the item's other grades; null is the default.
  */
-export const GradeInput = z
-  .strictObject({
-    learnerId: Reference,
-    courseId: Reference,
-    itemId: text(1, 255).default(wholeCourse),
-    source: text(1, 100).nullish(),
-    label: z.string().trim().max(255).nullish(),
-    scoreGiven: score.nullable(),
-    scoreMaximum: score.positive().nullish(),
-    weight: Percent.nullish(),
-    gradedAt: Instant.optional(),
-    published: z.boolean().nullish(),
-    extraCredit: z.boolean().optional(),
-  })
-  .superRefine(({ scoreGiven, scoreMaximum, extraCredit }, context) => {
-    if (extraCredit !== false || typeof scoreMaximum !== 'number' || scoreGiven === null) return
-    if (scoreGiven <= scoreMaximum) return
-    const [path, params] = [['scoreGiven'], { code: 'above_maximum' }]
-    context.addIssue({ code: 'custom', path, params, message: aboveMaximum(scoreMaximum) })
-  })
-  .refine(
-    ({ scoreGiven, scoreMaximum }) =>
-      scoreGiven === null || isGradable(scoreGiven, scoreMaximum ?? largestScore),
-    {
-      path: ['scoreGiven'],
-      params: { code: 'out_of_range' },
-      error: notGradable,
-    },
-  )
+export const GradeInput = named(
+  'GradeInput',
+  'A grade. Learner, course, source and item identify it. An absent label, maximum, weight or publication stays as it is; for a first grade, label and weight are those of the item’s other grades, if there are any. null sets the default',
+  sent(attributes, (object) =>
+    object
+      .superRefine(({ scoreGiven, scoreMaximum, extraCredit }, context) => {
+        if (extraCredit !== false || typeof scoreMaximum !== 'number' || scoreGiven === null) return
+        if (scoreGiven <= scoreMaximum) return
+        const [path, params] = [['scoreGiven'], { code: 'above_maximum' }]
+        context.addIssue({ code: 'custom', path, params, message: aboveMaximum(scoreMaximum) })
+      })
+      .refine(
+        ({ scoreGiven, scoreMaximum }) =>
+          scoreGiven === null || isGradable(scoreGiven, scoreMaximum ?? largestScore),
+        {
+          path: ['scoreGiven'],
+          params: { code: 'out_of_range' },
+          error: notGradable,
+        },
+      ),
+  ),
+)
 export type GradeInput = z.output<typeof GradeInput>
 
-export const Grade = z.object({
-  id: z.string(),
-  learnerId: z.string(),
-  userEmail: z.string(),
-  userExternalId: z.string().nullable(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  courseExternalId: z.string().nullable(),
-  itemId: z.string(),
-  source: z.string(),
-  label: z.string(),
-  scoreGiven: z.number().nullable(),
-  scoreMaximum: z.number(),
-  percent: z.number().nullable(),
-  weight: z.number().nullable(),
-  gradedAt: Time,
-  published: z.boolean(),
-  deliveryId: z.string().nullable(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+const id = field(z.string(), 'Id of the grade, grd_…')
+
+/** What responses have beside and instead of what can be written: a stored grade has a value of each. */
+function visible() {
+  const { learnerId, courseId, itemId, scoreGiven } = answered(attributes)
+  return {
+    id,
+    learnerId,
+    userEmail: field(z.string(), 'E-mail address of the learner as it is now'),
+    userExternalId: field(z.string().nullable(), 'The school’s own id of the learner, as it is now'),
+    courseId,
+    courseTitle: field(z.string(), 'Title of the course as it is now'),
+    courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+    itemId,
+    source: field(text(1, 100), 'Where the grade comes from: manual, or a system that sends grades'),
+    label: field(z.string().trim().max(255), 'Name of the item'),
+    scoreGiven,
+    scoreMaximum: field(score.positive(), 'Score that counts as 100%'),
+    percent: field(
+      z.number().nullable(),
+      'Score in per cent of the maximum, above 100 where it exceeds that; null without a score',
+    ),
+    weight: field(Percent.nullable(), attributes.weight.says),
+    gradedAt: field(Time, 'When it was graded'),
+    published: field(z.boolean(), 'Whether the learner sees the grade and it counts'),
+    deliveryId: field(
+      z.string().nullable(),
+      'Id of the webhook delivery that it came with, whd_…; null for any other grade',
+    ),
+    ...changed,
+  }
+}
+
+export const Grade = named('Grade', 'A grade of a learner in a course', shown(visible))
 export type Grade = z.output<typeof Grade>
 
+const Warning = shown(() => ({
+  code: field(
+    z.enum(['unweighted']),
+    'unweighted: the item has no weight, while other items of the learner have one',
+  ),
+  detail: field(z.string(), 'The warning, as a sentence'),
+}))
+
 /** A grade as it was recorded, with what may not be as intended. */
-export const RecordedGrade = Grade.extend({
-  warnings: z
-    .array(z.object({ code: z.enum(['unweighted']), detail: z.string() }))
-    .max(1)
-    .optional(),
-})
+export const RecordedGrade = named(
+  'RecordedGrade',
+  'A grade as it was recorded',
+  shown(() => ({
+    ...visible(),
+    warnings: field(
+      z.array(Warning).max(1).optional(),
+      'What may not be as intended; absent if there is nothing',
+    ),
+  })),
+)
 export type RecordedGrade = z.output<typeof RecordedGrade>
 
 /** One entry of the history of a grade. */
-export const GradeStep = z.object({
-  gradeId: z.string(),
-  version: z.int(),
-  scoreGiven: z.number().nullable(),
-  scoreMaximum: z.number(),
-  gradedAt: Time,
-  published: z.boolean(),
-  deliveryId: z.string().nullable(),
-  recordedAt: Time,
-  recordedBy: z.string(),
-  recordedByEmail: z.string().nullable(),
-})
+export const GradeStep = named(
+  'GradeStep',
+  'One entry of the history of a grade',
+  shown(() => {
+    const { scoreGiven, scoreMaximum, published, gradedAt, deliveryId } = visible()
+    return {
+      gradeId: field(z.string(), 'Id of the grade'),
+      version: field(z.int(), 'Version of the grade that this entry made'),
+      scoreGiven,
+      scoreMaximum,
+      gradedAt,
+      published,
+      deliveryId: {
+        ...deliveryId,
+        says: 'Id of the webhook delivery that it came with, whd_…; null for any other entry',
+      },
+      recordedAt: field(Time, 'When the entry was recorded'),
+      recordedBy: field(
+        z.string(),
+        'Id of the user whose credential recorded it; webhook:<kind> where a webhook delivery did',
+      ),
+      recordedByEmail: field(
+        z.string().nullable(),
+        'E-mail address of that user as it is now; null where a webhook delivery did',
+      ),
+    }
+  }),
+)
 export type GradeStep = z.output<typeof GradeStep>
 
 /** The gradebook: the grades of learners in courses, item by item. */
@@ -128,7 +215,7 @@ export const grades = {
       sort: sorting(['createdAt', 'updatedAt', 'gradedAt'], '-createdAt'),
       ...paging,
     }),
-    response: page(Grade),
+    response: page(Grade, 'grades'),
     status: 200,
     list: true,
     filters: {
@@ -183,7 +270,7 @@ export const grades = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({ ...period('Recorded'), ...paging }),
-    response: page(GradeStep),
+    response: page(GradeStep, 'the history of a grade'),
     status: 200,
     list: true,
     filters: inPeriod('recordedAt'),

@@ -1,21 +1,26 @@
 import * as z from 'zod'
 import { period, Reference, Time } from './field.ts'
+import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { scopes } from './keys.ts'
 import { everyone, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
 /** What a user has allowed an OAuth application to do, and the family of tokens that came of it. */
-export const Grant = z.object({
-  id: z.string(),
-  userId: z.string(),
-  clientId: z.string(),
-  clientName: z.string(),
-  scopes: z.array(z.enum(scopes)),
-  createdAt: Time,
-  lastUsedAt: Time.nullable(),
-  expiresAt: Time,
-})
+export const Grant = named(
+  'Grant',
+  'The access that a user has given to an OAuth application',
+  shown(() => ({
+    id: field(z.string(), 'Id of the grant'),
+    userId: field(z.string(), 'Id of the user who gave access'),
+    clientId: field(z.string(), 'Client id of the application'),
+    clientName: field(z.string(), 'Name of the application'),
+    scopes: field(z.array(z.enum(scopes)), 'What the application can do on behalf of the user'),
+    createdAt: field(Time, 'When access was given'),
+    lastUsedAt: field(Time.nullable(), 'When the access was last used; null if never'),
+    expiresAt: field(Time, 'When the access ends unless it is used'),
+  })),
+)
 export type Grant = z.output<typeof Grant>
 
 /** Grants: one's own, and for admins those of others. */
@@ -35,7 +40,7 @@ export const grants = {
       ...period('Granted'),
       ...paging,
     }),
-    response: page(Grant),
+    response: page(Grant, 'grants'),
     status: 200,
     list: true,
     filters: {

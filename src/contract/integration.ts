@@ -1,10 +1,16 @@
 import * as z from 'zod'
 import { Instant, optional, Percent, Time, text } from './field.ts'
+import { answered, dropping, field, named, sent, shown } from './fields.ts'
 import { gradeToProgressChoices, lmsKinds } from './integration-choices.ts'
 import { patchOf } from './patch.ts'
+import { changed } from './record-fields.ts'
 
-export const LmsKind = z.enum(lmsKinds)
-export const GradeToProgress = z.enum(gradeToProgressChoices)
+export const LmsKind = named('LmsKind', 'Kind of the other learning management system', z.enum(lmsKinds))
+export const GradeToProgress = named(
+  'GradeToProgress',
+  'What a grade does to progress: nothing, 100% once the course is passed, or the grade is the percentage',
+  z.enum(gradeToProgressChoices),
+)
 
 const maximumItems = 1000
 
@@ -35,22 +41,30 @@ const Secret = z
   })
 
 /** A public key as JWK (RFC 7517); members that are not needed to verify a signature are dropped. */
-const PublicKey = z.object({
-  kty: z.literal('RSA'),
-  kid: z.string().min(1).max(255),
-  n: z
-    .string()
-    .min(342)
-    .max(1024)
-    .regex(/^[\w-]+$/),
-  e: z
-    .string()
-    .min(1)
-    .max(12)
-    .regex(/^[\w-]+$/),
+const PublicKey = dropping({
+  kty: field(z.literal('RSA'), 'Type of the key: RSA'),
+  kid: field(z.string().min(1).max(255), 'Id of the key, which a signature names'),
+  n: field(
+    z
+      .string()
+      .min(342)
+      .max(1024)
+      .regex(/^[\w-]+$/),
+    'Modulus, in base64url',
+  ),
+  e: field(
+    z
+      .string()
+      .min(1)
+      .max(12)
+      .regex(/^[\w-]+$/),
+    'Exponent, in base64url',
+  ),
 })
 
-const Jwks = z.object({ keys: z.array(PublicKey).min(1).max(20) })
+const Jwks = dropping({
+  keys: field(z.array(PublicKey).min(1).max(20), 'RSA public keys as JSON Web Keys (RFC 7517)'),
+})
 
 const GradeItem = z.strictObject({
   name: z.string().trim().max(255).default(''),
@@ -65,60 +79,120 @@ const GradeItems = z
     error: `must have at most ${maximumItems} items`,
   })
 
-export const IntegrationInput = z.strictObject({
-  baseUrl: optional(
-    address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment'),
+/** What can be written of an integration. */
+const attributes = {
+  baseUrl: field(
+    optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
+    'URL of the other system, for connection checks',
   ),
-  accessToken: Secret.nullable().optional(),
-  webhookSecrets: z.array(Secret).max(2).nullable().optional(),
-  oldSecretEndsAt: Instant.nullable().optional(),
-  rootAccountUuid: optional(text(1, 255)),
-  jwksUrl: optional(address(/^https:$/, 'must be an https URL without a user name, query or fragment')),
-  jwks: optional(Jwks),
-  gradeToProgress: GradeToProgress.default('none'),
-  gradeItems: GradeItems.default({}),
-  defaultGradeMaximum: z.number().positive().max(1_000_000).default(100),
-})
+  accessToken: field(Secret.nullable().optional(), 'Access token of the other system; can only be written'),
+  webhookSecrets: field(
+    z.array(Secret).max(2).nullable().optional(),
+    'The secret that the other system signs or sends events with; a second one is accepted until oldSecretEndsAt; can only be written',
+  ),
+  oldSecretEndsAt: field(
+    Instant.nullable().optional(),
+    'Until when the webhook secret before is accepted; null or a time in the past ends it',
+  ),
+  rootAccountUuid: field(
+    optional(text(1, 255)),
+    'UUID of the Canvas root account, which events signed by Canvas must carry; canvas only',
+  ),
+  jwksUrl: field(
+    optional(address(/^https:$/, 'must be an https URL without a user name, query or fragment')),
+    'URL of the keys that Canvas signs with (default the one that Canvas publishes); canvas only',
+  ),
+  jwks: field(
+    optional(Jwks),
+    'The keys that Canvas signs with, for servers that cannot fetch them; used instead of the URL; canvas only',
+  ),
+  gradeToProgress: field(GradeToProgress.default('none'), 'What a grade does to progress'),
+  gradeItems: field(
+    GradeItems.default({}),
+    'Items of the other gradebook by their id there, for systems that send scores without a maximum: name, maximum and weight',
+  ),
+  defaultGradeMaximum: field(
+    z.number().positive().max(1_000_000).default(100),
+    'Maximum of a score that is sent without one and is not among the items',
+  ),
+}
+
+export const IntegrationInput = sent(attributes)
 export type IntegrationInput = z.output<typeof IntegrationInput>
 
-export const IntegrationPatch = patchOf(IntegrationInput)
+export const IntegrationPatch = named(
+  'IntegrationPatch',
+  'What changes of an integration',
+  patchOf(IntegrationInput),
+)
+
+const setAt = field(Time, 'When it was set')
+const last4 = field(z.string().nullable(), 'Its last four characters; null if it is short')
 
 /** What is shown of a secret. */
-const ShownSecret = z.object({
-  setAt: Time,
-  last4: z.string().nullable(),
-  endsAt: Time.nullable(),
-})
+const ShownSecret = shown(() => ({
+  setAt,
+  last4,
+  endsAt: field(Time.nullable(), 'Until when it is accepted, if another has replaced it'),
+}))
 export type ShownSecret = z.output<typeof ShownSecret>
 
-export const Integration = z.object({
-  lmsKind: LmsKind,
-  baseUrl: z.string().nullable(),
-  secrets: z.object({ accessToken: ShownSecret.nullable(), webhook: z.array(ShownSecret) }),
-  rootAccountUuid: z.string().nullable(),
-  jwksUrl: z.string().nullable(),
-  jwks: Jwks.nullable(),
-  gradeToProgress: GradeToProgress,
-  gradeItems: z.record(z.string(), GradeItem),
-  defaultGradeMaximum: z.number(),
-  webhookPath: z.string(),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+const Secrets = shown(() => ({
+  accessToken: field(
+    shown(() => ({
+      setAt,
+      last4,
+      endsAt: field(Time.nullable(), 'Until when it is accepted; always null'),
+    })).nullable(),
+    'The access token; null if none is set',
+  ),
+  webhook: field(z.array(ShownSecret), 'The webhook secrets that are accepted, newest first'),
+}))
+
+const lmsKind = field(LmsKind, 'Kind of the other system')
+const webhookPath = field(z.string(), 'Path of this server to which the other system sends its events')
+
+export const Integration = named(
+  'Integration',
+  'The connection to another learning management system',
+  shown(() => {
+    const { baseUrl, rootAccountUuid, jwksUrl, gradeToProgress, gradeItems, defaultGradeMaximum } =
+      answered(attributes)
+    return {
+      lmsKind,
+      baseUrl,
+      secrets: field(Secrets, 'What may be shown of the secrets'),
+      rootAccountUuid,
+      jwksUrl,
+      jwks: field(Jwks.nullable(), attributes.jwks.says),
+      gradeToProgress,
+      gradeItems: field(z.record(z.string(), GradeItem), gradeItems.says),
+      defaultGradeMaximum,
+      webhookPath,
+      ...changed,
+    }
+  }),
+)
 export type Integration = z.output<typeof Integration>
 
-/** What a connection check found, one entry for each thing that was looked at. */
-export const IntegrationCheck = z.object({
-  lmsKind: LmsKind,
-  passed: z.boolean(),
-  webhookPath: z.string(),
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      status: z.enum(['ok', 'failed', 'skipped']),
-      detail: z.string(),
-    }),
+const Check = shown(() => ({
+  name: field(z.string(), 'What was checked'),
+  status: field(
+    z.enum(['ok', 'failed', 'skipped']),
+    'Result: ok, failed, or skipped because something is not set',
   ),
-})
+  detail: field(z.string(), 'What was found'),
+}))
+
+/** What a connection check found, one entry for each thing that was looked at. */
+export const IntegrationCheck = named(
+  'IntegrationCheck',
+  'What a connection check found',
+  shown(() => ({
+    lmsKind,
+    passed: field(z.boolean(), 'Whether nothing failed'),
+    webhookPath,
+    checks: field(z.array(Check), 'One entry for each thing that was checked'),
+  })),
+)
 export type IntegrationCheck = z.output<typeof IntegrationCheck>

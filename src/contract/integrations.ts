@@ -19,7 +19,7 @@ export const integrations = {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ ...period('Created'), updated_since: UpdatedSince, ...paging }),
-    response: page(Integration),
+    response: page(Integration, 'integrations'),
     status: 200,
     list: true,
     filters: { ...inPeriod('createdAt'), updated_since: updatedSince },
@@ -91,7 +91,7 @@ export const integrations = {
       updated_since: UpdatedSince,
       ...paging,
     }),
-    response: page(Mapping),
+    response: page(Mapping, 'mappings'),
     status: 200,
     list: true,
     filters: {

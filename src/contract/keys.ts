@@ -1,38 +1,68 @@
 import * as z from 'zod'
 import { Instant, ofUser, period, Reference, Time, text } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
 export const scopes = ['read', 'write', 'admin'] as const
 
-export const KeyInput = z.strictObject({
-  name: text(1, 255),
-  userId: Reference.optional(),
-  scopes: z.array(z.enum(scopes)).min(1).max(3).default(['read']),
-  expiresAt: Instant.nullable().optional(),
-})
+/** What can be said of a new API key. */
+const attributes = {
+  name: field(
+    text(1, 255),
+    'What the key is for, such as nightly export',
+    'Name, such as the program that uses the key',
+  ),
+  userId: field(
+    Reference.optional(),
+    'Owner: id, ext:<externalId> or email:<address>; the key acts as this user (default you)',
+    'Owner: id, external id or e-mail address',
+  ),
+  scopes: field(
+    z.array(z.enum(scopes)).min(1).max(3).default(['read']),
+    'What the key can do, within the role of its owner',
+    'Scopes',
+  ),
+  expiresAt: field(
+    Instant.nullable().optional(),
+    'When the key expires, null for never (default one year after it is created)',
+    'Expiry: a time, a day (at its start), a duration such as 90d, or never',
+  ),
+}
+
+export const KeyInput = named('KeyInput', 'The attributes of a new API key', sent(attributes))
 export type KeyInput = z.output<typeof KeyInput>
 
-export const Key = z.object({
-  id: z.string(),
-  userId: z.string(),
-  userEmail: z.string(),
-  name: z.string(),
-  prefix: z.string(),
-  last4: z.string(),
-  scopes: z.array(z.enum(scopes)),
-  expiresAt: Time.nullable(),
-  createdAt: Time,
-  lastUsedAt: Time.nullable(),
-  revokedAt: Time.nullable(),
-})
+function visible() {
+  const { name, userId, scopes } = answered(attributes)
+  return {
+    id: field(z.string(), 'Id of the key, key_…'),
+    userId: { ...userId, says: 'Id of the owner: the key acts as this user' },
+    userEmail: field(z.string(), 'E-mail address of the owner as it is now'),
+    name,
+    prefix: field(z.string(), 'First characters of the key'),
+    last4: field(z.string(), 'Last characters of the key'),
+    scopes,
+    expiresAt: field(Time.nullable(), 'When the key expires; null for never'),
+    createdAt: field(Time, 'When the key was created'),
+    lastUsedAt: field(Time.nullable(), 'When the key was last used, to the minute; null if never'),
+    revokedAt: field(Time.nullable(), 'When the key was revoked; null if it was not'),
+  }
+}
+
+export const Key = named('Key', 'An API key, without the key itself', shown(visible))
 export type Key = z.output<typeof Key>
 
 /** The response that creates an API key: the only one with its text. */
-export const NewKey = Key.extend({
-  key: z.string().nullable(),
-})
+export const NewKey = named(
+  'NewKey',
+  'A new API key, with the key itself',
+  shown(() => ({
+    ...visible(),
+    key: field(z.string().nullable(), 'The API key. Shown only once: null in a replayed response'),
+  })),
+)
 export type NewKey = z.output<typeof NewKey>
 
 /** API keys, for admins. */
@@ -46,7 +76,7 @@ export const keys = {
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ user_id: ofUser, ...period('Created'), ...paging }),
-    response: page(Key),
+    response: page(Key, 'API keys'),
     status: 200,
     list: true,
     filters: {

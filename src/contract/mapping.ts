@@ -1,28 +1,42 @@
 import * as z from 'zod'
-import { Reference, Time } from './field.ts'
+import { Reference } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { LmsKind } from './integration.ts'
 import { mappedNouns } from './integration-choices.ts'
+import { changed } from './record-fields.ts'
 
-export const MappedNoun = z.enum(mappedNouns)
+export const MappedNoun = named('MappedNoun', 'What is mapped: a course or a user', z.enum(mappedNouns))
+
+const attributes = {
+  noun: field(MappedNoun, 'What is mapped: course or user'),
+  externalKey: field(z.string().min(1).max(255), 'Id of the course or user in the other system'),
+  reference: field(
+    Reference,
+    'Course: id or ext:<externalId>; user: id, ext:<externalId> or email:<address>; responses have the id',
+  ),
+}
 
 /** A mapping, always sent as a whole. System, noun and key tell it from all others. */
-export const MappingInput = z.strictObject({
-  noun: MappedNoun,
-  externalKey: z.string().min(1).max(255),
-  reference: Reference,
-})
+export const MappingInput = named(
+  'MappingInput',
+  'A mapping, always as a whole. System, noun and key identify it',
+  sent(attributes),
+)
 export type MappingInput = z.output<typeof MappingInput>
 
-export const Mapping = z.object({
-  id: z.string(),
-  lmsKind: LmsKind,
-  noun: MappedNoun,
-  externalKey: z.string(),
-  reference: z.string(),
-  name: z.string().nullable(),
-  targetStatus: z.enum(['active', 'deleted']),
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-})
+export const Mapping = named(
+  'Mapping',
+  'What a course or user of the other system is here',
+  shown(() => ({
+    id: field(z.string(), 'Id of the mapping, map_…'),
+    lmsKind: field(LmsKind, 'Kind of the other system'),
+    ...answered(attributes),
+    name: field(
+      z.string().nullable(),
+      'Title of the course or e-mail address of the user, as it is now; null if it was deleted permanently',
+    ),
+    targetStatus: field(z.enum(['active', 'deleted']), 'Whether the course or user is there, or was deleted'),
+    ...changed,
+  })),
+)
 export type Mapping = z.output<typeof Mapping>

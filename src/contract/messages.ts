@@ -1,40 +1,63 @@
 import * as z from 'zod'
 import { messageTypes } from './events.ts'
 import { choices, exactly, period, Time } from './field.ts'
+import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
-export const MessageStatus = z.enum(messageStatuses)
+export const MessageStatus = named(
+  'MessageStatus',
+  'Whether a message was delivered, is still to be sent, or was given up',
+  z.enum(messageStatuses),
+)
+
+function visible() {
+  return {
+    id: field(z.string(), 'Id of the message, msg_…: the header webhook-id of each attempt'),
+    endpointId: field(z.string(), 'Id of the endpoint'),
+    type: field(z.string(), 'The event, such as course.published'),
+    subject: field(
+      z.string(),
+      'Id of the learner or course that it is about; messages about the same are sent in their order',
+    ),
+    status: field(MessageStatus, 'Whether it was delivered, is still to be sent, or was given up'),
+    attemptCount: field(z.int(), 'Number of attempts so far'),
+    lastResult: field(z.string().nullable(), 'Result of the last attempt; null before the first one'),
+    nextAttemptAt: field(
+      Time.nullable(),
+      'When it is sent next; null while it is being sent, waits for an earlier one, or is finished',
+    ),
+    createdAt: field(Time, 'When the event happened'),
+    finishedAt: field(Time.nullable(), 'When it was delivered or given up; null before that'),
+  }
+}
 
 /** One event for one endpoint. */
-export const Message = z.object({
-  id: z.string(),
-  endpointId: z.string(),
-  type: z.string(),
-  subject: z.string(),
-  status: MessageStatus,
-  attemptCount: z.int(),
-  lastResult: z.string().nullable(),
-  nextAttemptAt: Time.nullable(),
-  createdAt: Time,
-  finishedAt: Time.nullable(),
-})
+export const Message = named('Message', 'A webhook message: one event for one endpoint', shown(visible))
 export type Message = z.output<typeof Message>
 
-/** One attempt to deliver a message; `status` is that of HTTP, null where no response came. */
-export const Attempt = z.object({
-  number: z.int(),
-  startedAt: Time,
-  durationMs: z.int(),
-  status: z.int().nullable(),
-  result: z.string(),
-  response: z.string(),
-})
+/** One attempt to deliver a message. */
+export const Attempt = shown(() => ({
+  number: field(z.int(), 'Number of the attempt, from 1'),
+  startedAt: field(Time, 'When the attempt began'),
+  durationMs: field(z.int(), 'How long it took, in milliseconds'),
+  status: field(z.int().nullable(), 'HTTP status of the response; null if there was none'),
+  result: field(z.string(), 'What came of it, in words'),
+  response: field(z.string(), 'The beginning of the body of the response'),
+}))
 export type Attempt = z.output<typeof Attempt>
 
-export const MessageDetails = Message.extend({ body: z.string(), attempts: z.array(Attempt) })
+export const MessageDetails = named(
+  'MessageDetails',
+  'A webhook message with its body and its last attempts',
+  shown(() => ({
+    ...visible(),
+    body: field(z.string(), 'The body as it is sent, JSON with type, timestamp and data'),
+    attempts: field(z.array(Attempt), 'The last attempts, in their order'),
+  })),
+)
 export type MessageDetails = z.output<typeof MessageDetails>
 
 /** Events on their way to endpoints, for admins. */
@@ -54,7 +77,7 @@ export const messages = {
       ...period('Created'),
       ...paging,
     }),
-    response: page(Message),
+    response: page(Message, 'webhook messages'),
     status: 200,
     list: true,
     filters: {

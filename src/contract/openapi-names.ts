@@ -141,19 +141,5 @@ export const choices: Named = {
 
 /** Which request says how long, high or many the fields of a response are. */
 export const bounded: Readonly<Record<string, string>> = {
-  Lease: 'LeaseInput',
-  Progress: 'ProgressInput',
-  ProgressStep: 'ProgressInput',
-  Grade: 'GradeInput',
-  RecordedGrade: 'GradeInput',
-  GradeStep: 'GradeInput',
   LearnerRow: 'ProgressInput',
-  Key: 'KeyInput',
-  NewKey: 'KeyInput',
-  App: 'AppInput',
-  NewApp: 'AppInput',
-  Endpoint: 'EndpointInput',
-  NewEndpoint: 'EndpointInput',
-  Integration: 'IntegrationPatch',
-  Mapping: 'MappingInput',
 }

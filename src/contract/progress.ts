@@ -11,61 +11,115 @@ import {
   Time,
   UpdatedSince,
 } from './field.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
+import { updatedAt, version } from './record-fields.ts'
 
 /** Derived from the completion percentage when progress is recorded. */
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const
-export const ProgressStatus = z.enum(progressStatuses)
+export const ProgressStatus = named(
+  'ProgressStatus',
+  'Derived from the completion percentage when progress is recorded',
+  z.enum(progressStatuses),
+)
+
+/** What can be written of progress. */
+const attributes = {
+  courseId: field(
+    Reference,
+    'Course: id or ext:<externalId>; responses have the id',
+    'Course: id or external id',
+  ),
+  completionPercentage: field(
+    Percent,
+    'Percentage of the course that is completed, 0–100; a number, not text',
+    'Percentage completed, 0–100',
+  ),
+  lastAccessed: field(
+    Instant.optional(),
+    'When the learner last accessed the course (default now)',
+    'Day or time of the progress, or how long ago, such as 2h',
+  ),
+}
+const learnerId = field(Reference, 'Learner: id, ext:<externalId> or email:<address>; responses have the id')
 
 /** The progress of a learner in one course, always sent as a whole. */
-export const ProgressInput = z.strictObject({
-  courseId: Reference,
-  completionPercentage: Percent,
-  lastAccessed: Instant.optional(),
-})
+export const ProgressInput = named(
+  'ProgressInput',
+  'The progress of a learner in a course, always as a whole',
+  sent(attributes),
+)
 export type ProgressInput = z.output<typeof ProgressInput>
 
 /** One item of a batch. */
-export const ProgressItem = z.strictObject({ learnerId: Reference, ...ProgressInput.shape })
+export const ProgressItem = named(
+  'ProgressItem',
+  'The progress of one learner in one course',
+  sent({ learnerId, ...attributes }),
+)
 export type ProgressItem = z.output<typeof ProgressItem>
 
-export const Progress = z.object({
-  learnerId: z.string(),
-  userEmail: z.string(),
-  userExternalId: z.string().nullable(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  courseExternalId: z.string().nullable(),
-  completionPercentage: z.number(),
-  status: ProgressStatus,
-  startedAt: Time.nullable(),
-  lastAccessed: Time,
-  completedAt: Time.nullable(),
-  version: z.int(),
-  updatedAt: Time,
-})
+/** Whose progress it is, in which course, and how far it is. */
+function visible(asOf: string) {
+  const { courseId, completionPercentage, lastAccessed } = answered(attributes)
+  return {
+    learnerId: field(z.string(), learnerId.says),
+    userEmail: field(z.string(), `E-mail address of the learner as it is now${asOf}`),
+    userExternalId: field(z.string().nullable(), 'The school’s own id of the learner, as it is now'),
+    courseId,
+    courseTitle: field(z.string(), `Title of the course as it is now${asOf}`),
+    courseExternalId: field(z.string().nullable(), 'The school’s own id of the course, as it is now'),
+    completionPercentage,
+    status: field(
+      ProgressStatus,
+      'not_started at 0, completed from the completion threshold of the course, in_progress between',
+    ),
+    lastAccessed: { ...lastAccessed, says: 'When the learner last accessed the course' },
+  }
+}
+
+export const Progress = named(
+  'Progress',
+  'The progress of a learner in a course',
+  shown(() => {
+    const { lastAccessed, ...others } = visible(', whatever the version of the progress')
+    return {
+      ...others,
+      startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
+      lastAccessed,
+      completedAt: field(
+        Time.nullable(),
+        'When the learner first reached the completion threshold; kept if progress falls again',
+      ),
+      version,
+      updatedAt,
+    }
+  }),
+)
 export type Progress = z.output<typeof Progress>
 
 /** One entry of the progress history of a learner in a course. */
-export const ProgressStep = z.object({
-  learnerId: z.string(),
-  userEmail: z.string(),
-  userExternalId: z.string().nullable(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  courseExternalId: z.string().nullable(),
-  version: z.int(),
-  completionPercentage: z.number(),
-  status: ProgressStatus,
-  lastAccessed: Time,
-  recordedAt: Time,
-})
+export const ProgressStep = named(
+  'ProgressStep',
+  'One entry of the progress history of a learner in a course',
+  shown(() => {
+    const { completionPercentage, status, lastAccessed, ...whose } = visible('')
+    return {
+      ...whose,
+      version: field(z.int(), 'Version of the progress that this entry made'),
+      completionPercentage,
+      status,
+      lastAccessed,
+      recordedAt: field(Time, 'When the entry was recorded'),
+    }
+  }),
+)
 export type ProgressStep = z.output<typeof ProgressStep>
 
-const ProgressPage = page(Progress)
-const ProgressStepPage = page(ProgressStep)
+const ProgressPage = page(Progress, 'progress records')
+const ProgressStepPage = page(ProgressStep, 'the progress history of a learner in a course')
 
 const { include_total: _, ...uncounted } = paging
 

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { fieldsOf } from '../../contract/fields.ts'
 import { type Grade, GradeInput, type GradeStep, grades, RecordedGrade } from '../../contract/grades.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
@@ -126,7 +127,7 @@ export const gradeRoutes = routesOf(grades, {
 /** What of a body can be written; what only the server sets may be sent back as it was. */
 function writable(rawBody: unknown): unknown {
   if (!isJsonObject(rawBody)) return rawBody
-  const shown = (field: string) => Object.hasOwn(RecordedGrade.shape, field)
+  const shown = (field: string) => Object.hasOwn(fieldsOf(RecordedGrade) ?? {}, field)
   return Object.fromEntries(
     Object.entries(rawBody).filter(([field]) => Object.hasOwn(GradeInput.shape, field) || !shown(field)),
   )
