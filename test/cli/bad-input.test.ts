@@ -116,7 +116,7 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     [
       'courses unpublish ext:sea',
       6,
-      /Course crs_\w+ cannot become draft while learners have progress.*\n {2}hint: .* learnctl courses archive ext:sea\n/,
+      /Course Sea cannot become draft while learners have progress.*\n {2}hint: .* learnctl courses archive ext:sea\n/,
     ],
     ['courses delete ext:sea --yes', 6, 'The course has learner progress or grades.'],
     ['courses update ext:sea --title x --if-version 7', 6, 'The current version is 1'],

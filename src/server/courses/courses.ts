@@ -160,14 +160,14 @@ function updateOf(current: Course, course: Course, changed: readonly string[]): 
 
 async function requireTransition(
   call: Call,
-  { id, status: from }: Course,
+  { id, title, status: from }: Course,
   to: Course['status'],
 ): Promise<void> {
   if (from === to) return
   const allowed = transitions[from]
   if (!allowed.includes(to)) throw badTransition(from, to, allowed)
   if (to === 'draft' && (await hasProgress(call, id))) {
-    throw badTransition(from, to, ['archived'], 'while learners have progress in it', `Course ${id}`)
+    throw badTransition(from, to, ['archived'], 'while learners have progress in it', `Course ${title}`)
   }
 }
 

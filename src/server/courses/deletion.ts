@@ -167,14 +167,19 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
 /** Restores a deleted lesson to its place; without its module if that no longer exists. */
 export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDeleted>) {
   const { database, now } = call
-  const { id, version, course_id: courseId } = await findDeleted(call, 'lessons', call.params.deletedLessonId)
+  const {
+    id,
+    version,
+    title,
+    course_id: courseId,
+  } = await findDeleted(call, 'lessons', call.params.deletedLessonId)
   requireVersion(call, version)
   if (!(await resolve(database, 'courses', courseId))) {
-    throw new ProblemError(
-      'course_deleted',
-      `Course ${courseId} of lesson ${id} is deleted; restore the course first.`,
-      { members: { id: courseId } },
+    const course = await database.one<Row & { title: string }>(
+      sql`select title from deleted_courses where id = ${courseId}`,
     )
+    const detail = `Course ${course?.title ?? courseId} of lesson ${title} is deleted; restore the course first.`
+    throw new ProblemError('course_deleted', detail, { members: { id: courseId } })
   }
   requireNotArchived(await findCourse(database, courseId))
   await takeFromTrash(database, 'lesson', id)
@@ -194,9 +199,9 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
 /** Returns the deleted record of a reference that can be restored; throws 404. */
 async function findDeleted({ database, now }: Call, table: 'courses' | 'lessons', reference: string) {
   const rows = `deleted_${table}`
-  const row = await database.one<Row & { id: string; version: number; course_id: string }>(sql`
-    select t.id, t.version, d.course_id from (
-      select id, version from ${raw(rows)} where ${isReferred(table, reference, rows)}) t
+  const row = await database.one<Row & { id: string; version: number; title: string; course_id: string }>(sql`
+    select t.id, t.version, t.title, d.course_id from (
+      select id, version, title from ${raw(rows)} where ${isReferred(table, reference, rows)}) t
     join deletions d on d.id = t.id where d.deleted_at > ${trashEnd(now)}`)
   if (!row) throw notFound(`deleted ${kindOf[table]}`, reference)
   return row

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { credentialPrefixes } from '../../codec/credential-text.ts'
 import { type Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
 import type { Scope } from '../../contract/operation.ts'
+import type { User } from '../../contract/users.ts'
 import { grantable } from '../access/principal.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
@@ -67,7 +68,7 @@ export const keyRoutes = routesOf(keys, {
     if (expiresAt !== null && expiresAt <= now) {
       throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
     }
-    await requireRoom(call, owner.id)
+    await requireRoom(call, owner)
     return createKey(call, { ...input, userId: owner.id, expiresAt })
   },
 
@@ -133,14 +134,14 @@ async function ownerOf({ database }: Call, reference: string) {
   )
 }
 
-/** Throws 409 if a user has the maximum of active keys. */
-async function requireRoom({ database, now }: Call, userId: string): Promise<void> {
-  const own = sql`select 1 as one from api_keys where user_id = ${userId} and revoked_at is null`
+/** Throws 409 where a user has the maximum number of active keys: neither expired nor revoked. */
+async function requireRoom({ database, now }: Call, { id, email }: User): Promise<void> {
+  const own = sql`select 1 as one from api_keys where user_id = ${id} and revoked_at is null`
   const row = await database.one<Row & { active: number }>(sql`
     select count(*) as active from (
       ${own} and expires_at > ${now} union all ${own} and expires_at is null limit ${maxActive}) live`)
   if (Number(row?.active) < maxActive) return
-  const detail = `A user can have at most ${maxActive} active API keys; revoke one of user ${userId} first.`
+  const detail = `A user can have at most ${maxActive} active API keys; revoke one of ${email} first.`
   throw new ProblemError('limit_reached', detail)
 }
 

@@ -114,9 +114,9 @@ export const gradeRoutes = routesOf(grades, {
         return recorded
       }
       if (graded.before && onExists === 'fail') {
-        throw new ProblemError('duplicate', `Grade ${graded.before.id} exists.`, {
-          members: { id: graded.before.id },
-        })
+        const { id, userEmail, itemId, courseTitle } = graded.before
+        const detail = `User ${userEmail} already has a grade for item ${itemId} in course ${courseTitle}: ${id}.`
+        throw new ProblemError('duplicate', detail, { members: { id } })
       }
       const outcome = await upsert(onExists, graded.before, write, write)
       return { ...outcome, ...warnings?.[0] }

@@ -94,7 +94,9 @@ export const setMappings: Handler<Operations['mapBatch']> = (call) => {
     const input = parseBody(MappingInput, item.rawBody)
     const before = await stored(item, kind, input)
     if (before && onExists === 'fail') {
-      throw new ProblemError('duplicate', `Mapping ${before.id} exists.`, { members: { id: before.id } })
+      const { id, noun, externalKey, name, reference } = before
+      const detail = `A mapping of ${noun} ${externalKey} to ${name ?? reference} already exists: ${id}.`
+      throw new ProblemError('duplicate', detail, { members: { id } })
     }
     const write = async () => keep(item, kind, { ...input, targetId: await targetOf(item, input) }, before)
     return upsert(onExists, before, write, write)

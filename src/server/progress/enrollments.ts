@@ -106,7 +106,7 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
   if (before && before.status !== 'deleted') {
     throw new ProblemError(
       'duplicate',
-      `User ${userId} is already enrolled in course ${courseId} as ${input.role}: ${before.id} (${before.status}).`,
+      `User ${shown.userEmail} is already enrolled in course ${shown.courseTitle} as ${input.role}: ${before.id} (${before.status}).`,
       { members: { id: before.id, existingStatus: before.status } },
     )
   }

@@ -197,7 +197,7 @@ async function requireEnrolled(
     {}
   throw new ProblemError(
     'enrollment_inactive',
-    `Enrolment ${id} is ${before.enrollment}; set its status to active first.`,
+    `The enrolment of ${learner.email} in course ${course.title} is ${before.enrollment}; set the status of ${id} to active first.`,
     { members: { id } },
   )
 }

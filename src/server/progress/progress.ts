@@ -7,7 +7,8 @@ import {
   type ProgressStep,
   progress,
 } from '../../contract/progress.ts'
-import { knownCourses } from '../courses/course-row.ts'
+import { findCourse, knownCourses } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -66,11 +67,7 @@ export const progressRoutes = routesOf(progress, {
         return { id: written.learnerId, version: written.version }
       }
       const before = await existing(item)
-      if (before && onExists === 'fail') {
-        throw new ProblemError('duplicate', `User ${before.id} already has progress in this course.`, {
-          members: { id: before.id },
-        })
-      }
+      if (before && onExists === 'fail') throw await alreadyRecorded(call, before)
       return upsert(onExists, before, write, write)
     })
   },
@@ -89,12 +86,27 @@ async function serverSet({ database, rawBody }: Call, userId: string): Promise<P
   )
 }
 
-async function existing({ database, rawBody }: Call): Promise<{ id: string; version: number } | undefined> {
+interface ExistingRow extends Row {
+  readonly id: string
+  readonly version: number
+  readonly course_id: string
+}
+
+async function alreadyRecorded(
+  { database }: Call,
+  { id, course_id: courseId }: ExistingRow,
+): Promise<ProblemError> {
+  const [{ email }, { title }] = await Promise.all([findUser(database, id), findCourse(database, courseId)])
+  const detail = `User ${email} already has progress in course ${title}.`
+  return new ProblemError('duplicate', detail, { members: { id } })
+}
+
+async function existing({ database, rawBody }: Call): Promise<ExistingRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { learnerId, courseId } = rawBody
   if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
-  return database.one<{ id: string; version: number }>(sql`
-    select user_id as id, version from progress
+  return database.one<ExistingRow>(sql`
+    select user_id as id, version, course_id from progress
     where user_id = ${(await resolve(database, 'users', learnerId)) ?? ''}
       and course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}`)
 }

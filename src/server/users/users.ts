@@ -181,7 +181,7 @@ function requireMayCreate(call: Call, { role, password }: UserInput): void {
 async function requireMayChange(call: Call, current: User, input: UserInput): Promise<void> {
   // A batch that may create users may not be allowed to change them.
   if (!isRole(call, 'admin')) {
-    throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.id}.`)
+    throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.email}.`)
   }
   if (current.role === 'admin') requireAdmin(call, 'Changing an admin')
   if (input.role === 'admin') requireAdmin(call, 'Changing a role to admin')

@@ -267,7 +267,14 @@ test('a lesson of a deleted or archived course is not restored', async ({ academ
   await admin.put(path, { status: 'archived' })
   expect(await restore()).toMatchObject({ status: 409, body: { code: 'course_archived' } })
   await admin.delete(`${path}?force=true`)
-  expect(await restore()).toMatchObject({ status: 409, body: { code: 'course_deleted', id: courseId } })
+  expect(await restore()).toMatchObject({
+    status: 409,
+    body: {
+      code: 'course_deleted',
+      detail: 'Course Marine Biology of lesson Fins is deleted; restore the course first.',
+      id: courseId,
+    },
+  })
   await admin.post(`/v1/deleted-courses/${courseId}/restore`)
   await admin.put(path, { status: 'published' })
   // It was deleted before the course: the course came back without it.

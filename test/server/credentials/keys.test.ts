@@ -189,7 +189,7 @@ test('a user has at most 50 active keys; one that was revoked or has expired mak
     status: 409,
     body: {
       code: 'limit_reached',
-      detail: `A user can have at most 50 active API keys; revoke one of user ${instructor.id} first.`,
+      detail: `A user can have at most 50 active API keys; revoke one of ${instructor.email} first.`,
     },
   })
   expect((await admin.post('/v1/keys', { name: 'own' })).status).toBe(201)

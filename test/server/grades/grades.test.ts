@@ -295,9 +295,10 @@ test('grades come in batches', async ({ admin, learner }) => {
   expect(results).toMatchObject([{ status: 201 }, { status: 422 }, { status: 404 }])
   const again = (await admin.post('/v1/grades/batch', { items: [item('a', 50), item('a', 70)] })).body
   expect(again.results).toMatchObject([{ status: 200, code: 'unchanged' }, { status: 200 }])
+  const taken = `User ${learner.email} already has a grade for item a in course `
   for (const [onExists, expected] of [
     ['skip', { status: 200, code: 'skipped' }],
-    ['fail', { status: 409, code: 'duplicate' }],
+    ['fail', { status: 409, code: 'duplicate', detail: expect.stringContaining(taken) }],
   ] as const) {
     const { body } = await admin.post('/v1/grades/batch', { onExists, items: [item('a', 90)] })
     expect(body.results).toMatchObject([expected])

@@ -116,5 +116,6 @@ test('many are mapped at once, each judged by itself', async ({ admin, learner }
     [422, 'validation_failed'],
   ])
   const again = await admin.post(`${path}/batch`, { items: items.slice(0, 1), onExists: 'fail' })
-  expect(again.body.results).toMatchObject([{ status: 409, code: 'duplicate' }])
+  const detail = expect.stringMatching(/^A mapping of course 1 to One already exists: map_\w+\.$/)
+  expect(again.body.results).toMatchObject([{ status: 409, code: 'duplicate', detail }])
 })

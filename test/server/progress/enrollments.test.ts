@@ -56,7 +56,12 @@ test('there is one enrolment per course, user and role', async ({ admin, learner
   const { body: first } = await admin.post('/v1/enrollments', enrollment)
   expect(await admin.post('/v1/enrollments', enrollment)).toMatchObject({
     status: 409,
-    body: { code: 'duplicate', id: first.id, existingStatus: 'active' },
+    body: {
+      code: 'duplicate',
+      detail: `User ${learner.email} is already enrolled in course ${first.courseTitle} as learner: ${first.id} (active).`,
+      id: first.id,
+      existingStatus: 'active',
+    },
   })
   expect((await admin.post('/v1/enrollments', { ...enrollment, role: 'instructor' })).status).toBe(201)
 })

@@ -102,6 +102,18 @@ test('unknown learners and courses are 404, the course with its place', async ({
   })
 })
 
+test('a batch that replaces nothing names the learner and the course of progress that is there', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin, { title: 'Ethics' })
+  await setter(admin, learner, courseId)(10)
+  const items = [{ learnerId: learner.id, courseId, completionPercentage: 20 }]
+  const { body } = await admin.post('/v1/progress/batch', { items, onExists: 'fail' })
+  const detail = `User ${learner.email} already has progress in course Ethics.`
+  expect(body.results).toMatchObject([{ status: 409, code: 'duplicate', id: learner.id, detail }])
+})
+
 test('an inactive enrolment, an inactive user and a course without tracking take no progress', async ({
   admin,
   learner,
@@ -109,7 +121,15 @@ test('an inactive enrolment, an inactive user and a course without tracking take
   const courseId = await courseOf(admin)
   const set = setter(admin, learner, courseId)
   const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
-  expect(await set(1)).toMatchObject({ status: 409, body: { code: 'enrollment_inactive', id: body.id } })
+  const whose = `The enrolment of ${learner.email} in course ${body.courseTitle}`
+  expect(await set(1)).toMatchObject({
+    status: 409,
+    body: {
+      code: 'enrollment_inactive',
+      detail: `${whose} is inactive; set the status of ${body.id} to active first.`,
+      id: body.id,
+    },
+  })
   await admin.delete(`/v1/enrollments/${body.id}`)
   expect(await set(1)).toMatchObject({ status: 409, body: { code: 'enrollment_inactive' } })
   const untracked = await courseOf(admin, { progressTracking: { enabled: false } })

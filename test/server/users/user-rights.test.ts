@@ -31,7 +31,7 @@ test('instructors change nobody, not by a batch either', async ({ admin, analyst
     ],
   })
   expect(answer.body.results).toMatchObject([
-    { index: 0, status: 403, code: 'forbidden' },
+    { index: 0, status: 403, code: 'forbidden', detail: `Role instructor cannot change user ${email}.` },
     { index: 1, status: 201 },
     { index: 2, status: 403, code: 'forbidden' },
   ])

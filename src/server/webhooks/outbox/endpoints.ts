@@ -134,7 +134,7 @@ export const endpointRoutes = routesOf(endpoints, {
     if (row.status !== 'active') {
       throw new ProblemError(
         'endpoint_disabled',
-        `Webhook endpoint ${row.id} is disabled; set it active first.`,
+        `Webhook endpoint ${row.url} is disabled; set it active first.`,
       )
     }
     const data = { endpointId: row.id, description: row.description }

@@ -67,7 +67,7 @@ export const messageRoutes = routesOf(messages, {
     if (endpoint.status !== 'active') {
       throw new ProblemError(
         'endpoint_disabled',
-        `Webhook endpoint ${endpoint.id} is disabled; set it active first.`,
+        `Webhook endpoint ${endpoint.url} is disabled; set it active first.`,
       )
     }
     // One that is being sent is left to whoever sends it.

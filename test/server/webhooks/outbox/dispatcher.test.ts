@@ -142,7 +142,13 @@ test('410 disables the endpoint: nothing more is sent or queued until it is set 
     version: 2,
   })
   await course(admin, 'Ethics')
-  expect(await admin.post(`${path}/test`)).toMatchObject({ status: 409, body: { code: 'endpoint_disabled' } })
+  expect(await admin.post(`${path}/test`)).toMatchObject({
+    status: 409,
+    body: {
+      code: 'endpoint_disabled',
+      detail: `Webhook endpoint ${receiver.url} is disabled; set it active first.`,
+    },
+  })
   expect(await messagesOf(admin, id)).toHaveLength(1)
 
   receiver.answer = status(200)
