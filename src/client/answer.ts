@@ -1,102 +1,85 @@
-import { jsonText, parseJsonOrNull } from '../codec/json-text.ts'
-import type { HttpResponse } from '../contract/http.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
-import { answer, type Body, mediaTypeOf, readBody, readBytes } from './decode.ts'
-import { ProtocolError, type Target } from './errors.ts'
-import { foundList, listBodyOf, thingIn } from './foreign/body.ts'
-import { nounOf } from './foreign/names.ts'
-import { type FailureStatus, failureIn, saysNothingDone } from './foreign/refusal.ts'
-import type { RawPage } from './foreign/walk.ts'
+import { isConfirmed, type OutgoingRequest } from './call-input.ts'
+import { answer, readBody } from './decode.ts'
+import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 
-/** The most that is read of a body that nobody expects: 64 KiB. */
-const maximumRemarkBytes = 64 * 1024
-
-/** Makes the error of a refusal; `failure` is the status that a success has in its body. */
-export type Refuse = (target: Target, reply: HttpResponse, failure: FailureStatus) => Promise<Error>
-
-/** What an answer was made of. */
-export interface ReadAnswer {
-  /** The thing without its envelope, or the items of a list in `data`; undefined where the operation answers nothing. */
-  readonly data: unknown
-  /** The whole body. */
-  readonly body: unknown
-  readonly form: Body['form']
+/** One page of a list. */
+export interface RawPage {
+  readonly items: readonly unknown[]
+  /** The objects around the items, the whole body first; none for a bare array. */
+  readonly around: readonly JsonObject[]
+  readonly headers: HttpHeaders
+  /** True for a page of a server of this API. */
+  readonly isOwn: boolean
 }
 
-/** The body of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
-async function readSuccess(
-  target: Target,
-  reply: HttpResponse,
-  refuse: Refuse,
-  limitBytes?: number,
-): Promise<Body> {
-  const body = await readBody(target, reply, limitBytes)
-  if (body.form === 'json') await assertSuccess(target, reply, body.value, refuse)
-  return body
+/** One page, and whether it is the last one. */
+export interface WalkedPage extends RawPage {
+  /** True where the list has more, whether it can be had or not. */
+  readonly more: boolean
 }
 
-async function assertSuccess(
-  target: Target,
-  reply: HttpResponse,
-  body: unknown,
-  refuse: Refuse,
-): Promise<void> {
-  const failure = failureIn(body)
-  if (failure !== null) throw await refuse(target, { ...reply, body: jsonText(body) }, failure)
+/** True for the reply of a server of this API: it confirms how it handled the request, and has its own request ids. */
+export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean {
+  return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')
 }
 
-/** What an operation answered: the items of a list in `data`, one thing out of its envelope. */
-export async function readAnswer(
+/** Reads the answer of a server of this API: what the operation declares, undefined where that is nothing. */
+export async function readOwnAnswer(
   target: Target,
   reply: HttpResponse,
   operation: Operation,
-  refuse: Refuse,
-): Promise<ReadAnswer> {
-  if (operation.response === null) return readNothing(target, reply, refuse)
-  const { form, value: body } = await readSuccess(target, reply, refuse)
-  const value = form === 'json' ? body : null
-  if (operation.list) return { data: listBodyOf(foundList(target, value, operation)), body, form }
-  const data = operation.report ? value : thingIn(value, nounOf(operation))
-  // A list of one outcome (207) has the refusal inside.
-  if (data !== value && target.method !== 'GET') await assertSuccess(target, reply, data, refuse)
-  assertDone(target, data)
-  // A write may go without an answer; a read without one has read nothing.
-  if (data === null && target.method === 'GET') {
-    throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
-  }
-  return { data, body, form }
+): Promise<unknown> {
+  const { value } = await readBody(target, reply)
+  if (operation.response === null) return undefined
+  if (!isJsonObject(value)) throw undeclared(target)
+  return value
 }
 
-/** One page of a list, as it came. */
-export async function readPage(
+function undeclared(target: Target): ProtocolError {
+  return new ProtocolError(target, 'unexpected_shape', `${answer(target)} is not what the API declares`)
+}
+
+/** Reads a page of a list of a server of this API. */
+export async function readOwnPage(
   target: Target,
   reply: HttpResponse,
   operation: Operation,
-  refuse: Refuse,
 ): Promise<RawPage> {
-  const { value } = await readSuccess(target, reply, refuse)
-  return { list: foundList(target, value, operation), headers: reply.headers }
+  const body = await readOwnAnswer(target, reply, operation)
+  if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclared(target)
+  return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
 }
 
-/**
- * Nothing is expected; what comes all the same is judged: a page is no sign that anything was done. Throws ApiError
- * and ProtocolError like any other answer.
- */
-async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<ReadAnswer> {
-  const { form, value: body } = await readSuccess(target, reply, refuse, maximumRemarkBytes)
-  assertDone(target, body)
-  return { data: undefined, body, form }
+/** Every page of a list of a server of this API. Throws a ProtocolError for a cursor that leads back. */
+export async function* readOwnPages(
+  request: OutgoingRequest,
+  first: RawPage,
+  read: (request: OutgoingRequest) => Promise<RawPage>,
+): AsyncGenerator<WalkedPage> {
+  const seen = new Set<string>()
+  for (let page = first; ; ) {
+    const cursor = page.around.at(-1)?.['nextCursor']
+    const next = typeof cursor === 'string' && cursor !== '' ? cursor : null
+    yield { ...page, more: next !== null }
+    if (next === null) return
+    if (seen.has(next)) throw repeatedError(request)
+    seen.add(next)
+    page = await read({ ...request, url: withParameter(request.url, 'cursor', next) })
+  }
 }
 
-/** Throws a ProtocolError where the answer to a write says that nothing changed. */
-function assertDone(target: Target, body: unknown): void {
-  if (target.method === 'GET' || !saysNothingDone(body)) return
-  throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing changed`)
+/** That a platform sent the same page again, as a next one. */
+export function repeatedError(request: OutgoingRequest): ProtocolError {
+  const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
+  return new ProtocolError(request, 'cursor_repeated', message)
 }
 
-/** Throws the ApiError that JSON in place of a stream tells; nothing where it tells none. */
-export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
-  if (!/\bjson$/.test(mediaTypeOf(reply))) return
-  const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
-  await assertSuccess(target, reply, parseJsonOrNull(text), refuse)
+/** The address with a query parameter set. */
+export function withParameter(address: string, name: string, value: string): string {
+  const url = new URL(address)
+  url.searchParams.set(name, value)
+  return url.href
 }

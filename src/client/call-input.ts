@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { JsonObject } from '../codec/json-object.ts'
 import type { HttpHeaders, HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
 import {
@@ -90,8 +91,8 @@ export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
   /** True if the list has more, whether the platform says how to get it or not. */
   readonly more: boolean
-  /** The whole body, including what is beside `data`. */
-  readonly body: Answer<O>
+  /** The object that the items were in, with what is beside them; empty for a bare array. */
+  readonly around: JsonObject
   readonly requestId: string | null
   /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
   readonly strict: boolean

@@ -1,13 +1,12 @@
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { assertNoFailure, type Refuse, readAnswer, readPage } from './answer.ts'
+import { isOwnReply, type RawPage, readOwnAnswer, readOwnPage, readOwnPages } from './answer.ts'
 import { normaliseBaseUrl } from './base-url.ts'
 import {
   type AnyInput,
   type CallArguments,
   type CallInput,
   type Item,
-  isConfirmed,
   isStrict,
   type OutgoingRequest,
   type Page,
@@ -15,10 +14,8 @@ import {
   requestOf as requestFor,
 } from './call-input.ts'
 import { assertMediaType, leave, type StreamedResponse, streamed } from './decode.ts'
-import { hostOf, lineOf, NotOfferedError, ProtocolError } from './errors.ts'
-import { listBodyOf } from './foreign/body.ts'
-import { offeringErrorOf } from './foreign/offering.ts'
-import { readPages } from './foreign/walk.ts'
+import { ApiError, hostOf, isOurs, lineOf, NotOfferedError, ProtocolError } from './errors.ts'
+import type { Refuse } from './foreign/answer.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { type RawRequest, rawRequestOf } from './raw-request.ts'
 import type { Wait } from './retry.ts'
@@ -102,6 +99,7 @@ export function createCaller(options: CallerOptions): Caller {
     onExchange: options.onExchange,
   })
 
+  const isOwn = (reply: HttpResponse) => options.ours === true || isOwnReply(reply)
   const refuse: Refuse = (target, reply, failure) =>
     errorOf(
       target,
@@ -116,14 +114,19 @@ export function createCaller(options: CallerOptions): Caller {
     input: AnyInput = {},
     accept = 'application/json',
   ): OutgoingRequest {
-    const isJudged = operation.method !== 'GET' && !options.ours
-    const asked = isJudged ? { ...input, handling: input.handling ?? ('strict' as const) } : input
+    // A server of this API confirms it.
+    const asked = options.ours ? input : { ...input, handling: input.handling ?? ('strict' as const) }
     return requestFor(baseUrl, operation, asked, accept, newIdempotencyKey)
   }
 
   function translating(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
-    return (error) =>
-      offeringErrorOf(request, operation, input.params ?? {}, error, (path) => readList(operation, path))
+    return async (error) => {
+      const isOffered = error instanceof ApiError && isOurs(error) && ![405, 501].includes(error.status)
+      if (isOffered) return error
+      const { offeringErrorOf } = await import('./foreign/offering.ts')
+      const list = (path: string) => readList(operation, path)
+      return offeringErrorOf(request, operation, input.params ?? {}, error, list)
+    }
   }
 
   /**
@@ -134,13 +137,13 @@ export function createCaller(options: CallerOptions): Caller {
     const first = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
     const list = { ...operation, path: `/${path.slice(1)}` } as const
     const read = (request: OutgoingRequest) =>
-      sender.sendOnce(request, (reply) => readPage(request, reply, list, refuse))
+      sender.sendOnce(request, (reply) => readPage(request, reply, list))
     let pages = 0
     let count = 0
-    for await (const { list, more } of readPages(first, read)) {
-      yield list.items
+    for await (const { items, more } of walk(first, read)) {
+      yield items
       pages += 1
-      count += list.items.length
+      count += items.length
       if (!more) return
       if (pages === maximumListPages) {
         const message = `${hostOf(first)} does not support ${operation.id}, and the first ${count} items of its list do not show it (${lineOf(first)})`
@@ -149,18 +152,34 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
+  async function readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation) {
+    if (isOwn(reply)) return readOwnPage(request, reply, operation)
+    const { readPage } = await import('./foreign/answer.ts')
+    return readPage(request, reply, operation, refuse)
+  }
+
+  /** Every page from the first request on. */
+  async function* walk(request: OutgoingRequest, read: (request: OutgoingRequest) => Promise<RawPage>) {
+    const first = await read(request)
+    if (first.isOwn) yield* readOwnPages(request, first, read)
+    else yield* (await import('./foreign/walk.ts')).readPages(request, first, read)
+  }
+
   async function call<const O extends Operation>(
     operation: O,
     ...[input]: CallArguments<O>
   ): Promise<Result<Answer<O>>> {
     const request = requestOf(operation, input)
     const consume = async (reply: HttpResponse) => {
-      const answer = await readAnswer(request, reply, operation, refuse)
-      const known = operation.method === 'GET' || options.ours || isConfirmed(reply.headers)
-      const judge = known ? null : (await import('./foreign/written.ts')).judgeWrite
+      const { data, written } = isOwn(reply)
+        ? { data: await readOwnAnswer(request, reply, operation), written: null }
+        : await (await import('./foreign/answer.ts')).readAnswer(
+            { target: request, operation, input: input ?? {}, reply },
+            refuse,
+          )
       return {
         // The answer is the server's word: older and newer ones say less and more than the contract.
-        data: answer.data as Answer<O>,
+        data: data as Answer<O>,
         status: reply.status,
         requestId: reply.headers['x-request-id'] ?? null,
         etag: reply.headers['etag'] ?? null,
@@ -169,7 +188,7 @@ export function createCaller(options: CallerOptions): Caller {
         location: reply.headers['location'] ?? null,
         strict: isStrict(reply.headers),
         fromList: false,
-        written: judge?.({ target: request, operation, input: input ?? {}, reply, answer }) ?? null,
+        written,
         date: reply.headers['date'] ?? null,
       }
     }
@@ -202,7 +221,7 @@ export function createCaller(options: CallerOptions): Caller {
       try {
         assertMediaType(request, reply, media)
       } catch (error) {
-        await assertNoFailure(request, reply, refuse)
+        await (await import('./foreign/answer.ts')).assertNoFailure(request, reply, refuse)
         await leave(reply)
         throw error
       }
@@ -219,14 +238,14 @@ export function createCaller(options: CallerOptions): Caller {
     const read = (request: OutgoingRequest) =>
       sender.send(
         request,
-        (reply) => readPage(request, reply, operation, refuse),
+        (reply) => readPage(request, reply, operation),
         translating(request, operation, input),
       )
-    for await (const { list, headers, more } of readPages(first, read)) {
+    for await (const { items, around, headers, more } of walk(first, read)) {
       // As in `call`: what a list holds is the server's word.
       yield {
-        data: list.items as readonly Item<O>[],
-        body: listBodyOf(list) as Answer<O>,
+        data: items as readonly Item<O>[],
+        around: around.at(-1) ?? {},
         more,
         requestId: headers['x-request-id'] ?? null,
         strict: isStrict(headers),

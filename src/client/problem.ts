@@ -1,11 +1,10 @@
 import { isJsonObject } from '../codec/json-object.ts'
 import { parseJsonOrNull } from '../codec/json-text.ts'
-import { statusOf } from '../contract/errors.ts'
+import { type Fault, statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
-import type { FailureStatus } from './foreign/refusal.ts'
-import { type ToldError, toldError } from './foreign/refusal.ts'
+import type { FailureStatus, ToldError } from './foreign/refusal.ts'
 import { retryAfterOf } from './retry-after.ts'
 
 /** The most that is read of an answer that is not a success: 64 KiB. */
@@ -60,7 +59,7 @@ export async function errorOf(
   // Pages and plain text are answers, too; the status says enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
-  const told = toldError(value)
+  const told = ownTold(problem) ?? (await import('./foreign/refusal.ts')).toldError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
@@ -89,6 +88,16 @@ export async function errorOf(
     neededScopes: needed ?? [],
     answer,
   })
+}
+
+/** What a problem of a server of this API says; null for any other body. */
+function ownTold(problem: Readonly<Record<string, unknown>> | null): ToldError | null {
+  const { type, requestId, detail, errors } = problem ?? {}
+  const isOwn = type === 'about:blank' && typeof detail === 'string' && String(requestId).startsWith('req_')
+  if (!isOwn) return null
+  // As the API declares them.
+  const faults = (Array.isArray(errors) ? errors : []) as readonly Fault[]
+  return { detail, faults, code: textOf(problem?.['code']), texts: [detail] }
 }
 
 async function answerOf(reply: HttpResponse): Promise<RawAnswer> {

@@ -59,7 +59,7 @@ test.each([
 test('a page is asked for only when it is wanted', async () => {
   const { transport, requests } = scripted(Response.json({ data: [1, 2], nextCursor: 'c' }))
   for await (const page of trial({ transport }).caller.pages(courses.list)) {
-    expect(page).toMatchObject({ more: true, body: { data: [1, 2], nextCursor: 'c' } })
+    expect(page).toMatchObject({ more: true, around: { data: [1, 2], nextCursor: 'c' } })
     break
   }
   expect(requests).toHaveLength(1)

@@ -42,8 +42,8 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
     const query = always ? {} : { limit: String(pageSize), ...inAll }
     const { list } = dataset.operations
     const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
-    for await (const { data, body, strict } of recordPages(caller, list, pages)) {
-      const total = isJsonObject(body) ? Number(body['total']) : Number.NaN
+    for await (const { data, around, strict } of recordPages(caller, list, pages)) {
+      const total = Number(around['total'] ?? Number.NaN)
       if (total > atMostPages * pageSize || left === 0) return null
       left -= 1
       if (!strict) seen.add(data)

@@ -34,9 +34,9 @@ export async function* largestPages(
   const usual = caller.pages(operation, input)
   const first = await usual.next()
   if (first.done) return
-  const { strict, more, data, body } = first.value
+  const { strict, more, data, around } = first.value
   // A server of ours has the size that it was asked for.
-  const larger = more && !strict ? await largerSize(caller, operation, body, signal) : null
+  const larger = more && !strict ? await largerSize(caller, operation, around, signal) : null
   if (larger) {
     const { limit: _, ...query } = input.query ?? {}
     const pages = caller.pages(operation, { ...input, query: { ...query, [larger.name]: larger.size } })

@@ -1,22 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
+import { type RawPage, repeatedError, type WalkedPage, withParameter } from '../answer.ts'
 import type { OutgoingRequest } from '../call-input.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
-import type { FoundList } from './body.ts'
 import { hintsIn, type PagingHints } from './paging.ts'
-
-/** One page as it came. */
-export interface RawPage {
-  readonly list: FoundList
-  readonly headers: HttpHeaders
-}
-
-/** One page, and whether it is the last one. */
-export interface WalkedPage extends RawPage {
-  /** True where the list has more, whether it can be had or not. */
-  readonly more: boolean
-}
 
 /** How many pages in a row may be empty: some platforms filter after they have cut, and a rare item may be far. */
 const maximumEmptyPages = 1_000
@@ -25,23 +13,24 @@ const refusals = [400, 404, 422]
 const walkParameters = ['page', 'cursor', 'offset', 'skip', 'after']
 
 /**
- * Every page from the first request on. Throws ProtocolError after the last page that can be had where the platform
+ * Every page from the first one on. Throws ProtocolError after the last page that can be had where the platform
  * says that there are more; and when the way on leads to another origin, which is never followed, back to a page that
  * was read before, or through empty pages without end.
  */
 export async function* readPages(
-  first: OutgoingRequest,
+  asked: OutgoingRequest,
+  first: RawPage,
   read: (request: OutgoingRequest) => Promise<RawPage>,
 ): AsyncGenerator<WalkedPage> {
-  const { searchParams } = new URL(first.url)
+  const { searchParams } = new URL(asked.url)
   const fromStart = !walkParameters.some((name) => searchParams.has(name))
-  const seen = new Set([first.url])
+  const seen = new Set([asked.url])
   let firstPage: number | null = null
   let count = 0
   let empty = 0
-  for (let request = first, page = await read(first); ; ) {
-    const { items, around } = page.list
-    const hints = hintsIn(around, page.headers)
+  for (let request = asked, page = first; ; ) {
+    const { items, around, headers } = page
+    const hints = hintsIn(around, headers)
     firstPage ??= hints.page?.value === '0' ? 0 : 1
     count += items.length
     empty = items.length === 0 ? empty + 1 : 0
@@ -76,8 +65,8 @@ export async function* readPages(
       const unknown = counted && error instanceof ApiError && refusals.includes(error.status)
       throw unknown ? incomplete() : error
     })
-    const [item] = page.list.items
-    if (!isJsonObject(item) || !isDeepStrictEqual(page.list.items, before.list.items)) return page
+    const [item] = page.items
+    if (!isJsonObject(item) || !isDeepStrictEqual(page.items, before.items)) return page
     throw counted ? incomplete() : repeatedError(request)
   }
 }
@@ -88,11 +77,6 @@ function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySe
     throw new ProtocolError(request, 'foreign_link', message)
   }
   if (seen.has(url)) throw repeatedError(request)
-}
-
-function repeatedError(request: OutgoingRequest): ProtocolError {
-  const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
-  return new ProtocolError(request, 'cursor_repeated', message)
 }
 
 /** How far a walk through a list has come. */
@@ -154,12 +138,6 @@ function countedPage(
       ? more === true || (total !== null && total > (received ?? total))
       : current - firstPage + 1 < last
   return left ? [name, String(current + 1)] : null
-}
-
-function withParameter(address: string, name: string, value: string): string {
-  const url = new URL(address)
-  url.searchParams.set(name, value)
-  return url.href
 }
 
 /** Behind a proxy that ends TLS, many a platform writes its own addresses with http: the host is what tells. */

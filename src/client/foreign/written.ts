@@ -3,10 +3,10 @@ import { jsonText } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { ReadAnswer } from '../answer.ts'
 import type { AnyInput, Written } from '../call-input.ts'
 import { answer as answerFrom } from '../decode.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
+import type { ForeignAnswer } from './answer.ts'
 import { isRemark } from './body.ts'
 import { bareName, nounOf } from './names.ts'
 import { idOf, memberOf, thingsIn } from './record.ts'
@@ -19,7 +19,7 @@ export interface AnsweredWrite {
   readonly operation: Operation
   readonly input: AnyInput
   readonly reply: HttpResponse
-  readonly answer: ReadAnswer
+  readonly answer: ForeignAnswer
 }
 
 /** Fields of inputs that no record has. */
@@ -263,7 +263,7 @@ function notShown(write: AnsweredWrite): ProtocolError {
 }
 
 /** The platform's own words, else the whole body where it is short; null for a body that says nothing. */
-function wordsOf({ body }: ReadAnswer): string | null {
+function wordsOf({ body }: ForeignAnswer): string | null {
   if (body === null || body === undefined) return null
   const named = isJsonObject(body)
     ? Object.entries(body).find(
