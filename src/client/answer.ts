@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { parseReference } from '../codec/reference.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
-import { isConfirmed, type OutgoingRequest } from './call-input.ts'
+import { type AnyInput, isConfirmed, type OutgoingRequest, type Result } from './call-input.ts'
 import { answer, readBody } from './decode.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 
@@ -31,11 +32,15 @@ export async function readOwnAnswer(
   target: Target,
   reply: HttpResponse,
   operation: Operation,
-): Promise<unknown> {
+  { params = {} }: AnyInput = {},
+): Promise<Pick<Result<unknown>, 'data' | 'written' | 'id'>> {
   const { value } = await readBody(target, reply)
-  if (operation.response === null) return undefined
+  const [named] = Object.values(params)
+  const byName = named !== undefined && parseReference(named).by === 'id' ? named : null
+  if (operation.response === null) return { data: undefined, written: null, id: byName }
   if (!isJsonObject(value)) throw undeclared(target)
-  return value
+  const id = value[operation.identifier ?? 'id']
+  return { data: value, written: null, id: typeof id === 'string' ? id : byName }
 }
 
 function undeclared(target: Target): ProtocolError {
@@ -48,7 +53,7 @@ export async function readOwnPage(
   reply: HttpResponse,
   operation: Operation,
 ): Promise<RawPage> {
-  const body = await readOwnAnswer(target, reply, operation)
+  const { data: body } = await readOwnAnswer(target, reply, operation)
   if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclared(target)
   return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
 }

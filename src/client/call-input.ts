@@ -67,6 +67,8 @@ export interface Result<Data> {
   readonly strict: boolean
   /** True if the platform does not offer the operation, and the data is the item of its list. */
   readonly fromList: boolean
+  /** Id of what a write made or changed, as the platform shows it, else as it was named; null where nothing tells it. */
+  readonly id: string | null
   /** What the platform showed of a write; null for a read, and where the platform obeys or refuses what it is sent. */
   readonly written: Written | null
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */

@@ -171,8 +171,8 @@ export function createCaller(options: CallerOptions): Caller {
   ): Promise<Result<Answer<O>>> {
     const request = requestOf(operation, input)
     const consume = async (reply: HttpResponse) => {
-      const { data, written } = isOwn(reply)
-        ? { data: await readOwnAnswer(request, reply, operation), written: null }
+      const { data, written, id } = isOwn(reply)
+        ? await readOwnAnswer(request, reply, operation, input)
         : await (await import('./foreign/answer.ts')).readAnswer(
             { target: request, operation, input: input ?? {}, reply },
             refuse,
@@ -189,6 +189,7 @@ export function createCaller(options: CallerOptions): Caller {
         strict: isStrict(reply.headers),
         fromList: false,
         written,
+        id,
         date: reply.headers['date'] ?? null,
       }
     }
@@ -206,7 +207,7 @@ export function createCaller(options: CallerOptions): Caller {
       }
       // As above: what a list shows is the server's word.
       const data = error.listed as Answer<O>
-      return { ...none, data, status: 200, fromList: true, written: null, date: null }
+      return { ...none, data, status: 200, fromList: true, written: null, id: null, date: null }
     }
   }
 

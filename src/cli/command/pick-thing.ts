@@ -1,8 +1,7 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { nounOf } from '../../client/foreign/names.ts'
-import { idOf, memberOf } from '../../client/foreign/record.ts'
 import { visible } from '../../codec/visible.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { valueAt } from '../output/columns.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
@@ -48,7 +47,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
     // Lessons are not searched by the API, and another platform may ignore a search: both are narrowed here.
     const query = noun === 'lessons' || term === undefined ? {} : { q: term }
     const { data } = await caller.call(operations.list, { query: { ...query, limit: 100 }, signal })
-    const items = memberOf(data, 'data')
+    const items = valueAt(data, 'data')
     return Array.isArray(items) ? items.filter((item) => matches(item, term ?? '')) : []
   }
 
@@ -67,8 +66,8 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
     ])
     const choices = new Map<string, Choice>()
     for (const item of found.flatMap((items) => items ?? [])) {
-      const id = idOf(item, nounOf(operations.list), operations.list.identifier)
-      if (id !== null && id !== undefined) choices.set(id, { value: id, name: visible(labelOf(item, id)) })
+      const id = String(valueAt(item, operations.list.identifier ?? 'id') ?? '')
+      if (id !== '') choices.set(id, { value: id, name: visible(labelOf(item, id)) })
     }
     // Where nothing can be read, what is typed has to do.
     if (found.every((items) => items === undefined) && term !== undefined)
@@ -79,7 +78,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
 
 function textsOf(item: unknown): string[] {
   return naming
-    .map((field) => memberOf(item, field))
+    .map((field) => valueAt(item, field))
     .flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
 }
 

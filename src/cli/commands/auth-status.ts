@@ -1,8 +1,8 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import type { Credential } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { valueAt } from '../output/columns.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
@@ -69,8 +69,6 @@ function told({ kind, value, origin, shadows, kept }: Credential) {
 /** Who that is and what they may do; all of it where a platform says it in words of its own. */
 function briefly(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
-  const known = names
-    .map((name) => [name, memberOf(user, name, 'user')])
-    .filter(([, value]) => value !== undefined)
+  const known = names.map((name) => [name, valueAt(user, name)]).filter(([, value]) => value !== undefined)
   return known.length === 0 ? user : Object.fromEntries(known)
 }

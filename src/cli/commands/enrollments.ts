@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -12,6 +11,7 @@ import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn, thingName, updatedLine } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import { enrollmentFlags } from './enrollment-flags.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
@@ -65,7 +65,7 @@ function meant({ arguments: { enrollment }, flags }: Given): string {
 
 /** The same in the words of an answer. */
 function meantOr(answer: unknown, given: Given): string {
-  if (memberOf(answer, 'userEmail') === undefined) return meant(given)
+  if (valueAt(answer, 'userEmail') === undefined) return meant(given)
   return `enrolment of ${personIn(answer, undefined, 'user')} in course ${courseIn(answer, given)}`
 }
 
@@ -120,12 +120,12 @@ export const commands: readonly Command[] = [
     exists: {
       dataset: 'enrollments',
       name: (thing, { flags }) =>
-        `enrolment of ${memberOf(thing, 'userEmail') ?? flags['user']} in course ${memberOf(thing, 'courseTitle') ?? flags['course']}`,
+        `enrolment of ${valueAt(thing, 'userEmail') ?? flags['user']} in course ${valueAt(thing, 'courseTitle') ?? flags['course']}`,
     },
     columns,
     done: (answer, given) => {
       const user = personIn(answer, given.arguments['user'] ?? given.flags['user'], 'user')
-      return `Enrolled ${user} in course ${courseIn(answer, given)} (${memberOf(answer, 'id')})`
+      return `Enrolled ${user} in course ${courseIn(answer, given)} (${valueAt(answer, 'id')})`
     },
     examples: [
       'enrollments create --course ext:first-course --user ext:11391',

@@ -1,9 +1,9 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { escapeReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { surePages } from '../operation/sure-pages.ts'
+import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -41,11 +41,11 @@ export function gradeFinder({ context, caller }: Finding): Find {
     const [only] = found
     const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
     if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)
-    if (found.length === 1) return String(memberOf(only, 'id'))
+    if (found.length === 1) return String(valueAt(only, 'id'))
     throw new CommandError('ambiguous', 'usage', `${counted(found.length, 'grade')} of ${whose}`, {
       why: found
         .map(
-          (each) => `--item ${String(memberOf(each, 'itemId'))} --source ${String(memberOf(each, 'source'))}`,
+          (each) => `--item ${String(valueAt(each, 'itemId'))} --source ${String(valueAt(each, 'source'))}`,
         )
         .sort()
         .slice(0, maxNamed),

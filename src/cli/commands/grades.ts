@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import type { GradeInput, grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
@@ -10,6 +9,7 @@ import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -111,9 +111,9 @@ function meant({ arguments: { learner }, flags: { course, item } }: Given): stri
 
 /** The grade that was read: whose it is, of what, and how much. */
 function described(found: unknown, given: Given): string {
-  if (memberOf(found, 'userEmail') === undefined) return meant(given)
+  if (valueAt(found, 'userEmail') === undefined) return meant(given)
   const [itemId, given_, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>
-    memberOf(found, field),
+    valueAt(found, field),
   )
   const score = given_ === null ? 'cleared grade' : `grade ${given_} of ${maximum}`
   const item = itemId === wholeCourse ? '' : ` for ${itemId}`
@@ -162,20 +162,20 @@ export const commands: readonly Command[] = [
     },
     columns,
     done: (answer, given, unchanged) => {
-      const item = memberOf(answer, 'itemId') ?? given.flags['item'] ?? wholeCourse
+      const item = valueAt(answer, 'itemId') ?? given.flags['item'] ?? wholeCourse
       const [person, course] = [personIn(answer, given.arguments['learner']), courseIn(answer, given)]
       const whose =
         item === wholeCourse
           ? `the grade of ${person} for the whole of course ${course}`
           : `the grade of ${person} for ${item} in course ${course}`
       if (unchanged) return `No changes to ${whose}`
-      if (memberOf(answer, 'scoreGiven') === null) return `Cleared ${whose}`
-      const hidden = memberOf(answer, 'published') === false ? ', not published' : ''
-      return `Set ${whose} to ${memberOf(answer, 'scoreGiven')} of ${memberOf(answer, 'scoreMaximum')}${hidden}`
+      if (valueAt(answer, 'scoreGiven') === null) return `Cleared ${whose}`
+      const hidden = valueAt(answer, 'published') === false ? ', not published' : ''
+      return `Set ${whose} to ${valueAt(answer, 'scoreGiven')} of ${valueAt(answer, 'scoreMaximum')}${hidden}`
     },
     notes: (answer) => {
-      const warnings = memberOf(answer, 'warnings')
-      const detail = Array.isArray(warnings) ? memberOf(warnings[0], 'detail') : undefined
+      const warnings = valueAt(answer, 'warnings')
+      const detail = Array.isArray(warnings) ? valueAt(warnings[0], 'detail') : undefined
       return detail === undefined ? null : `${detail} Set one with --weight`
     },
     examples: [

@@ -131,7 +131,7 @@ export interface Imported {
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset, noun, path, words, flags = [] }: Imported,
+  { dataset, path, words, flags = [] }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
@@ -175,7 +175,7 @@ export async function importRecords(
     errorsFile: text('errors') ?? errorsFileOf(file.name),
     line: lineOf(context, given, words, flags),
   }
-  await (settings.dryRun.value ? showPlan(context, wanted, noun) : doImport(context, wanted))
+  await (settings.dryRun.value ? showPlan(context, wanted) : doImport(context, wanted))
 }
 
 async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
@@ -194,7 +194,7 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   }
 }
 
-async function showPlan(context: Context, wanted: Import, noun: string): Promise<void> {
+async function showPlan(context: Context, wanted: Import): Promise<void> {
   const { output } = context
   const { planImport, plannedActions } = await import('../import/plan-import.ts')
   const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
@@ -206,7 +206,7 @@ async function showPlan(context: Context, wanted: Import, noun: string): Promise
     }
   }
   const paths = ['line', 'key', 'action', 'changes', 'message']
-  await output.list(counting(), { table: paths, paths, noun })
+  await output.list(counting(), { table: paths, paths })
   await output.done(`Dry run of ${wanted.file.name}: ${countsText(counts)}; nothing was sent`)
   if (counts['fail']) throw new ExitWith('partial')
 }

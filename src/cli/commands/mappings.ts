@@ -1,9 +1,9 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { mappedNouns } from '../../contract/integration-choices.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { call } from '../operation/operation-command.ts'
+import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { importFlags, importRecords } from './import.ts'
 
@@ -61,7 +61,7 @@ async function map(context: Context, given: Given): Promise<void> {
     },
     columns,
     done: (answer) =>
-      `Mapped ${named['noun']} ${named['key']} of ${named['kind']} to ${memberOf(answer, 'name') ?? named['reference']} (${memberOf(answer, 'reference')})`,
+      `Mapped ${named['noun']} ${named['key']} of ${named['kind']} to ${valueAt(answer, 'name') ?? named['reference']} (${valueAt(answer, 'reference')})`,
   })
   await one.run(context, given)
 }

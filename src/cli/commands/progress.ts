@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
@@ -7,6 +6,7 @@ import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -78,7 +78,7 @@ export const commands: readonly Command[] = [
     presumed: (now) => ({ lastAccessed: now }),
     columns: ['userEmail', ...columns, 'learnerId'],
     done: (answer, given) => {
-      const percentage = memberOf(answer, 'completionPercentage') ?? given.flags['completion']
+      const percentage = valueAt(answer, 'completionPercentage') ?? given.flags['completion']
       return `Set progress of ${personIn(answer, given.arguments['learner'])} in course ${courseIn(answer, given)} to ${percentage}%`
     },
     examples: [

@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { deliveries } from '../../contract/deliveries.ts'
 import { lmsKinds } from '../../contract/integration-choices.ts'
@@ -9,6 +8,7 @@ import type { Context } from '../command/context.ts'
 import type { Flag, QueryFlags } from '../command/flag.ts'
 import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.deliveries
@@ -47,7 +47,7 @@ const kindFlag: Flag = {
 
 /** What became of a delivery, in words. */
 function outcomeOf(answer: unknown): string {
-  const told = (name: string) => memberOf(answer, name)
+  const told = (name: string) => valueAt(answer, name)
   const missing = told('missing')
   const why =
     Array.isArray(missing) && missing.length > 0 ? `missing ${missing.join(' and ')}` : told('reason')
@@ -65,7 +65,7 @@ const replay = call({
   flags: [unmatchedFlag, kindFlag],
   columns,
   done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
-  exits: (answer) => (unsettled.includes(memberOf(answer, 'status')) ? 'partial' : null),
+  exits: (answer) => (unsettled.includes(valueAt(answer, 'status')) ? 'partial' : null),
   examples: [
     'webhooks deliveries replay "$DELIVERY_ID"',
     'webhooks deliveries replay --unmatched --kind moodle',
@@ -158,12 +158,12 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
       const page = listIn(data)
       counts.all += page.length
       for (const each of page) {
-        const status = memberOf(each, 'status')
+        const status = valueAt(each, 'status')
         if (status === 'applied') counts.applied += 1
         if (unsettled.includes(status)) counts.unsettled += 1
       }
       yield page
-      const next = memberOf(data, 'nextCursor')
+      const next = valueAt(data, 'nextCursor')
       if (typeof next !== 'string') return
       cursor = next
     }

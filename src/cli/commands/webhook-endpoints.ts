@@ -1,5 +1,4 @@
 import { isConfidential } from '../../client/base-url.ts'
-import { memberOf } from '../../client/foreign/record.ts'
 import type { EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { eventPatterns } from '../../contract/events.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -8,6 +7,7 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import { testCommand } from './webhook-test.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
@@ -43,7 +43,7 @@ const fields = {
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
 
-const nameOf = (thing: unknown, given = '') => String(memberOf(thing, 'url') ?? given)
+const nameOf = (thing: unknown, given = '') => String(valueAt(thing, 'url') ?? given)
 
 /** `learnctl webhooks endpoints …` */
 export const commands: readonly Command[] = [
@@ -77,7 +77,7 @@ export const commands: readonly Command[] = [
     ifLost: 'delete the endpoint and create another',
     columns: ['url', 'events', 'id', 'secret'],
     notes: (answer) => {
-      const url = memberOf(answer, 'url')
+      const url = valueAt(answer, 'url')
       if (typeof url !== 'string' || !URL.canParse(url) || isConfidential(url)) return null
       return `Plain http is sent only to hosts that the server allows: learnctl server start --webhook-allow ${new URL(url).hostname}`
     },

@@ -1,7 +1,6 @@
 import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { memberOf } from '../../client/foreign/record.ts'
 import { visible } from '../../codec/visible.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/events.ts'
 import { checkChoices } from '../command/choices.ts'
@@ -10,6 +9,7 @@ import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import { plainText } from '../command/refusals.ts'
 import type { ArrivedEvent, Forwarded } from '../listener/event-listener.ts'
+import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /** An endpoint that nobody removed, because this program was killed, ends so soon. */
@@ -100,8 +100,8 @@ async function listen(context: Context, given: Given): Promise<void> {
       body: body(listener.url),
       signal: io.signal,
     })
-    id = String(memberOf(data, 'id'))
-    secret = String(memberOf(data, 'secret'))
+    id = String(valueAt(data, 'id'))
+    secret = String(valueAt(data, 'secret'))
     await requireReached(context, caller, id, reached.promise)
     const { host } = new URL(server)
     await output.note(`Listening for events of ${host}; press Ctrl-C to stop`)
@@ -123,7 +123,7 @@ async function requireReached(
 ): Promise<void> {
   const { calls } = await import('../../contract/calls.ts')
   const { data } = await caller.call(calls.endpoints.test, { params: { endpointId }, signal: io.signal })
-  const params = { messageId: String(memberOf(data, 'id')) }
+  const params = { messageId: String(valueAt(data, 'id')) }
   let isReached = false
   const arrival = reached.then(() => {
     isReached = true
@@ -132,7 +132,7 @@ async function requireReached(
     await Promise.race([arrival, io.sleep(lookedEveryMs, io.signal)])
     if (isReached) return
     const { data: message } = await caller.call(calls.messages.get, { params, signal: io.signal })
-    const result = memberOf(message, 'lastResult')
+    const result = valueAt(message, 'lastResult')
     if (typeof result !== 'string' && io.now() < end) continue
     throw new CommandError('not_reached', 'failure', 'The server cannot send events to this machine', {
       why: [typeof result === 'string' ? result : 'No event arrived within 20 s'],

@@ -1,7 +1,7 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** An attempt takes 15 s at most; so long the outcome is waited for. */
@@ -35,7 +35,7 @@ async function test(context: Context, { arguments: { endpoint = '' } }: Given): 
     return showRequest(context, caller.request(calls.endpoints.test, asked))
   }
   const { data: queued } = await caller.call(calls.endpoints.test, { ...asked, signal: io.signal })
-  const id = String(memberOf(queued, 'id'))
+  const id = String(valueAt(queued, 'id'))
   const target = session.target()
   if (target.kind === 'local' && !(await isServed(directories.state, target.database))) {
     await output.note('Events are sent while a server runs for the academy: learnctl server start')
@@ -44,8 +44,8 @@ async function test(context: Context, { arguments: { endpoint = '' } }: Given): 
   const params = { messageId: id }
   for (const end = io.now() + waitedMs; ; ) {
     const { data } = await caller.call(calls.messages.get, { params, signal: io.signal })
-    const result = memberOf(data, 'lastResult')
-    const delivered = memberOf(data, 'status') === 'delivered'
+    const result = valueAt(data, 'lastResult')
+    const delivered = valueAt(data, 'status') === 'delivered'
     if (delivered) {
       const told = { result, attemptCount: data.attemptCount, id, endpointId: data.endpointId }
       await output.done(`Delivered test event ${id}: ${result}`)

@@ -132,11 +132,7 @@ async function ask(
   noun: Exclude<ThingNoun, 'profiles' | 'snapshots'>,
   { course, deleted }: { readonly course: string | undefined; readonly deleted: boolean },
 ): Promise<CachedThing[] | null> {
-  const [{ calls }, { idOf }, { nounOf }] = await Promise.all([
-    import('../../contract/calls.ts'),
-    import('../../client/foreign/record.ts'),
-    import('../../client/foreign/names.ts'),
-  ])
+  const { calls } = await import('../../contract/calls.ts')
   const lists = calls[noun]
   const operation: Operation = deleted && 'listDeleted' in lists ? lists.listDeleted : lists.list
   const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
@@ -154,7 +150,7 @@ async function ask(
       signal,
     })) {
       for (const item of data) {
-        const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
+        const thing = thingOf(item, operation.identifier)
         if (thing) found.push(thing)
       }
       if (found.length >= maxThings || signal.aborted) return

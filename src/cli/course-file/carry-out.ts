@@ -1,7 +1,6 @@
 import type { Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { thingIn } from '../../client/foreign/body.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -85,7 +84,7 @@ async function created(carrying: Carrying, plan: CoursePlan, hasLessons: boolean
   const result = await write(carrying, calls.courses.create, { body })
   const { caller, signal } = carrying
   // A platform may answer without the course.
-  return (await courseIn(caller, result)) ?? required(await findShown(caller, courses, plan.record, signal))
+  return courseIn(caller, result) ?? required(await findShown(caller, courses, plan.record, signal))
 }
 
 /** The course, open to changes where there are some. */
@@ -102,7 +101,7 @@ async function updated(carrying: Carrying, course: JsonObject, body: JsonObject)
   const params = courses.operations.params(course)
   // The answer may be what the published interface says of the new version alone.
   const result = await caller.call<Operation>(calls.courses.get, { params, handling: 'strict', signal })
-  return required(await courseIn(caller, result))
+  return required(courseIn(caller, result))
 }
 
 async function sendLesson(carrying: Carrying, step: LessonStep, course: JsonObject): Promise<void> {
@@ -117,12 +116,8 @@ async function sendLesson(carrying: Carrying, step: LessonStep, course: JsonObje
   else await write(carrying, calls.lessons.create, { body: { courseId: course['id'], ...body } })
 }
 
-async function courseIn(
-  caller: Caller,
-  result: Pick<Result<unknown>, 'data' | 'strict'>,
-): Promise<JsonObject | null> {
-  const data = thingIn(result.data, 'course')
-  const course = await shownRecord(caller, calls.courses.list, { ...result, data })
+function courseIn(caller: Caller, result: Pick<Result<unknown>, 'data' | 'strict'>): JsonObject | null {
+  const course = shownRecord(caller, calls.courses.list, result)
   return isJsonObject(course) && course['id'] !== undefined ? course : null
 }
 

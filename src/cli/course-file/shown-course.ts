@@ -27,7 +27,7 @@ export async function readShownCourse(
   signal: AbortSignal,
 ): Promise<ShownCourse> {
   const asked = { params: { courseId: reference }, handling: 'strict', signal } as const
-  const course = await shownRecord(caller, calls.courses.list, await caller.call(calls.courses.get, asked))
+  const course = shownRecord(caller, calls.courses.list, await caller.call(calls.courses.get, asked))
   if (!isJsonObject(course)) {
     throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
   }

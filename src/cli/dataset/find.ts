@@ -33,7 +33,7 @@ export async function findShown(
   if (search.reference && get) {
     try {
       const asked = { params: search.reference, handling: 'strict', signal } as const
-      const shown = await shownRecord(caller, list, await caller.call(get, asked))
+      const shown = shownRecord(caller, list, await caller.call(get, asked))
       if (isJsonObject(shown) && search.matches(shown)) return shown
     } catch (error) {
       if (error instanceof ApiError && error.status === 404 && isOurs(error)) return null

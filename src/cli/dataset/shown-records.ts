@@ -32,22 +32,20 @@ export function idAtAddress(caller: Caller, list: Call, text: unknown): string |
 }
 
 /**
- * Things that a platform sent, with their fields under the names of the API. A platform that confirms to be strict has
- * these names.
+ * Records with their URL on the platform in the place of an external id, which they have not. Those of a platform that
+ * confirms to be strict are known by their ids.
  *
  * @param list the list that such things are on, without a parameter in its path where they can have external ids
  */
-export async function shownRecords(
+export function shownRecords(
   caller: Caller,
   list: Call,
   { data, strict }: { readonly data: readonly unknown[]; readonly strict: boolean },
-): Promise<readonly unknown[]> {
+): readonly unknown[] {
   if (strict) return data
-  const { recordOf } = await import('../../client/foreign/record.ts')
   const named = list.holds.answer.includes('externalId')
-  return data.map((item) => {
-    if (!isJsonObject(item)) return item
-    const record = recordOf(item, list)
+  return data.map((record) => {
+    if (!isJsonObject(record)) return record
     const { id, externalId } = record
     if (!named || (externalId ?? '') !== '' || id === undefined || isOwnId(id)) return record
     const address = `${addressOf(caller, list)}/${encodeURIComponent(String(id))}`
@@ -56,22 +54,22 @@ export async function shownRecords(
 }
 
 /** The same for one thing. */
-export async function shownRecord(
+export function shownRecord(
   caller: Caller,
   list: Call,
   { data, strict }: { readonly data: unknown; readonly strict: boolean },
-): Promise<unknown> {
-  const [record] = await shownRecords(caller, list, { data: [data], strict })
+): unknown {
+  const [record] = shownRecords(caller, list, { data: [data], strict })
   return record
 }
 
-/** Pages of a list, with the items as the API shows them. */
+/** The same for the pages of a list. */
 export async function* recordPages<P extends { readonly data: readonly unknown[]; readonly strict: boolean }>(
   caller: Caller,
   list: Call,
   pages: AsyncIterable<P>,
 ): AsyncGenerator<P> {
-  for await (const page of pages) yield { ...page, data: await shownRecords(caller, list, page) }
+  for await (const page of pages) yield { ...page, data: shownRecords(caller, list, page) }
 }
 
 function addressOf(caller: Caller, list: Call): string {

@@ -1,5 +1,6 @@
 import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { sentOf } from '../../client/sent.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
@@ -141,7 +142,7 @@ async function* parsedLines(source: AsyncIterable<readonly string[]>): AsyncGene
 async function* pagedTexts(
   pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
 ): AsyncGenerator<string[]> {
-  for await (const { data } of pages) yield data.map((row) => jsonText(row))
+  for await (const { data } of pages) yield data.map((row) => jsonText(sentOf(row)))
 }
 
 /** Parses a row of JSON. Throws a CommandError. */

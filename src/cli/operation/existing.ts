@@ -85,7 +85,7 @@ export async function createOrFind(
     const input = update?.input ?? { params: {} }
     const result = update
       ? await sendCall(context, caller, update.operation, update.input)
-      : { ...unsent, data: thing }
+      : { ...unsent, data: thing, id: String(thing[call.operation.identifier ?? 'id'] ?? '') || null }
     const { data } = result
     // What changed is told apart from the record by some.
     const record = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data

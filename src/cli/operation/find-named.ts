@@ -1,6 +1,4 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { nounOf } from '../../client/foreign/names.ts'
-import { idOf, memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -38,9 +36,9 @@ export function findNamed(named: Named): (finding: Finding) => Find {
       const operation: Operation = await named.list()
       read ??= itemsOf(finding, operation, {})
       const items = await read
-      const id = (item: JsonObject) => idOf(item, nounOf(operation), operation.identifier)
+      const id = (item: JsonObject) => String(item[operation.identifier ?? 'id'])
       if (items.some((item) => id(item) === text)) return text
-      const meant = items.filter((item) => memberOf(item, 'name') === text && counts(item))
+      const meant = items.filter((item) => item['name'] === text && counts(item))
       if (meant.length > 1) {
         throw new CommandError(
           'ambiguous',

@@ -45,7 +45,7 @@ export async function printList(
       : null
   const missing =
     remote && hasChosenColumns(settings) && !settings.quiet.value
-      ? (await import('./missing-columns.ts')).missingColumns(operation, settings.columns.value, shape.paths)
+      ? (await import('./missing-columns.ts')).missingColumns(settings.columns.value, shape.paths)
       : null
   const order = sorting
     ? await (await import('./platform-order.ts')).platformOrder(context, caller, operation, {

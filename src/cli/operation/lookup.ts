@@ -1,8 +1,6 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { nounOf } from '../../client/foreign/names.ts'
-import { idOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
@@ -53,7 +51,7 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
       readable(async () => {
         let left = searchedPages
         for await (const { data } of caller.pages(operation, { query: { limit: maximumPageSize }, signal })) {
-          const found = data.find((item) => idOf(item, nounOf(operation), operation.identifier) === id)
+          const found = data.find((item) => String(valueAt(item, operation.identifier ?? 'id')) === id)
           left -= 1
           if (found !== undefined || left === 0) return found
         }

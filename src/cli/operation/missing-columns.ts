@@ -1,7 +1,4 @@
-import { nounOf } from '../../client/foreign/names.ts'
-import { memberOf } from '../../client/foreign/record.ts'
-import type { Operation } from '../../contract/operation.ts'
-import { matchingPaths } from '../output/columns.ts'
+import { matchingPaths, valueAt } from '../output/columns.ts'
 
 /** Watches for chosen columns that a platform does not send: they are empty, as if nothing had a value. */
 export interface MissingColumns {
@@ -16,12 +13,7 @@ export interface MissingColumns {
  *
  * @param declared the paths that the API has, of which a name may be the end
  */
-export function missingColumns(
-  operation: Operation,
-  names: readonly string[] | null,
-  declared: readonly string[],
-): MissingColumns {
-  const noun = nounOf(operation)
+export function missingColumns(names: readonly string[] | null, declared: readonly string[]): MissingColumns {
   const paths = new Map((names ?? []).map((name) => [name, matchingPaths(name, declared)[0] ?? name]))
   let rows = 0
   return {
@@ -29,7 +21,7 @@ export function missingColumns(
       for await (const page of pages) {
         rows += page.length
         for (const [name, path] of paths) {
-          if (page.some((row) => memberOf(row, path, noun) !== undefined)) paths.delete(name)
+          if (page.some((row) => valueAt(row, path) !== undefined)) paths.delete(name)
         }
         yield page
       }

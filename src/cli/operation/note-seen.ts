@@ -1,5 +1,3 @@
-import { nounOf } from '../../client/foreign/names.ts'
-import { idOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { addToCompletionCache, type CachedThing, maxThings, thingOf } from '../session/completion-cache.ts'
@@ -23,7 +21,7 @@ export function noteSeen({ session, directories, io }: Context, operation: Opera
     async *watch(pages) {
       for await (const page of pages) {
         for (const item of page.slice(0, maxThings - things.length)) {
-          const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
+          const thing = thingOf(item, operation.identifier)
           if (thing) things.push(thing)
         }
         yield page

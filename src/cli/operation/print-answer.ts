@@ -7,7 +7,7 @@ import type { Context } from '../command/context.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
-import { answeredId, answeredThing } from './answered-id.ts'
+import { answeredThing } from './answered-id.ts'
 import type { BoundCall } from './bound-call.ts'
 import type { Rows } from './operation-spec.ts'
 
@@ -50,7 +50,7 @@ export async function printAnswer(
     )
   }
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
-  const id = written ? answeredId(operation, input, result) : null
+  const id = written ? result.id : null
   // A secret is shown this once, with the record that it is part of.
   const told = secret === undefined && (operation.response === null || !hasChosenForm(settings))
   const done = told ? spec.done : undefined

@@ -1,10 +1,10 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
+import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { referred, type ShownThings, shownThings } from './shown-things.ts'
 
@@ -82,7 +82,7 @@ async function requireVersion(
 /** A version as a number is one, whether in the body or as a strong or weak ETag; a hash is none. */
 function versionOf({ data, etag }: { readonly data: unknown; readonly etag: string | null }): string | null {
   // As a text it may be `3.00`.
-  const [, version] = /^(\d+)(?:\.0+)?$/.exec(String(memberOf(data, 'version') ?? '')) ?? []
+  const [, version] = /^(\d+)(?:\.0+)?$/.exec(String(valueAt(data, 'version') ?? '')) ?? []
   if (version !== undefined) return version
   return /^(?:W\/)?"(\d+)"$/.exec(etag ?? '')?.[1] ?? null
 }

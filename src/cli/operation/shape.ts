@@ -1,4 +1,3 @@
-import { nounOf } from '../../client/foreign/names.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Shape } from '../output/output.ts'
 
@@ -9,7 +8,6 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
     table: table.length > 0 ? table : answer.filter(isField),
     paths: answer,
     identifier: operation.identifier,
-    noun: nounOf(operation),
   }
 }
 

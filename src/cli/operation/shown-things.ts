@@ -1,11 +1,11 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { idOf, memberOf } from '../../client/foreign/record.ts'
 import { matchesReference, parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
+import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** What a parameter or a field of this name refers to, and the operation that shows such a thing. */
@@ -57,8 +57,8 @@ export async function shownThings(
     const parameter = /\{(\w+)\}/.exec(path)?.[1] ?? field
     const shown = await at({ path }, { [parameter]: reference })
     if (shown.kind === 'ours') return null
-    const id = shown.kind === 'shown' ? idOf(shown.data, noun) : null
-    if (shown.kind === 'shown' && id !== null && standsFor(shown.data, noun, id, reference)) return id
+    const id = shown.kind === 'shown' ? String(valueAt(shown.data, 'id') ?? '') : ''
+    if (shown.kind === 'shown' && id !== '' && standsFor(shown.data, id, reference)) return id
     throw new UsageError(`${host} does not resolve ${reference}`, {
       code: 'not_resolved',
       why: [shown.kind === 'hidden' ? shown.why : `It shows no ${noun} for it`],
@@ -96,9 +96,9 @@ async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<
   }
 }
 
-function standsFor(thing: unknown, noun: string, id: string, reference: string): boolean {
+function standsFor(thing: unknown, id: string, reference: string): boolean {
   const meant = parseReference(reference)
-  const value = memberOf(thing, meant.by === 'email' ? 'email' : 'externalId', noun)
+  const value = valueAt(thing, meant.by === 'email' ? 'email' : 'externalId')
   // Somewhere an id may look like a reference of ours.
   return id === reference || matchesReference(meant, value)
 }

@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import type { Given } from '../command/command.ts'
 import { valueAt } from '../output/columns.ts'
 
@@ -9,11 +8,11 @@ import { valueAt } from '../output/columns.ts'
 export function thingName(thing: unknown, reference = ''): string {
   const first = (...fields: readonly string[]) =>
     fields
-      .map((field) => memberOf(thing, field))
+      .map((field) => valueAt(thing, field))
       .find(
         (value) => ['number', 'bigint'].includes(typeof value) || (typeof value === 'string' && value !== ''),
       )
-  const names = [memberOf(thing, 'profile.firstName'), memberOf(thing, 'profile.lastName')]
+  const names = [valueAt(thing, 'profile.firstName'), valueAt(thing, 'profile.lastName')]
   const whole = names.filter((name) => typeof name === 'string').join(' ')
   const label = first('title', 'name', 'clientName', 'profile.displayName') ?? whole
   const known = first('email', 'externalId', 'id', 'clientId') ?? reference
@@ -44,11 +43,11 @@ export function updatedLine(
 
 /** The person that an answer is about, `learner ada@example.org`; as they were given where it does not say. */
 export function personIn(answer: unknown, given: unknown, noun = 'learner'): string {
-  const known = memberOf(answer, 'userEmail') ?? given ?? memberOf(answer, `${noun}Id`)
+  const known = valueAt(answer, 'userEmail') ?? given ?? valueAt(answer, `${noun}Id`)
   return `${noun} ${String(known)}`
 }
 
 /** The title of the course that an answer is about; the course as it was given where it does not say. */
 export function courseIn(answer: unknown, { flags }: Given): string {
-  return String(memberOf(answer, 'courseTitle') ?? flags['course'] ?? memberOf(answer, 'courseId'))
+  return String(valueAt(answer, 'courseTitle') ?? flags['course'] ?? valueAt(answer, 'courseId'))
 }

@@ -1,4 +1,3 @@
-import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -11,15 +10,10 @@ export function valueAt(value: unknown, path: string): unknown {
   return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
 }
 
-/** Returns the value of a column, also if a platform names the field differently. */
-export function cellAt(value: unknown, { path, noun }: Column): unknown {
-  return memberOf(value, path, noun)
-}
-
 /** Reduces a value to some columns, in their order, nested as the API nests them. */
 export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
-  for (const column of columns) setAt(picked, column.path.split('.'), cellAt(value, column) ?? null)
+  for (const column of columns) setAt(picked, column.path.split('.'), valueAt(value, column.path) ?? null)
   return picked
 }
 
@@ -64,8 +58,6 @@ export function cellText(value: unknown): string {
 export interface Column {
   readonly path: string
   readonly label: string
-  /** Noun of the records, after which a platform may name their id. */
-  readonly noun?: string | undefined
 }
 
 /** Returns the paths without those that contain another one: `profile.firstName`, not `profile`. */

@@ -1,4 +1,4 @@
-import { idOf, placeOf } from '../../client/foreign/record.ts'
+import { otherPlacesOf, sentOf } from '../../client/sent.ts'
 import { visible, visibleDocument } from '../../codec/visible.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { painterFor } from '../terminal/colour.ts'
@@ -13,6 +13,7 @@ import {
   pathsIn,
   pick,
   resolvePath,
+  valueAt,
 } from './columns.ts'
 import { type Format, hiddenNote, type ListEncoder, reduceColumns } from './formats/format.ts'
 
@@ -24,8 +25,6 @@ export interface Shape {
   readonly paths: readonly string[]
   /** The field that `--quiet` prints; default `id`. */
   readonly identifier?: string | undefined
-  /** Noun of the records, such as `course`, after which a platform may name their id. */
-  readonly noun?: string | undefined
 }
 
 /** The rows of a list, by page. */
@@ -88,9 +87,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
   /** Returns the format for values, with the undeclared fields of a sample. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
     if (quiet) return idFormat(shape)
-    const named = (columns: readonly Column[]) => columns.map((column) => ({ ...column, noun: shape.noun }))
-    const asked = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
-    const chosen = asked && named(asked)
+    const chosen = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
     switch (format) {
       case 'json':
       case 'jsonl':
@@ -98,10 +95,10 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
         return reduceFormat(await documentFormat(format), chosen)
       case 'csv': {
         const fields = fieldsOf(sample, shape)
-        return (await import('./formats/delimited.ts')).csv(chosen ?? named(labelColumns(fields, fields)))
+        return (await import('./formats/delimited.ts')).csv(chosen ?? labelColumns(fields, fields))
       }
       case 'table': {
-        const columns = chosen ?? named(labelColumns(shape.table, shape.paths))
+        const columns = chosen ?? labelColumns(shape.table, shape.paths)
         if (!io.stdout.isTTY) return (await import('./formats/delimited.ts')).tsv(columns)
         const chalk = await painterFor(io.stdout, io, settings)
         const width = io.stdout.columns ?? 80
@@ -186,16 +183,28 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 }
 
 async function documentFormat(format: string): Promise<Format> {
-  if (format === 'yaml') return (await import('./formats/yaml.ts')).loadYaml()
+  if (format === 'yaml') return asSent(await (await import('./formats/yaml.ts')).loadYaml())
   const { json, jsonLines } = await import('./formats/json.ts')
-  return format === 'jsonl' ? jsonLines : json
+  return asSent(format === 'jsonl' ? jsonLines : json)
 }
 
-function idFormat({ noun = '', identifier }: Shape): Format {
+/** Returns the format for values as the platform sent them. */
+function asSent(format: Format): Format {
+  return {
+    ...format,
+    one: (value) => format.one(sentOf(value)),
+    list: () => {
+      const encoder = format.list()
+      return { ...encoder, rows: (values) => encoder.rows(values.map(sentOf)) }
+    },
+  }
+}
+
+function idFormat({ identifier = 'id' }: Shape): Format {
   const line = (value: unknown) => {
-    const id = idOf(value, noun, identifier)
-    if (id === null) throw noId()
-    return `${visible(id)}\n`
+    const id = valueAt(value, identifier)
+    if (id === undefined || id === null || id === '' || typeof id === 'object') throw noId()
+    return `${visible(String(id))}\n`
   }
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }
@@ -215,17 +224,11 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
 /**
  * Returns the columns of a CSV: the declared fields, then others of a sample. A declared object is one cell.
  */
-function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths' | 'noun'>): string[] {
+function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
-  const cells = new Set([...declared, ...placesOf(sample, shape)])
+  const cells = new Set([...declared, ...sample.flatMap(otherPlacesOf)])
   const others = new Set(sample.flatMap(pathsIn))
   return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
-}
-
-/** Returns the paths of declared fields in a sample, by the platform's own names. */
-function placesOf(sample: readonly unknown[], { paths, noun }: Pick<Shape, 'paths' | 'noun'>): string[] {
-  const declared = leavesOf(paths)
-  return sample.flatMap((value) => declared.map((path) => placeOf(value, path, noun)?.join('.') ?? path))
 }
 
 /** True if a path is one of `cells` or within one. */
@@ -241,7 +244,7 @@ async function* collectLateFields(
 ): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
-    known ??= new Set([...fieldsOf(rows, shape), ...placesOf(rows, shape)])
+    known ??= new Set([...fieldsOf(rows, shape), ...rows.flatMap(otherPlacesOf)])
     for (const field of fieldsOf(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }

@@ -130,8 +130,10 @@ function isThing(value: unknown): value is CachedThing {
 }
 
 /** Returns the entry of a listed record; null if it has no id. */
-export function thingOf(item: unknown, id: unknown): CachedThing | null {
-  if (!isJsonObject(item) || typeof id !== 'string') return null
+export function thingOf(item: unknown, identifier = 'id'): CachedThing | null {
+  if (!isJsonObject(item)) return null
+  const id = String(item[identifier] ?? '')
+  if (id === '') return null
   const text = (name: string) => (typeof item[name] === 'string' && item[name] !== '' ? item[name] : null)
   const profile = isJsonObject(item['profile']) ? item['profile'] : {}
   const names = [

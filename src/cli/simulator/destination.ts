@@ -1,11 +1,11 @@
 import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/base-url.ts'
 import { ApiError } from '../../client/errors.ts'
-import { memberOf } from '../../client/foreign/record.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { HttpHeaders, HttpRequest, Transport } from '../../contract/http.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import type { SignedDelivery } from '../../webhooks/delivery.ts'
 import type { Context } from '../command/context.ts'
+import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { secretVariable } from './signing-material.ts'
 
@@ -61,7 +61,7 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
       params: { lmsKind: 'canvas' },
       signal: io.signal,
     })
-    const account = memberOf(data, 'rootAccountUuid')
+    const account = valueAt(data, 'rootAccountUuid')
     if (typeof account === 'string') return account
   } catch (error) {
     if (error instanceof ApiError) throw required(error.message.replace(/\.$/, ''))

@@ -2,13 +2,14 @@ import { jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { RawPage } from '../answer.ts'
-import { isConfirmed, type Written } from '../call-input.ts'
+import { isConfirmed, type Result } from '../call-input.ts'
 import { answer, type Body, mediaTypeOf, readBody, readBytes } from '../decode.ts'
 import { ProtocolError, type Target } from '../errors.ts'
-import { foundList, listBodyOf, thingIn } from './body.ts'
+import { foundList, type ListBody, listBodyOf, thingIn } from './body.ts'
 import { nounOf } from './names.ts'
+import { recordOf } from './record.ts'
 import { type FailureStatus, failureIn, saysNothingDone } from './refusal.ts'
-import { type AnsweredWrite, judgeWrite } from './written.ts'
+import { type AnsweredWrite, answeredId, judgeWrite } from './written.ts'
 
 /** The most that is read of a body that nobody expects: 64 KiB. */
 const maximumRemarkBytes = 64 * 1024
@@ -51,13 +52,20 @@ async function assertSuccess(
 export async function readAnswer(
   { target, operation, input, reply }: Omit<AnsweredWrite, 'answer'>,
   refuse: Refuse,
-): Promise<{ readonly data: unknown; readonly written: Written | null }> {
+): Promise<Pick<Result<unknown>, 'data' | 'written' | 'id'>> {
   const answer = await answerIn(target, reply, operation, refuse)
   const isSure = operation.method === 'GET' || isConfirmed(reply.headers)
+  const { data } = answer
   return {
-    data: answer.data,
+    data: operation.list ? recordsIn(data, operation) : operation.report ? data : recordOf(data, operation),
     written: isSure ? null : judgeWrite({ target, operation, input, reply, answer }),
+    id: answeredId(operation, input, { data, location: reply.headers['location'] ?? null }),
   }
+}
+
+function recordsIn(list: unknown, operation: Operation): unknown {
+  const { data } = list as ListBody
+  return { ...(list as ListBody), data: data.map((item) => recordOf(item, operation)) }
 }
 
 async function answerIn(
@@ -81,7 +89,7 @@ async function answerIn(
   return { data, body, form }
 }
 
-/** One page of a list, as it came. */
+/** One page of a list. */
 export async function readPage(
   target: Target,
   reply: HttpResponse,
@@ -90,7 +98,8 @@ export async function readPage(
 ): Promise<RawPage> {
   const { value } = await readSuccess(target, reply, refuse)
   const list = foundList(target, value, operation)
-  return { ...list, headers: reply.headers, isOwn: false }
+  const items = list.items.map((item) => recordOf(item, operation))
+  return { ...list, items, headers: reply.headers, isOwn: false }
 }
 
 /**

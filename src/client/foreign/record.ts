@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import type { Held } from '../../contract/calls.ts'
+import { type Call, calls, type Held } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { keepSent } from '../sent.ts'
 import { bareName, nounOf, otherNames, wordsOf } from './names.ts'
 
 /**
@@ -115,25 +117,38 @@ const fieldsInLists: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * A thing that a platform sent with its fields under the API's names as well; those of the platform stay beside them. The
- * same object where it has the API's names already.
+ * same value where it has the API's names already, and where it is no object.
  */
-export function recordOf(
-  thing: JsonObject,
-  { id, holds }: { readonly id: string; readonly holds: Pick<Held, 'answer'> },
-): JsonObject {
-  const noun = nounOf({ id })
+export function recordOf<Thing>(thing: Thing, operation: Pick<Operation, 'id'>): Thing | JsonObject {
+  if (!isJsonObject(thing)) return thing
+  const paths = fieldsOf(operation)
+  const noun = nounOf(operation)
   const record: Record<string, unknown> = {}
-  for (const [index, path] of holds.answer.entries()) {
-    const value = memberOf(thing, path, noun)
+  const places: string[] = []
+  for (const [index, path] of paths.entries()) {
+    const place = placeOf(thing, path, noun)
+    const value = place === null ? undefined : memberOf(thing, path, noun)
     // An object with fields that are known comes field by field; they follow it.
-    const isOuter = isJsonObject(value) && holds.answer[index + 1]?.startsWith(`${path}.`) === true
-    if (value === undefined || isOuter) continue
+    const isOuter = isJsonObject(value) && paths[index + 1]?.startsWith(`${path}.`) === true
+    if (place === null || value === undefined || isOuter) continue
+    if (place.join('.') !== path) places.push(place.join('.'))
     const fields = fieldsInLists[path]
     const isList = Array.isArray(value) && fields !== undefined
     setAt(record, path.split('.'), isList ? value.map((item) => itemOf(item, fields)) : value)
   }
   const isSame = Object.entries(record).every(([name, value]) => isOwn(thing, name, value))
-  return isSame ? thing : { ...thing, ...record }
+  if (isSame) return thing
+  const whole = { ...thing, ...record }
+  keepSent(whole, { sent: thing, places })
+  return whole
+}
+
+/** The fields of the records that an operation answers. */
+function fieldsOf(operation: Pick<Operation, 'id'> & { readonly holds?: Held }): readonly string[] {
+  if (operation.holds) return operation.holds.answer
+  const [group = '', verb = ''] = operation.id.split('.')
+  const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
+  return known[group]?.[verb]?.holds.answer ?? []
 }
 
 function setAt(

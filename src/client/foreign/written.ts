@@ -291,3 +291,30 @@ function leavesOf(value: unknown, path = ''): (readonly [field: string, value: u
   }
   return value === null || value === undefined ? [] : [[path, value]]
 }
+
+/**
+ * The id of what a write made or changed: in its answer, else where `Location` says it is, else by which it was named.
+ * Null where nothing tells.
+ */
+export function answeredId(
+  operation: Operation,
+  { params }: AnyInput,
+  { data, location }: { readonly data: unknown; readonly location: string | null },
+): string | null {
+  const [named] = Object.values(params ?? {})
+  const id = named !== undefined && parseReference(named).by === 'id' ? named : null
+  return idOf(data, nounOf(operation), operation.identifier) ?? idInLocation(operation, location) ?? id
+}
+
+/** The last segment of a `Location` that is inside the collection which was written to (RFC 9110 §10.2.2). */
+function idInLocation({ path }: Operation, location: string | null): string | null {
+  const base = 'http://localhost'
+  if (location === null || !URL.canParse(location, base)) return null
+  const segment = new URL(location, base).pathname.split('/').filter(Boolean).at(-1)
+  if (segment === undefined || segment === path.split('/').at(-1)) return null
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return null
+  }
+}

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  cellAt,
-  cellText,
-  labelColumns,
-  pathsIn,
-  pick,
-  setAt,
-  valueAt,
-} from '../../../src/cli/output/columns.ts'
+import { cellText, labelColumns, pathsIn, pick, setAt, valueAt } from '../../../src/cli/output/columns.ts'
 
 const course = { id: 'c', 'a.b': 1, criteria: { score: 70, parts: { x: null } }, tags: ['a', 'b'] }
 
@@ -28,13 +20,6 @@ test('a value is reduced to some paths, nested as it was', () => {
     criteria: { score: 70, none: null },
     id: 'c',
   })
-})
-
-test('a column shows what a platform has under another name', () => {
-  const foreign = { _id: '5', created_at: '2026-03-01', profile: { first_name: 'Ada' } }
-  const columns = labelColumns(['id', 'createdAt', 'profile.firstName'], [])
-  expect(columns.map((column) => cellAt(foreign, column))).toEqual(['5', '2026-03-01', 'Ada'])
-  expect(cellAt({ course_id: 5 }, { path: 'id', label: 'id', noun: 'course' })).toBe(5)
 })
 
 test('every path of a value is known', () => {

@@ -1,7 +1,7 @@
 import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
 import { jsonText } from '../../../codec/json-text.ts'
 import { visible } from '../../../codec/visible.ts'
-import { type Column, cellAt, cellText } from '../columns.ts'
+import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
@@ -16,7 +16,7 @@ export function csv(columns: readonly Column[], raw = false): Format {
   )
   const line = (value: unknown) =>
     csvRecord(
-      columns.map((column) => cellOf(cellAt(value, column))),
+      columns.map((column) => cellOf(valueAt(value, column.path))),
       raw,
     )
   return {
@@ -49,6 +49,6 @@ function cellOf(value: unknown): CsvValue {
  */
 export function tsv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
-    `${columns.map((column) => visible(cellText(cellAt(value, column)).replaceAll('\\', '\\\\'))).join('\t')}\n`
+    `${columns.map((column) => visible(cellText(valueAt(value, column.path)).replaceAll('\\', '\\\\'))).join('\t')}\n`
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }

@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { isJsonObject } from '../../../codec/json-object.ts'
 import { visible } from '../../../codec/visible.ts'
 import { wrap } from '../../terminal/wrap-text.ts'
-import { type Column, cellAt, cellText } from '../columns.ts'
+import { type Column, cellText, valueAt } from '../columns.ts'
 
 /** Layout of a record: the columns, or null for all fields that are set; the terminal's width and colours. */
 export interface RecordOptions {
@@ -32,7 +32,7 @@ type Entry = readonly [name: string, value: unknown]
 export function recordText(value: unknown, { columns, width, chalk }: RecordOptions): string {
   const lines = columns
     ? block(
-        columns.map((column) => [column.label, cellAt(value, column)]),
+        columns.map((column) => [column.label, valueAt(value, column.path)]),
         width,
         chalk,
       )

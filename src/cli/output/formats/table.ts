@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { visible } from '../../../codec/visible.ts'
-import { type Column, cellAt, cellText } from '../columns.ts'
+import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 import { recordText } from './record.ts'
 
@@ -74,7 +74,7 @@ const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
 /** Formats a cell; an instant only to the minute, which is enough to tell rows apart. */
 function cellOf(value: unknown, column: Column): string {
-  return visible(cellText(cellAt(value, column))).replace(instant, '$1Z')
+  return visible(cellText(valueAt(value, column.path))).replace(instant, '$1Z')
 }
 
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
