@@ -32,7 +32,7 @@ export async function readOwnAnswer(
   target: Target,
   reply: HttpResponse,
   operation: Operation,
-  { params = {} }: AnyInput = {},
+  { params = {} }: AnyInput,
 ): Promise<Pick<Result<unknown>, 'data' | 'written' | 'id'>> {
   const { value } = await readBody(target, reply)
   const [named] = Object.values(params)
@@ -48,12 +48,8 @@ function undeclared(target: Target): ProtocolError {
 }
 
 /** Reads a page of a list of a server of this API. */
-export async function readOwnPage(
-  target: Target,
-  reply: HttpResponse,
-  operation: Operation,
-): Promise<RawPage> {
-  const { data: body } = await readOwnAnswer(target, reply, operation)
+export async function readOwnPage(target: Target, reply: HttpResponse): Promise<RawPage> {
+  const { value: body } = await readBody(target, reply)
   if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclared(target)
   return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
 }

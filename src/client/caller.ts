@@ -153,7 +153,7 @@ export function createCaller(options: CallerOptions): Caller {
   }
 
   async function readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation) {
-    if (isOwn(reply)) return readOwnPage(request, reply, operation)
+    if (isOwn(reply)) return readOwnPage(request, reply)
     const { readPage } = await import('./foreign/answer.ts')
     return readPage(request, reply, operation, refuse)
   }
@@ -172,7 +172,7 @@ export function createCaller(options: CallerOptions): Caller {
     const request = requestOf(operation, input)
     const consume = async (reply: HttpResponse) => {
       const { data, written, id } = isOwn(reply)
-        ? await readOwnAnswer(request, reply, operation, input)
+        ? await readOwnAnswer(request, reply, operation, input ?? {})
         : await (await import('./foreign/answer.ts')).readAnswer(
             { target: request, operation, input: input ?? {}, reply },
             refuse,

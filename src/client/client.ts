@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { isJsonObject } from '../codec/json-object.ts'
+import { type Call, calls } from '../contract/calls.ts'
 import type { Transport } from '../contract/http.ts'
 import { type Contract, contract } from '../contract/index.ts'
 import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
@@ -88,8 +89,13 @@ export function createClient(options: ClientOptions): Client {
     credential: accessToken === undefined ? 'api_key' : 'access_token',
     authorization: bearer === undefined ? undefined : async () => `Bearer ${bearer}`,
   })
+  // Answers of platforms that name fields otherwise get those that the contract has.
+  const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
   const groups = Object.entries(contract).map(([group, operations]) => {
-    const methods = Object.entries(operations).map(([verb, operation]) => [verb, methodOf(caller, operation)])
+    const methods = Object.entries(operations).map(([verb, operation]) => [
+      verb,
+      methodOf(caller, { ...operation, holds: known[group]?.[verb]?.holds }),
+    ])
     return [group, Object.fromEntries(methods)]
   })
   // The keys are the contract's own, which entries cannot tell the compiler.

@@ -9,22 +9,13 @@ import { foundList, type ListBody, listBodyOf, thingIn } from './body.ts'
 import { nounOf } from './names.ts'
 import { recordOf } from './record.ts'
 import { type FailureStatus, failureIn, saysNothingDone } from './refusal.ts'
-import { type AnsweredWrite, answeredId, judgeWrite } from './written.ts'
+import { type AnsweredWrite, answeredId, type ForeignAnswer, judgeWrite } from './written.ts'
 
 /** The most that is read of a body that nobody expects: 64 KiB. */
 const maximumRemarkBytes = 64 * 1024
 
 /** Makes the error of a refusal; `failure` is the status that a success has in its body. */
 export type Refuse = (target: Target, reply: HttpResponse, failure: FailureStatus) => Promise<Error>
-
-/** What an answer was made of. */
-export interface ForeignAnswer {
-  /** The thing without its envelope, or the items of a list in `data`; undefined where the operation answers nothing. */
-  readonly data: unknown
-  /** The whole body. */
-  readonly body: unknown
-  readonly form: Body['form']
-}
 
 /** The body of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
 async function readSuccess(

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { type Call, calls, type Held } from '../../contract/calls.ts'
-import type { Operation } from '../../contract/operation.ts'
+import type { Held } from '../../contract/calls.ts'
 import { keepSent } from '../sent.ts'
 import { bareName, nounOf, otherNames, wordsOf } from './names.ts'
 
@@ -119,9 +118,12 @@ const fieldsInLists: Readonly<Record<string, readonly string[]>> = {
  * A thing that a platform sent with its fields under the API's names as well; those of the platform stay beside them. The
  * same value where it has the API's names already, and where it is no object.
  */
-export function recordOf<Thing>(thing: Thing, operation: Pick<Operation, 'id'>): Thing | JsonObject {
-  if (!isJsonObject(thing)) return thing
-  const paths = fieldsOf(operation)
+export function recordOf<Thing>(
+  thing: Thing,
+  operation: { readonly id: string; readonly holds?: Pick<Held, 'answer'> | undefined },
+): Thing | JsonObject {
+  if (!isJsonObject(thing) || !operation.holds) return thing
+  const paths = operation.holds.answer
   const noun = nounOf(operation)
   const record: Record<string, unknown> = {}
   const places: string[] = []
@@ -141,14 +143,6 @@ export function recordOf<Thing>(thing: Thing, operation: Pick<Operation, 'id'>):
   const whole = { ...thing, ...record }
   keepSent(whole, { sent: thing, places })
   return whole
-}
-
-/** The fields of the records that an operation answers. */
-function fieldsOf(operation: Pick<Operation, 'id'> & { readonly holds?: Held }): readonly string[] {
-  if (operation.holds) return operation.holds.answer
-  const [group = '', verb = ''] = operation.id.split('.')
-  const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
-  return known[group]?.[verb]?.holds.answer ?? []
 }
 
 function setAt(

@@ -4,14 +4,22 @@ import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { AnyInput, Written } from '../call-input.ts'
-import { answer as answerFrom } from '../decode.ts'
+import { answer as answerFrom, type Body } from '../decode.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
-import type { ForeignAnswer } from './answer.ts'
 import { isRemark } from './body.ts'
 import { bareName, nounOf } from './names.ts'
 import { idOf, memberOf, thingsIn } from './record.ts'
 import { saysDone, toldError } from './refusal.ts'
 import { sameReference, short, timeOf, verdictOn } from './same-value.ts'
+
+/** What an answer was made of. */
+export interface ForeignAnswer {
+  /** The thing without its envelope, or the items of a list in `data`; undefined where the operation answers nothing. */
+  readonly data: unknown
+  /** The whole body. */
+  readonly body: unknown
+  readonly form: Body['form']
+}
 
 /** A write, and what a platform answered to it. */
 export interface AnsweredWrite {

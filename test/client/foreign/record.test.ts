@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { createClient } from '../../../src/client/client.ts'
 import { recordOf } from '../../../src/client/foreign/record.ts'
 import { calls } from '../../../src/contract/calls.ts'
+import type { Transport } from '../../../src/contract/http.ts'
 
 const { list } = calls.courses
 const profile = {
@@ -55,4 +57,16 @@ test('fields of objects in objects are found, too', () => {
     learning_preferences: { pace: 'slow', accessibility: { screen_reader: true } },
   }
   expect(recordOf({ profile: { first_name, learning_preferences } }, calls.users.list)).toEqual({ profile })
+})
+
+test('the library has the names of the API, whatever the platform calls its fields', async () => {
+  const transport: Transport = async () => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ results: [{ _id: '5', name: 'Alps', passing_score: 60 }] }),
+  })
+  const client = createClient({ baseUrl: 'https://school.example', apiKey: 'lpk_1', transport })
+  const { data } = await client.courses.list()
+  expect(data).toMatchObject([{ id: '5', title: 'Alps', assessmentCriteria: { passingScore: 60 } }])
+  await client.close()
 })
