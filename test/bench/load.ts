@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import autocannon, { type Client } from 'autocannon'
-import { programOnPath } from '../helpers/program.ts'
+import { programOnPath } from '../helpers/process.ts'
 
 /** A path, and what is sent to it. */
 export interface Sent {

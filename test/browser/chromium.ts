@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { programOnPath } from '../helpers/program.ts'
+import { programOnPath } from '../helpers/process.ts'
 import { test as base } from '../server/socket/served.ts'
 
 /** A browser takes its time on a busy machine, in milliseconds. */

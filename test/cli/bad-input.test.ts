@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { type TestCli, test, testCli } from '../helpers/cli.ts'
 import { putNewAcademy } from '../helpers/new-academy.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 /**
  * The program with an academy that has a published course and a learner who is at 60 % of it since the tenth of

@@ -6,9 +6,9 @@ import { createServer as createTlsServer } from 'node:tls'
 import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
-import { expectClearError } from '../helpers/clear-error.ts'
 import type { TestCli } from '../helpers/cli.ts'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 const page: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { json, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 const deepJson = `{"title":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 const deepObjects = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 /** What it was sent as a credential, in its head and in its body. */
 const echo =

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { version } from '../../src/contract/version.ts'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 const refuse = (body: unknown, status = 422) => json(status, JSON.stringify(body))
 const page: Answer = (response) =>

@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest'
 import { nouns } from '../../src/cli/program/nouns.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
-import { test as base, type RunOptions } from '../helpers/cli.ts'
+import { test as base, putQuickstart, type RunOptions } from '../helpers/cli.ts'
 import { host } from '../helpers/host.ts'
-import { putQuickstart } from '../helpers/quickstarted.ts'
 import { resultOf, rowsOf } from '../helpers/result.ts'
 import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { type Answer, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 const said =
   (type: string, bytes: Uint8Array, status = 200): Answer =>

@@ -7,8 +7,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../helpers/clear-error.ts'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
+import { expectClearError } from '../helpers/result.ts'
 
 const courses = JSON.stringify(
   Array.from({ length: 50 }, (_, n) => ({ id: `crs_${n}`, title: `Sea ${n}`, seen: Math.sin(n) })),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { JsonLimitError, jsonText, parseJson } from '../../src/codec/json-text.ts'
-import { anyText } from '../helpers/any-text.ts'
+import { anyText } from '../helpers/random.ts'
 
 describe('JSON', () => {
   test('keeps every integer that it has, however long', () => {

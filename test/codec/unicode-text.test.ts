@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { utf8Text } from '../../src/codec/unicode-text.ts'
-import { anyText } from '../helpers/any-text.ts'
+import { anyText } from '../helpers/random.ts'
 
 describe('bytes as UTF-8', () => {
   test('are the text that they were made from, without a byte order mark', () => {

@@ -1,6 +1,6 @@
 import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
-import { giveGrant } from '../helpers/grant.ts'
 import { connect } from '../helpers/lms.ts'
+import { giveGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
 import { sample } from '../webhooks/samples.ts'
 

@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
-import { giveGrant } from '../helpers/grant.ts'
 import { connect } from '../helpers/lms.ts'
+import { giveGrant } from '../helpers/signed-in.ts'
 import { sample } from '../webhooks/samples.ts'
 
 /** A parameter or field that names something, with what it names beside what is nowhere. */

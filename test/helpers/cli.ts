@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
+import { expect } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
@@ -8,8 +9,8 @@ import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy, openCurrentAcademy } from '../../src/server/local.ts'
 import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
 import { test as base, freshDirectory, passwordCost } from './academy.ts'
-import { builtThread } from './built-thread.ts'
-import { putNewAcademy } from './new-academy.ts'
+import { putNewAcademy, start } from './new-academy.ts'
+import { builtThread } from './process.ts'
 import { transportOf } from './web.ts'
 
 /** What one run of the program left behind. */
@@ -235,3 +236,26 @@ export const test = base
     onCleanup(() => cli.remove())
     return cli
   })
+
+/** A home after quickstart, of which the tests of a worker get copies: quickstart takes a second. */
+let original: Promise<{ home: string; ran: Ran }> | undefined
+
+/** Puts into the home of a program what quickstart leaves there; returns what quickstart printed. */
+export async function putQuickstart({ home, config }: TestCli): Promise<Ran> {
+  original ??= makeOriginal()
+  const { home: from, ran } = await original
+  cpSync(from, home, { recursive: true })
+  const profiles = join(config, 'profiles.json')
+  writeFileSync(profiles, readFileSync(profiles, 'utf8').replaceAll(from, home))
+  return { ...ran, stdout: ran.stdout.replaceAll(from, home) }
+}
+
+async function makeOriginal(): Promise<{ home: string; ran: Ran }> {
+  let time = Date.parse(start)
+  // No two records are made at the same time: lists have their order.
+  const cli = testCli({ now: () => ++time })
+  process.once('exit', cli.remove)
+  const ran = await cli.run('quickstart')
+  expect(ran).toMatchObject({ code: 0, stderr: '' })
+  return { home: cli.home, ran }
+}

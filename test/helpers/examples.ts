@@ -8,10 +8,8 @@ import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
-import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
+import { elsewhere, putQuickstart, type Ran, type RunOptions, type TestCli, testCli, words } from './cli.ts'
 import { type Ended, root, runLearnctl } from './process.ts'
-import { putQuickstart } from './quickstarted.ts'
-import { runLine } from './shell.ts'
 
 /** The address of the platform in examples. */
 const platform = 'https://academy.example.org'
@@ -373,4 +371,35 @@ async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): 
 
 function ended({ code, stdout, stderr }: Ended): Ran {
   return { code: code ?? 1, stdout, stderr }
+}
+
+const substitution = /"?\$\(learnctl ([^)]*)\)"?/g
+
+/**
+ * Runs a line of a shell that calls the program, as far as examples go: `$(learnctl …)`, `"$NAME"`, `< file`,
+ * `> file`, and a pipe into the program. What follows another pipe or a comment sign is another program's, and is left
+ * out.
+ */
+export async function runLine(cli: TestCli, line: string, options: RunOptions = {}): Promise<Ran> {
+  const [first = '', second] = line.split(' | learnctl ')
+  if (second !== undefined) {
+    const fed = await runLine(cli, first, options)
+    return fed.code === 0 ? runLine(cli, second, { ...options, stdin: fed.stdout }) : fed
+  }
+  const [own = ''] = line.split(/ [|#] /)
+  const [, command = '', arrow, file = ''] = /^(?:learnctl )?(.*?)(?: ([<>]) (\S+))?$/.exec(own.trim()) ?? []
+  let text = command
+  for (const [whole, inner = ''] of command.matchAll(substitution)) {
+    const { code, stdout, stderr } = await cli.run(inner, options)
+    if (code !== 0) return { code, stdout, stderr }
+    text = text.replace(whole, stdout.trim())
+  }
+  text = text.replace(/"\$([A-Z_]+)"/g, (_, name: string) => options.env?.[name] ?? '')
+  const path = join(cli.cwd, file)
+  const ran = await cli.run(words(text), {
+    ...options,
+    ...(arrow === '<' && { stdin: readFileSync(path, 'utf8') }),
+  })
+  if (arrow === '>') writeFileSync(path, ran.stdout)
+  return ran
 }

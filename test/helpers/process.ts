@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 
 /** The checkout. */
 export const root = join(import.meta.dirname, '../..')
@@ -101,4 +103,35 @@ function textOf(stream: NodeJS.ReadableStream | null): () => string {
   const chunks: Buffer[] = []
   stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
   return () => Buffer.concat(chunks).toString()
+}
+
+const source = join(root, 'src')
+const file = join(root, 'dist/cli/chunks/reader-thread.cjs')
+let isBuilt: boolean | undefined
+
+/** The built thread of exports, which loads in a fifth of the time; undefined where src has changed since the build. */
+export function builtThread(): URL | undefined {
+  isBuilt ??= existsSync(file) && newestIn(source) <= statSync(file).mtimeMs
+  return isBuilt ? pathToFileURL(file) : undefined
+}
+
+/** Time of the last change in a folder, in milliseconds since 1970. */
+function newestIn(folder: string): number {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return Math.max(...paths.map((path) => statSync(join(folder, path)).mtimeMs))
+}
+
+/** The first of these programs that is on the PATH, by its path; undefined where there is none. */
+export function programOnPath(...names: readonly string[]): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }

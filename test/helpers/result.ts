@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RunOptions, TestCli } from './cli.ts'
+import type { Ran, RunOptions, TestCli } from './cli.ts'
 
 type Json = Awaited<ReturnType<Response['json']>>
 
@@ -23,4 +23,22 @@ export async function rowsOf(cli: TestCli, line: string): Promise<string[][]> {
     .split('\n')
     .slice(0, -1)
     .map((row) => row.split('\t'))
+}
+
+/**
+ * Expects a run to have failed as every failure should: this exit code, nothing on standard output, and one line that
+ * says what is wrong, with at most a few indented ones that say why and what to do. Notes may come before.
+ */
+export function expectClearError({ code, stdout, stderr }: Ran, exit: number, error: string | RegExp): void {
+  expect({ code, stdout, stderr }).toEqual({ code: exit, stdout: '', stderr: expect.stringMatching(/\n$/) })
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith('note: '))
+  expect(lines[0]).toMatch(/^error: ./)
+  if (typeof error === 'string') expect(stderr).toContain(error)
+  else expect(stderr).toMatch(error)
+  for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}\S/)
+  expect(lines.length).toBeLessThanOrEqual(4)
+  expect(stderr).not.toMatch(/^ +at .+:\d+:\d+\)?$/m)
 }

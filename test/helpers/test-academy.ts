@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Grade, GradeInput } from '../../src/contract/grades.ts'
+import { openapiOf } from '../../src/contract/openapi.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
@@ -16,9 +18,7 @@ import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-need
 import { allRoutes } from '../../src/server/routes.ts'
 import { keyFile, keyPathOf } from '../../src/server/sealing/key-file.ts'
 import { type Sealing, sealingWith } from '../../src/server/sealing/sealing.ts'
-import { requireDeclared } from './declared.ts'
 import { freshDirectory } from './fresh-directory.ts'
-import { guarded } from './guarded.ts'
 import { putNewAcademy, start } from './new-academy.ts'
 import { watched } from './plans/watched-database.ts'
 import { watchedStatements } from './plans/watched-statements.ts'
@@ -267,5 +267,76 @@ export async function openTestAcademy({
     },
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/**
+ * A store that says so when it is used inside one of its own transactions, instead of what these are handed: without it
+ * such a test would wait for itself.
+ */
+export function guarded<Guarded extends Store>(store: Guarded): Guarded {
+  const inside = new AsyncLocalStorage<true>()
+  const outsideOnly = <Given extends readonly unknown[], Result>(use: (...given: Given) => Result) => {
+    return (...given: Given): Result => {
+      if (inside.getStore()) throw new Error('The academy was used inside its own transaction.')
+      return use(...given)
+    }
+  }
+  return {
+    ...store,
+    one: outsideOnly(store.one) as Store['one'],
+    all: outsideOnly(store.all) as Store['all'],
+    cells: outsideOnly(store.cells),
+    run: outsideOnly(store.run),
+    read: outsideOnly((work) => store.read((view) => inside.run(true, () => work(view)))) as Store['read'],
+    write: outsideOnly((work) =>
+      store.write((transaction) => inside.run(true, () => work(transaction))),
+    ) as Store['write'],
+  }
+}
+
+type Described = Readonly<Record<string, { readonly responses: Readonly<Record<string, DescribedResponse>> }>>
+interface DescribedResponse {
+  readonly $ref?: string
+  readonly content?: { readonly 'application/problem+json': { readonly examples: object } }
+}
+
+let table: { pattern: RegExp; methods: Described }[] | undefined
+let components: Readonly<Record<string, DescribedResponse>> = {}
+
+function declarations() {
+  if (table) return table
+  const document = openapiOf()
+  // What openapiOf() makes of the contract.
+  const paths = document['paths'] as Readonly<Record<string, Described>>
+  components = (document['components'] as { responses: Readonly<Record<string, DescribedResponse>> })
+    .responses
+  table = Object.entries(paths).map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+').replaceAll('.', '\\.')}$`),
+    methods,
+  }))
+  return table
+}
+
+/**
+ * Throws where an operation answered with a status, or refused with a code, that the OpenAPI document does not tell:
+ * whatever a test provokes, clients may meet.
+ */
+export function requireDeclared(method: string, path: string, status: number, code: unknown): void {
+  // What a path does not support is no answer of an operation.
+  if (status === 405 || method === 'OPTIONS') return
+  const places = declarations().filter(({ pattern }) => pattern.test(path.split('?', 1)[0] ?? ''))
+  const verb = { HEAD: 'get', PATCH: 'put' }[method] ?? method.toLowerCase()
+  const responses = places.find(({ methods }) => methods[verb])?.methods[verb]?.responses
+  if (!responses) return
+  const told = responses[status]
+  // A condition on what takes none, which the document does not offer.
+  if (status === 412 && !told) return
+  const response = told?.$ref === undefined ? told : components[told.$ref.split('/').at(-1) ?? '']
+  const codes = response?.content?.['application/problem+json']?.examples ?? {}
+  if (!response || (typeof code === 'string' && status >= 400 && !(code in codes))) {
+    throw new Error(
+      `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/words/problems.ts)`,
+    )
   }
 }

@@ -5,8 +5,8 @@ import { expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy } from '../../helpers/academy.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
-import { someTrouble, troubled } from '../../helpers/troubled.ts'
+import { randomRuns } from '../../helpers/random.ts'
+import { someTrouble, troubled } from '../troubled.ts'
 
 const numRuns = randomRuns(2, 5)
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { runLearnctl } from '../../helpers/process.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
+import { randomRuns } from '../../helpers/random.ts'
 
 const runs = randomRuns(1, 1)
 const learners = 400

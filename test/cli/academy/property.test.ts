@@ -4,9 +4,8 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { jsonText } from '../../../src/codec/json-text.ts'
 import { isStorableText } from '../../../src/codec/unicode-text.ts'
-import { anyText } from '../../helpers/any-text.ts'
 import { test } from '../../helpers/cli.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
+import { anyText, randomRuns } from '../../helpers/random.ts'
 
 const runs = randomRuns(3, 10)
 

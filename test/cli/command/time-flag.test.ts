@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
 import { timeZoneFlag } from '../../../src/cli/command/time-flag.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 /** What follows a name in the request that a command would send. It is 2026-03-01T12:00:00Z. */
 const sent = (request: string, name: string) =>

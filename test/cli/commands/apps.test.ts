@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
-import { giveGrant } from '../../helpers/grant.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 
 const reports = 'apps create --name Reports --redirect-uri https://reports.example/cb'
 const secret = /^lps_[0-9A-Za-z]{36}$/

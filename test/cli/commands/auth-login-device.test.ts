@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { ConnectionError, TimeoutError } from '../../../src/client/errors.ts'
 import { type Desk, metadata, page, type SignIn, school, test, tokens, wellKnown } from '../../auth/school.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 const endpoint = '/device_authorization'
 const target = { method: 'POST', url: `${school}/token` }

@@ -21,7 +21,7 @@ import {
   visit,
   wellKnown,
 } from '../../auth/school.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 /** The run without the lines that ask somebody to open the address. */
 function told(ran: SignIn): SignIn {

@@ -15,8 +15,8 @@ import {
   visit,
   wellKnown,
 } from '../../auth/school.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import type { RunOptions } from '../../helpers/cli.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 /** Somebody who says yes, in vain. */
 const denied: Person = async (address) => {

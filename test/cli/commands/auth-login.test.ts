@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { newCredential } from '../../../src/server/access/secret.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 const login = 'auth login --with-key --url https://school.example'
 

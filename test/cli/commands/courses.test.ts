@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test, testCli } from '../../helpers/cli.ts'
-import { resultOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf } from '../../helpers/result.ts'
 
 const go = 'courses create --title Go --external-id go -q'
 

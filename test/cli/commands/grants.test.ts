@@ -1,8 +1,7 @@
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test as base } from '../../helpers/cli.ts'
-import { giveGrant } from '../../helpers/grant.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 
 /** The program, signed in by a key of one who is no admin, or of one who is. */
 const test = base

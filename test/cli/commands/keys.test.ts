@@ -2,9 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { day } from '../../helpers/academy.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { elsewhere, test, testCli } from '../../helpers/cli.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
 
 const url = 'https://school.example'
 const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })

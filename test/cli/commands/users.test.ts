@@ -2,10 +2,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password-hash.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
-import { giveGrant } from '../../helpers/grant.ts'
-import { resultOf, rowsOf } from '../../helpers/result.ts'
+import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 
 const password = 'correct horse battery'
 

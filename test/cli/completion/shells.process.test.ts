@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Shell, scripts, shells } from '../../../src/cli/shell/scripts.ts'
 import { type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
-import { bin, type Ended, run } from '../../helpers/process.ts'
-import { programOnPath } from '../../helpers/program.ts'
+import { bin, type Ended, programOnPath, run } from '../../helpers/process.ts'
 
 /** What a platform may say: each of it would make a file, were it ever run. */
 const evil = '$(touch pwned)`touch pwned`;touch pwned'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
-import { anyCourse } from '../../helpers/any-course.ts'
 import { elsewhere, type RunOptions, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { startSeedServer } from '../../helpers/seed-server.ts'
+import { anyCourse } from './any-course.ts'
 
 const marine = {
   externalId: 'BIO-101',

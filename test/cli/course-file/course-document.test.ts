@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
 import { documentOf, recordsOf } from '../../../src/cli/course-file/course-records.ts'
 import { moduleNamed, moduleNames } from '../../../src/cli/dataset/module-names.ts'
-import { anyCourse } from '../../helpers/any-course.ts'
+import { anyCourse } from './any-course.ts'
 
 describe('a document', () => {
   test('stands for the records that are made from it', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { needs } from '../../helpers/examples.ts'
-import { helpExamples } from '../../helpers/help-examples.ts'
+import { helpExamples } from './help-examples.ts'
 
 const { examples, without } = await helpExamples()
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
+import { randomRuns } from '../../helpers/random.ts'
 import { openTestAcademy, type Person } from '../../helpers/test-academy.ts'
 
 const nouns = ['courses', 'lessons', 'users', 'enrollments', 'progress'] as const

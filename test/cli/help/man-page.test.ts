@@ -5,8 +5,7 @@ import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
 import { test as base } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
-import { run } from '../../helpers/process.ts'
-import { programOnPath } from '../../helpers/program.ts'
+import { programOnPath, run } from '../../helpers/process.ts'
 
 /** The page as `help --man` prints it. */
 const test = base.extend('page', async ({ cli }) => {

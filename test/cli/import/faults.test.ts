@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../../helpers/academy.ts'
 import { elsewhere, type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
-import { laterAnswer, someTrouble, troubled } from '../../helpers/troubled.ts'
+import { randomRuns } from '../../helpers/random.ts'
+import { laterAnswer, someTrouble, troubled } from '../troubled.ts'
 
 const numRuns = randomRuns(1, 3)
 

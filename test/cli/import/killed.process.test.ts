@@ -16,7 +16,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { testCli } from '../../helpers/cli.ts'
 import { type Ended, runLearnctl } from '../../helpers/process.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
+import { randomRuns } from '../../helpers/random.ts'
 
 const numRuns = randomRuns(1, 1)
 const closeTimeoutMs = 60_000 + numRuns * 20_000

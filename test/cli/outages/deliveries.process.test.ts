@@ -6,8 +6,8 @@ import { differingCounters } from '../../../src/server/counters/counter-check.ts
 import type { Row, Store } from '../../../src/server/database/database.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { withoutPostgres } from '../../helpers/postgres.ts'
-import { startPostgres } from '../../helpers/postgres-cluster.ts'
 import { connectAll, deliver, eventsOf, shuffled, standingAfter } from './delivered.ts'
+import { startPostgres } from './postgres-cluster.ts'
 import { type Fleet, startFleet } from './server-process.ts'
 
 /** More of them by hand: LEARNCTL_TEST_DELIVERIES=10000. The same ones again: LEARNCTL_TEST_SEED. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
-import { randomRuns } from '../../helpers/random-runs.ts'
+import { randomRuns } from '../../helpers/random.ts'
 import { resultOf } from '../../helpers/result.ts'
 
 type Fields = Record<string, unknown>

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { startRotatingServer } from '../../helpers/rotating-server.ts'
 import { readProfiles, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { startRotatingServer } from './rotating-server.ts'
 import { atOnce, good, past, test, wholeFile } from './sharing-processes.ts'
 
 describe('four processes with one profile', () => {

@@ -13,8 +13,8 @@ import { chooseTarget } from '../../../src/config/target.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { tokens as granted, openSchool, page, school } from '../../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { elsewhere, testCli } from '../../helpers/cli.ts'
+import { expectClearError } from '../../helpers/result.ts'
 import { signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 
 /** The program, signed in to the academy of the test as an admin, by the academy's clock but for its own error. */

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 import { run } from '../../helpers/process.ts'
+import { expectClearError } from '../../helpers/result.ts'
 
 const latin1 = Buffer.from('{"title": "Café"}', 'latin1')
 const fault = 'byte 0xE9 at offset 14 is not UTF-8\n  hint: Save it as UTF-8; for example: iconv '

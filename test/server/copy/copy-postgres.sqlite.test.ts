@@ -6,8 +6,7 @@ import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-aca
 import { type CopyPlace, openCopyEnds } from '../../../src/server/copy/copy-ends.ts'
 import { freshDirectory, start, type TestAcademy, test } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
-import { makeDatabase, withoutPostgres } from '../../helpers/postgres.ts'
-import { postgresFront } from '../../helpers/postgres-front.ts'
+import { makeDatabase, postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
 import { authorizePath, givePassword, issuer, password } from '../oauth/flow.ts'
 import { appOn } from './copied.ts'
 

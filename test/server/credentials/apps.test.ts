@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { digest } from '../../../src/server/access/secret.ts'
 import { type Person, start, test } from '../../helpers/academy.ts'
-import { giveGrant } from '../../helpers/grant.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 
 const reader = { name: 'Report reader', redirectUris: ['https://reports.school.example/cb'] }
 

@@ -14,7 +14,7 @@ import {
   type TestAcademy,
   test,
 } from '../../helpers/academy.ts'
-import { giveGrant } from '../../helpers/grant.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 
 const ids = ({ body }: Answer) => body.data.map(({ id }: { id: string }) => id)
 

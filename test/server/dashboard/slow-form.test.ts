@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser } from '../../helpers/browser.ts'
-import { slowBody, slowRequest } from '../../helpers/slow-body.ts'
+import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer } from '../oauth/flow.ts'
 import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from './signed-in.ts'
 

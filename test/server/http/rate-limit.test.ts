@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { rateLimit } from '../../../src/server/http/rate-limit.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
-import { giveGrant } from '../../helpers/grant.ts'
+import { giveGrant } from '../../helpers/signed-in.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 
 const test = standard.extend('perMinute', 5)

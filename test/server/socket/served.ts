@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { test as base } from 'vitest'
 import { type RunningServer, type ServeOptions, serve } from '../../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost, stoppedClock } from '../../helpers/academy.ts'
-import { builtThread } from '../../helpers/built-thread.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { asSuperuser, makeAcademyDatabase, type OwnDatabase } from '../../helpers/postgres.ts'
+import { builtThread } from '../../helpers/process.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 
 /** An academy behind a real socket. */

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
-import { slowBody, slowRequest } from '../../helpers/slow-body.ts'
+import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer, test } from '../oauth/flow.ts'
 
 /** Asks for a key of all scopes with this credential; the end of the body comes when `end` is called. */

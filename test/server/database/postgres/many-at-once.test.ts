@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag'
 import { describe, expect, test } from 'vitest'
 import { ConnectionLost } from '../../../../src/server/database/postgres/sql-state.ts'
-import { asSuperuser, openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'
-import { postgresFront } from '../../../helpers/postgres-front.ts'
+import { asSuperuser, openTestPostgres, postgresFront, withoutPostgres } from '../../../helpers/postgres.ts'
 
 const insert = (name: string, value = '') =>
   sql`insert into settings (name, value) values (${name}, ${value})`

@@ -15,12 +15,12 @@ import {
   asSuperuser,
   makeAcademyDatabase,
   makeDatabase,
+  postgresFront,
   postgresUrl,
   steps,
   urlWith,
   withoutPostgres,
 } from '../../../helpers/postgres.ts'
-import { postgresFront } from '../../../helpers/postgres-front.ts'
 
 /** An empty home: neither a password file nor certificates. */
 const { path: home, remove } = freshDirectory()

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { root } from './process.ts'
+import { root } from '../../helpers/process.ts'
 
 /** A PostgreSQL that nobody else uses. */
 export interface PostgresCluster {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { StoredTokens } from '../../src/config/profiles.ts'
-import { storedTokens } from './signed-in.ts'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { storedTokens } from '../../helpers/signed-in.ts'
 
 /** A platform whose refresh tokens are good for one time: one that is shown again ends the session. */
 export interface RotatingServer {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { CourseDocument } from '../../src/cli/course-file/course-document.ts'
-import { documentOf, recordsOf } from '../../src/cli/course-file/course-records.ts'
-import { moduleNames } from '../../src/cli/dataset/module-names.ts'
-import { anyText } from './any-text.ts'
+import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
+import { documentOf, recordsOf } from '../../../src/cli/course-file/course-records.ts'
+import { moduleNames } from '../../../src/cli/dataset/module-names.ts'
+import { anyText } from '../../helpers/random.ts'
 
 /** Texts that readers of YAML, of lines and of numbers take for something else, beside any others. */
 const oddText = fc.oneof(

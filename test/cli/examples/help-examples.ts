@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import type { Command } from '../../src/cli/command/command.ts'
-import { isListed } from '../../src/cli/help/help-text.ts'
-import { nouns } from '../../src/cli/program/nouns.ts'
-import { inProcesses, openExamples, successOf } from './examples.ts'
-import { host } from './host.ts'
+import type { Command } from '../../../src/cli/command/command.ts'
+import { isListed } from '../../../src/cli/help/help-text.ts'
+import { nouns } from '../../../src/cli/program/nouns.ts'
+import { inProcesses, openExamples, successOf } from '../../helpers/examples.ts'
+import { host } from '../../helpers/host.ts'
 
 const learning = /^(learnctl )?(courses|lessons|users|enrollments|progress|grades|analytics) /
 
