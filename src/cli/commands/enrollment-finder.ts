@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
 import { escapeReference } from '../../codec/reference.ts'
-import type { Operation } from '../../contract/operation.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { surePages } from '../operation/sure-pages.ts'
+import { sureRecords } from '../operation/sure-pages.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /**
@@ -11,7 +10,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
  * there is none, or more than one.
  */
 export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (finding: Finding) => Find {
-  return ({ context, caller }) =>
+  return (finding) =>
     async ({ arguments: { enrollment }, flags }) => {
       const { user, course, role } = flags
       if (enrollment !== undefined) {
@@ -25,20 +24,13 @@ export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (f
         })
       }
       const { calls } = await import('../../contract/calls.ts')
-      const operation: Operation = calls.enrollments.list
       const query = {
         course_id: escapeReference(String(course)),
         user_id: escapeReference(String(user)),
         ...(role !== undefined && { role }),
         ...(deleted && { status: anyStatus }),
       }
-      const { signal } = context.io
-      const pages = caller.pages(operation, { query, handling: 'strict', signal })
-      const flagOf = (parameter: string) => `--${parameter.replace('_id', '')}`
-      const found: JsonObject[] = []
-      for await (const { data } of surePages(context, caller, { operation, query, flagOf }, pages)) {
-        found.push(...data.filter(isJsonObject))
-      }
+      const found = await sureRecords(finding, calls.enrollments.list, query)
       return chosen(found, deleted, `user ${String(user)} in course ${String(course)}`)
     }
 }

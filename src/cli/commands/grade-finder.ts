@@ -1,8 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { escapeReference } from '../../codec/reference.ts'
-import type { Operation } from '../../contract/operation.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { surePages } from '../operation/sure-pages.ts'
+import { sureRecords } from '../operation/sure-pages.ts'
 import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -15,7 +13,7 @@ const maxNamed = 10
  * the argument is the id of a grade. Throws a UsageError where it is named by half, and a CommandError where there is
  * none, or more than one.
  */
-export function gradeFinder({ context, caller }: Finding): Find {
+export function gradeFinder(finding: Finding): Find {
   return async ({ arguments: { learner = '' }, flags: { course, item, source } }) => {
     if ([course, item, source].every((value) => value === undefined)) return learner
     if (course === undefined) {
@@ -24,20 +22,13 @@ export function gradeFinder({ context, caller }: Finding): Find {
       })
     }
     const { calls } = await import('../../contract/calls.ts')
-    const operation: Operation = calls.grades.list
     const query = {
       learner_id: escapeReference(learner),
       course_id: escapeReference(String(course)),
       ...(item !== undefined && { item_id: item }),
       ...(source !== undefined && { source }),
     }
-    const { signal } = context.io
-    const pages = caller.pages(operation, { query, handling: 'strict', signal })
-    const flagOf = (parameter: string) => `--${parameter.replace('_id', '')}`
-    const found: JsonObject[] = []
-    for await (const { data } of surePages(context, caller, { operation, query, flagOf }, pages)) {
-      found.push(...data.filter(isJsonObject))
-    }
+    const found = await sureRecords(finding, calls.grades.list, query)
     const [only] = found
     const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
     if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)

@@ -1,10 +1,11 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
+import type { Finding } from './operation-spec.ts'
 import { type Filtering, platformFilter } from './platform-filter.ts'
 
 /**
@@ -47,4 +48,21 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
     }
     yield { ...page, data }
   }
+}
+
+/**
+ * Lists all records that match a query, as `surePages` does. The parameters of the query are flags of the command.
+ */
+export async function sureRecords(
+  { context, caller }: Finding,
+  operation: Operation,
+  query: Readonly<Record<string, unknown>>,
+): Promise<JsonObject[]> {
+  const pages = caller.pages(operation, { query, handling: 'strict', signal: context.io.signal })
+  const flagOf = (parameter: string) => `--${parameter.replace('_id', '')}`
+  const found: JsonObject[] = []
+  for await (const { data } of surePages(context, caller, { operation, query, flagOf }, pages)) {
+    found.push(...data.filter(isJsonObject))
+  }
+  return found
 }
