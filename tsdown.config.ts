@@ -16,11 +16,14 @@ const groups = Object.entries({
   server: /src\/server\/local\.ts$/,
 }).map(([name, test]) => ({ name, test }))
 
+/** Modules that are plain data once evaluated. */
+export const plainData = /\/src\/(contract\/(calls|empty-profile)|cli\/flags\/(?!flags-of)[a-z]+)\.ts$/
+
 /** Replaces modules that are plain data once evaluated, so that their users do not load the schemas behind them. */
 const evaluated: Rolldown.Plugin = {
   name: 'evaluated',
   async load(id) {
-    if (!/\/src\/contract\/(calls|empty-profile)\.ts$/.test(id)) return null
+    if (!plainData.test(id)) return null
     const values: Readonly<Record<string, unknown>> = await import(id)
     return Object.entries(values)
       .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)

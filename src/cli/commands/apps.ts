@@ -1,29 +1,14 @@
-import type { AppInput, apps } from '../../contract/apps.ts'
+import type { apps } from '../../contract/apps.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { periodFlags } from '../command/time-flag.ts'
+import { fields } from '../flags/apps.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.apps
-
-const fields = {
-  name: { summary: 'Name, shown to users who are asked for access', required: true },
-  redirectUris: {
-    name: 'redirect-uri',
-    kind: 'texts',
-    placeholder: 'uri',
-    summary: 'Redirect URI',
-    required: true,
-  },
-  public: {
-    kind: 'switch',
-    summary: 'Public client, such as a desktop or mobile app, which gets no secret',
-    default: 'off',
-  },
-} satisfies FieldFlags<AppInput>
 
 const columns = ['name', 'redirectUris', 'public', 'clientId']
 

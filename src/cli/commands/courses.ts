@@ -1,14 +1,15 @@
 import type { CourseInput } from '../../contract/course.ts'
+import { courseStatuses, difficulties } from '../../contract/course-choices.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/courses.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { courseFields, courseStatuses, difficulties } from './course-fields.ts'
 import { applyCommand, copyCommand, validateCommand, withFiles, withLessons } from './course-file.ts'
 import { withDeleted } from './deleted-list.ts'
 import {
@@ -117,7 +118,7 @@ export const commands: readonly Command[] = [
     name: 'create',
     summary: 'Create a course',
     operation: async () => (await contract()).create,
-    fields: courseFields,
+    fields,
     exists: { dataset: 'courses', name: (thing) => `course ${thingName(thing)}` },
     columns,
     done: (answer) => `Created course ${thingName(answer)}`,
@@ -133,7 +134,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).update,
     arguments: { courseId: course },
     several: 'courses',
-    fields: courseFields,
+    fields,
     merge: true,
     versioned: true,
     columns: updateColumns,

@@ -1,12 +1,13 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import type { enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
@@ -20,19 +21,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.enr
 
 const roles = ['learner', 'instructor', 'student', 'teacher']
 const statuses = ['active', 'inactive', 'completed', 'deleted']
-
-const fields = {
-  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
-  userId: {
-    name: 'user',
-    unlisted: ['--learner'],
-    summary: 'User: id, external id or e-mail address; several as arguments',
-  },
-  role: { summary: 'Role in the course', choices: roles, default: 'learner' },
-  status: { summary: 'Status', choices: statuses, default: 'active' },
-  enrolledAt: { kind: 'time', summary: 'Day or time of the enrolment, or how long ago', default: 'now' },
-  managedBy: { summary: 'External system that manages this record' },
-} satisfies FieldFlags<EnrollmentInput>
 
 const { status, enrolledAt, managedBy } = fields
 

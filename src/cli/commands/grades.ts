@@ -1,11 +1,12 @@
-import type { GradeInput, grades } from '../../contract/grades.ts'
+import type { grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { FieldFlags, Flag, QueryFlags } from '../command/flag.ts'
+import type { Flag, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/grades.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
@@ -14,46 +15,6 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
-
-const fields = {
-  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
-  scoreGiven: {
-    name: 'score',
-    kind: 'number',
-    summary: 'Score of the learner, or none to clear the grade',
-    none: true,
-    required: true,
-  },
-  scoreMaximum: {
-    name: 'maximum',
-    kind: 'number',
-    summary: 'Score that counts as 100%',
-    default: 'unchanged, else 100',
-  },
-  itemId: {
-    name: 'item',
-    summary: 'What was graded, such as exam-1; $course is the course as a whole',
-    default: '$course',
-    asked: true,
-  },
-  label: { summary: 'Name of the item', default: 'unchanged, else that of the item for other learners' },
-  weight: {
-    kind: 'number',
-    summary: 'Weight of the item in the grade of the course',
-    default: 'unchanged, else from the assessment criteria, else that of the item for other learners',
-  },
-  source: {
-    summary: 'Where the grade comes from',
-    default: 'that of the stored grade of this item, else manual',
-  },
-  published: {
-    kind: 'switch',
-    summary: 'Show the grade to the learner, and count it',
-    default: 'unchanged, else on',
-  },
-  gradedAt: { kind: 'time', summary: 'Day or time of grading, or how long ago', default: 'now' },
-  extraCredit: { kind: 'switch', summary: 'Accept a score above the maximum' },
-} satisfies FieldFlags<Omit<GradeInput, 'learnerId'>>
 
 const filters = {
   course_id: courseFilter,

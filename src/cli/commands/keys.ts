@@ -1,38 +1,14 @@
 import type { JsonObject } from '../../codec/json-object.ts'
-import type { KeyInput, keys, NewKey } from '../../contract/keys.ts'
+import type { keys, NewKey } from '../../contract/keys.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { periodFlags } from '../command/time-flag.ts'
+import { fields } from '../flags/keys.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.keys
-
-const fields = {
-  name: { name: 'name', summary: 'Name, such as the program that uses the key', required: true },
-  userId: {
-    name: 'user',
-    unlisted: ['--learner'],
-    summary: 'Owner: id, external id or e-mail address',
-    default: 'you',
-  },
-  scopes: {
-    kind: 'words',
-    unlisted: ['--scope'],
-    summary: 'Scopes',
-    default: 'read',
-    choices: ['read', 'write', 'admin'],
-  },
-  expiresAt: {
-    kind: 'time',
-    time: 'future',
-    unlisted: ['--expires'],
-    never: true,
-    summary: 'Expiry: a time, a day (at its start), a duration such as 90d, or never',
-    default: 'one year',
-  },
-} satisfies FieldFlags<KeyInput>
 
 const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail']
 

@@ -1,10 +1,11 @@
-import type { LessonInput, lessons } from '../../contract/lessons.ts'
+import type { lessons } from '../../contract/lessons.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { courseFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/lessons.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
@@ -24,21 +25,6 @@ import { importCommand } from './import.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
 const statuses = ['draft', 'published']
-
-const fields = {
-  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
-  title: { summary: 'Title', required: true },
-  moduleId: { name: 'module', summary: 'Id of the course module' },
-  description: { summary: 'Description' },
-  order: { kind: 'number', summary: 'Position in the course', default: 'after the last lesson' },
-  durationMinutes: { kind: 'number', summary: 'Duration in minutes' },
-  status: { summary: 'Status', choices: statuses, default: 'published' },
-  learningObjectives: { kind: 'texts', summary: 'Learning objective' },
-  contentBlocks: { kind: 'json', summary: 'Content, as [{"type": "markdown", "body": …}]' },
-  assessments: { kind: 'json', summary: 'Assessments, as [{"type": "quiz", "title": …}]' },
-  externalId: { summary: 'Your own id for the lesson' },
-  managedBy: { summary: 'External system that manages this record' },
-} satisfies FieldFlags<LessonInput>
 
 const filters = {
   course_id: courseFilter,

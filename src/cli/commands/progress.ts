@@ -1,9 +1,10 @@
 import type { QueryInput } from '../../contract/operation.ts'
-import type { ProgressInput, progress } from '../../contract/progress.ts'
+import type { progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/progress.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -13,21 +14,6 @@ import { importCommand } from './import.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
 
 const course = { name: 'course', summary: 'Course: id or external id', required: true } as const
-
-const fields = {
-  courseId: course,
-  completionPercentage: {
-    name: 'completion',
-    kind: 'number',
-    summary: 'Percentage completed, 0–100',
-    required: true,
-  },
-  lastAccessed: {
-    kind: 'time',
-    summary: 'Day or time of the progress, or how long ago, such as 2h',
-    default: 'now',
-  },
-} satisfies FieldFlags<ProgressInput>
 
 const filters = {
   course_id: courseFilter,

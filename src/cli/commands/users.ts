@@ -4,9 +4,10 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { UserInput, users } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { FieldFlag, FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
@@ -20,66 +21,6 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.use
 // The last three are other platforms' names for ours, which the API takes as well.
 const roles = ['admin', 'instructor', 'learner', 'analyst', 'student', 'teacher', 'observer']
 const statuses = ['active', 'suspended', 'deleted']
-const preference = 'profile.learningPreferences'
-
-const profile = {
-  'profile.firstName': { summary: 'First name' },
-  'profile.lastName': { summary: 'Last name' },
-  'profile.displayName': { summary: 'Display name' },
-  'profile.timezone': { summary: 'Time zone, such as Europe/Vienna' },
-  'profile.locale': { summary: 'Language and region, such as de-AT' },
-  'profile.avatarUrl': { summary: 'URL of a picture' },
-  'profile.bio': { summary: 'Short biography' },
-  [`${preference}.languages`]: { kind: 'words', summary: 'Preferred languages' },
-  [`${preference}.preferredDifficulty`]: {
-    summary: 'Preferred difficulty',
-    choices: ['beginner', 'intermediate', 'advanced', 'expert'],
-  },
-  [`${preference}.pace`]: { summary: 'Preferred pace', choices: ['slow', 'normal', 'fast', 'self_paced'] },
-  [`${preference}.contentFormats`]: {
-    kind: 'words',
-    summary: 'Preferred content formats',
-    choices: ['video', 'text', 'audio', 'interactive'],
-  },
-  [`${preference}.weeklyGoalMinutes`]: { kind: 'number', summary: 'Weekly goal in minutes' },
-  [`${preference}.audio`]: { summary: 'Audio', choices: ['on', 'off'] },
-  [`${preference}.captions`]: { kind: 'switch', summary: 'Show captions' },
-  [`${preference}.deliverySpeed`]: { kind: 'number', summary: 'Playback speed, 0.25–4' },
-  [`${preference}.accessibility.highContrast`]: {
-    kind: 'switch',
-    summary: 'Use high contrast',
-    default: 'off',
-  },
-  [`${preference}.accessibility.screenReader`]: {
-    kind: 'switch',
-    summary: 'Optimise for a screen reader',
-    default: 'off',
-  },
-  [`${preference}.accessibility.reducedMotion`]: { kind: 'switch', summary: 'Reduce motion', default: 'off' },
-  [`${preference}.notifications.email`]: {
-    name: 'email-notifications',
-    kind: 'switch',
-    summary: 'Send notifications by e-mail',
-    default: 'on',
-  },
-  [`${preference}.notifications.push`]: {
-    name: 'push-notifications',
-    kind: 'switch',
-    summary: 'Send push notifications',
-    default: 'off',
-  },
-} satisfies Readonly<Record<string, FieldFlag>>
-
-const fields = {
-  email: { summary: 'E-mail address', required: true },
-  role: { summary: 'Role', choices: roles, default: 'learner' },
-  externalId: { summary: 'Your own id for the user' },
-  username: { summary: 'Username to sign in with' },
-  status: { summary: 'Account status', choices: statuses, default: 'active' },
-  managedBy: { summary: 'External system that manages this record' },
-  ...profile,
-} satisfies FieldFlags<Omit<UserInput, 'password'>>
-
 const filters = {
   role: { kind: 'words', summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },

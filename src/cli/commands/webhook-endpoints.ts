@@ -1,10 +1,10 @@
 import { isConfidential } from '../../client/base-url.ts'
-import type { EndpointInput, endpoints } from '../../contract/endpoints.ts'
-import { eventPatterns } from '../../contract/events.ts'
+import type { endpoints } from '../../contract/endpoints.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields } from '../flags/endpoints.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -13,32 +13,6 @@ import { testCommand } from './webhook-test.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
 
 const statuses = ['active', 'disabled'] as const
-
-const fields = {
-  url: {
-    name: 'to',
-    placeholder: 'url',
-    summary: 'URL to send events to: https, or http on this machine',
-    required: true,
-  },
-  events: {
-    kind: 'words',
-    placeholder: 'event,…',
-    summary: 'Events such as course.published, course.* or * for all',
-    choices: eventPatterns,
-    choicesTold: true,
-    default: '*',
-  },
-  description: { summary: 'What the endpoint is for' },
-  status: { summary: 'Whether events are sent', choices: statuses, default: 'active' },
-  expiresAt: {
-    kind: 'time',
-    time: 'future',
-    never: true,
-    summary: 'Delete it then: a time, a day, a duration such as 2h, or never',
-    default: 'never',
-  },
-} satisfies FieldFlags<EndpointInput>
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']

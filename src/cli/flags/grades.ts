@@ -1,0 +1,23 @@
+import { GradeInput } from '../../contract/grades.ts'
+import { flagsOf } from './flags-of.ts'
+
+const { learnerId: _, ...flags } = flagsOf(
+  GradeInput,
+  {
+    courseId: { name: 'course' },
+    scoreGiven: { name: 'score', none: true },
+    scoreMaximum: { name: 'maximum', default: 'unchanged, else 100' },
+    itemId: { name: 'item', asked: true },
+    label: { default: 'unchanged, else that of the item for other learners' },
+    weight: {
+      default: 'unchanged, else from the assessment criteria, else that of the item for other learners',
+    },
+    source: { default: 'that of the stored grade of this item, else manual' },
+    published: { default: 'unchanged, else on' },
+    gradedAt: { default: 'now' },
+  },
+  ['courseId', 'scoreGiven', 'scoreMaximum', 'itemId', 'label', 'weight', 'source', 'published'],
+)
+
+/** The flags of a grade's fields; the learner is an argument. */
+export const fields = flags
