@@ -1,5 +1,4 @@
 import { linkAll } from './audit/link.ts'
-import { hasManyWriters } from './counters/count.ts'
 import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
@@ -25,7 +24,8 @@ const later: Later = (work, ms) => setTimeout(work, ms).unref()
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
   const stops = [regularly(sweptEveryMs, () => sweepAll(database, now), wait)]
-  if (hasManyWriters(database)) stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
+  if (database.dialect.hasManyWriters)
+    stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }

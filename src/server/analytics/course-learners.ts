@@ -75,7 +75,7 @@ export async function pageOfLearners(
   const { search, courseId } = filter
   const all =
     isLarge && search !== undefined ? await found(database, 'users', sql`u.search_key`, search) : undefined
-  const wanted = all && !(await isTooManyAtOnce(database, all)) ? all : undefined
+  const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
   const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, most)
   const named =
     wanted &&

@@ -1,7 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Action } from '../../contract/actions.ts'
 import { firstHash, type Linked, linkText, originText } from '../../contract/audit-chain.ts'
-import { hasManyWriters } from '../counters/count.ts'
 import type { Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import { keptOf, nameOf, userIn } from './details.ts'
@@ -47,7 +46,7 @@ export async function appendEntry(
     originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
-  const link = hasManyWriters(database) ? later() : await linkAfterLast(database, entry)
+  const link = database.dialect.hasManyWriters ? later() : await linkAfterLast(database, entry)
   database.later(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)

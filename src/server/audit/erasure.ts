@@ -1,5 +1,4 @@
 import sql from 'sql-template-tag'
-import { hasManyWriters } from '../counters/count.ts'
 import type { Transaction } from '../database/database.ts'
 import { linkEntries } from './link.ts'
 
@@ -17,5 +16,5 @@ export async function eraseFromAudit(database: Transaction, userId: string): Pro
     sql`update audit_entries set origin = null where subject_id = ${userId} and user_id is null`,
   )
   // Their places come before that of the erasure, which is appended next: a check takes a later erasure alone.
-  if (hasManyWriters(database)) while (await linkEntries(database));
+  if (database.dialect.hasManyWriters) while (await linkEntries(database));
 }

@@ -150,7 +150,7 @@ export async function countPassingScore(
  * brings them together.
  */
 async function add({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
-  if (!hasManyWriters(database)) {
+  if (!database.dialect.hasManyWriters) {
     await addToCounters(database, tallies)
     return removeOldDays(database, tallies, firstDayKept(now))
   }
@@ -190,11 +190,6 @@ async function removeOldDays(database: Database, tallies: readonly Tally[], firs
       sql`delete from counters where kind = ${kind} and course_id = ${courseId} and place < ${firstDay}`,
     )
   }
-}
-
-/** True on an engine where transactions of several programs go on at the same time. */
-export function hasManyWriters({ dialect }: Pick<Database, 'dialect'>): boolean {
-  return dialect.name === 'postgres'
 }
 
 /** Adds rows to the counters that are there. */

@@ -1,4 +1,3 @@
-import sql from 'sql-template-tag'
 import type { Database, Row } from './database.ts'
 
 /**
@@ -9,11 +8,9 @@ export async function clockAheadMs(
   { dialect, one }: Pick<Database, 'dialect' | 'one'>,
   now: () => Date,
 ): Promise<number> {
-  if (dialect.name === 'sqlite') return 0
+  if (!dialect.clock) return 0
   const askedMs = now().getTime()
-  const row = await one<Row & { seconds: number }>(
-    sql`select extract(epoch from clock_timestamp()) as seconds`,
-  )
+  const row = await one<Row & { seconds: number }>(dialect.clock)
   const answeredMs = now().getTime()
   const thereMs = Number(row?.seconds) * 1000
   return Math.round(Math.max(0, askedMs - thereMs) + Math.min(0, answeredMs - thereMs))

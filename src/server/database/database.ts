@@ -20,6 +20,37 @@ export interface Dialect {
   folded(text: Sql): Sql
   /** A number as text from which the same number is read. */
   exactText(number: Sql): Sql
+  /** True where transactions write side by side: what all of them would change is changed in rows of each one's own. */
+  readonly hasManyWriters: boolean
+  /** Locks the rows that a statement selects of a table, and leaves out those that another transaction has locked. */
+  lockedRows(alias: string): Sql
+  /** Selects the time of the database in `seconds`; undefined where it is that of this machine. */
+  readonly clock: Sql | undefined
+  readonly search: SearchIndex
+}
+
+/** The tables that can be searched: each has a column `search_key`. */
+export type Searched = 'courses' | 'users'
+
+/** An index of every three characters in the search keys of a table. */
+export interface SearchIndex {
+  /** The statements that make it. */
+  create(table: Searched): Sql[]
+  /** Looks for a text of three characters or more, which has no upper case in it. */
+  find(database: Database, table: Searched, text: string): Promise<SearchHits>
+}
+
+/** How the index finds rows. Some of them may not hold the text: each has to be tested. */
+export interface SearchHits {
+  /** A statement that selects their ids. */
+  readonly ids: Sql
+  /** A statement of as many rows that costs less. */
+  readonly each?: Sql
+  /** Set where the index finds all rows before it tells the first one, whatever the limit of the statement. */
+  readonly atOnce?: {
+    /** True if they are expected to be more than this number, as far as can be told without reading them. */
+    isMoreThan(rows: number): Promise<boolean>
+  }
 }
 
 /**

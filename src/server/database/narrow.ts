@@ -1,15 +1,10 @@
 import sql, { type Sql } from 'sql-template-tag'
-import type { Database, Row } from './database.ts'
+import type { Database, Row, SearchHits } from './database.ts'
 import type { Condition } from './keyset.ts'
 
-/** Rows that another table finds: a statement that selects their ids, and what each of these rows has to meet besides. */
-export interface Found {
-  readonly ids: Sql
-  /** A statement of as many rows that costs less; `ids` where it is left out. */
-  readonly each?: Sql
+/** Rows that another table finds, and what each of these rows has to meet besides. */
+export interface Found extends SearchHits {
   readonly test: Sql
-  /** True where its index finds all of them before it tells the first one, whatever the limit of the statement. */
-  readonly atOnce?: boolean
 }
 
 /** The filter that leaves the fewest rows, few enough to sort. */
@@ -73,7 +68,7 @@ export async function leastOf(
   const sorted = narrow.some((one) => 'ids' in one) ? Math.min(rows.sorted, rows.found) : rows.sorted
   for (const by of narrow) {
     const bound = Math.min('ids' in by ? rows.found : sorted, least?.count ?? Number.POSITIVE_INFINITY)
-    const isAtOnce = 'ids' in by && by.atOnce === true
+    const isAtOnce = 'ids' in by && by.atOnce !== undefined
     const count = known.get(by) ?? (await countOf(database, base, by, isAtOnce ? mostAtOnce : bound))
     if (isAtOnce) known.set(by, count)
     if (count <= bound) least = { by, count }
@@ -83,7 +78,7 @@ export async function leastOf(
 
 /** How many rows a filter leaves, at most one more than asked for. */
 async function countOf(database: Database, base: Sql, by: Sql | Found, most: number): Promise<number> {
-  if ('ids' in by && (await isTooManyAtOnce(database, by))) return Number.POSITIVE_INFINITY
+  if ('ids' in by && (await isTooManyAtOnce(by))) return Number.POSITIVE_INFINITY
   const ids = 'ids' in by ? (by.each ?? by.ids) : sql`select 1 from ${base} where ${by}`
   const counted = await database.one<Row & { count: number }>(
     sql`select count(*) as count from (${ids} limit ${most + 1}) found`,
@@ -91,18 +86,9 @@ async function countOf(database: Database, base: Sql, by: Sql | Found, most: num
   return counted?.count ?? 0
 }
 
-/**
- * Whether an index would have to find more ids at once than a list looks at, as PostgreSQL expects by what it has gathered
- * about the table: no row is read for that.
- */
-export async function isTooManyAtOnce(database: Database, { ids, atOnce = false }: Found): Promise<boolean> {
-  if (!atOnce) return false
-  const row = await database.one<Row & { 'QUERY PLAN': string }>(sql`explain (format json) ${ids}`)
-  // As PostgreSQL writes it (PostgreSQL, EXPLAIN).
-  const [top] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as {
-    readonly Plan: { readonly 'Plan Rows': number }
-  }[]
-  return (top?.Plan['Plan Rows'] ?? 0) > mostAtOnce
+/** True if an index would have to find more ids at once than a list looks at. */
+export async function isTooManyAtOnce({ atOnce }: SearchHits): Promise<boolean> {
+  return atOnce !== undefined && (await atOnce.isMoreThan(mostAtOnce))
 }
 
 /** True for a filter that was given. */

@@ -1,5 +1,6 @@
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import type { Dialect } from './database.ts'
+import { sqliteSearch } from './sqlite-search.ts'
 
 /** What other engines say otherwise. */
 export const sqliteDialect: Dialect = {
@@ -9,4 +10,8 @@ export const sqliteDialect: Dialect = {
   folded: (text) => sql`lower(${text})`,
   // Every digit, of which SQLite writes fewer unless it is told to.
   exactText: (number) => sql`printf('%!.17g', ${number})`,
+  hasManyWriters: false,
+  lockedRows: () => empty,
+  clock: undefined,
+  search: sqliteSearch,
 }

@@ -55,7 +55,7 @@ export async function once(
   const { print, kept } = await look(database, request)
   if (kept) return replay(kept, print)
   // With several writers, concurrent requests with one key wait here for the one that has the claim.
-  const claims = database.dialect.name !== 'sqlite'
+  const claims = database.dialect.hasManyWriters
   if (claims && (await note(database, request, print, claim)) === 0) {
     const twin = await look(database, request)
     if (twin.kept) return replay(twin.kept, print)

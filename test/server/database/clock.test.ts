@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { clockAheadMs } from '../../../src/server/database/clock.ts'
 import type { Database } from '../../../src/server/database/database.ts'
+import { dialect } from '../../../src/server/database/postgres/dialect.ts'
 import { onPostgres, test as withAcademy } from '../../helpers/academy.ts'
 
 /** A database whose clock says this, and a clock here that goes on while it is asked. */
 async function aheadMs(thereMs: number, askedMs: number, answeredMs: number): Promise<number> {
   const times = [askedMs, answeredMs]
-  const database = { dialect: { name: 'postgres' }, one: async () => ({ seconds: thereMs / 1000 }) }
+  const database = { dialect, one: async () => ({ seconds: thereMs / 1000 }) }
   // Of a database it is asked for nothing else.
   return clockAheadMs(database as unknown as Database, () => new Date(times.shift() ?? Number.NaN))
 }

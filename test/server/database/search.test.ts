@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
-import { found as foundRows } from '../../../src/server/database/search.ts'
+import { searchTest } from '../../../src/server/database/search.ts'
+import { sqliteSearch } from '../../../src/server/database/sqlite-search.ts'
 import { userSearchKey } from '../../../src/server/database/stored-keys.ts'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
 import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
@@ -178,9 +179,8 @@ test.skipIf(onPostgres)(
       values (${`usr_${i}`}, ${email}, ${email}, 'learner', 'active', '{}', ${searchKey}, 1, '', '')`)
     }
     const search = async (text: string) => {
-      const rows = await foundRows(database, 'users', sql`u.search_key`, text, 0)
-      if (!rows) throw new Error('Nothing to search for')
-      const { ids, test } = rows
+      const { ids } = await sqliteSearch.find(database, 'users', searchNeedle(text) ?? '', 0)
+      const test = searchTest(sql`u.search_key`, text)
       const found = await database.all(
         sql`select email from users u where id in (${ids}) and ${test} order by id`,
       )

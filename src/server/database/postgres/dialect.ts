@@ -1,5 +1,6 @@
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Dialect } from '../database.ts'
+import { postgresSearch } from './search.ts'
 
 /** What is said otherwise in PostgreSQL than in SQLite. */
 export const dialect: Dialect = {
@@ -11,4 +12,8 @@ export const dialect: Dialect = {
   folded: (text) => sql`(lower((${text}) collate "und-x-icu") collate "C")`,
   // As many digits as it takes (PostgreSQL, Floating-Point Types).
   exactText: (number) => sql`cast(${number} as text)`,
+  hasManyWriters: true,
+  lockedRows: (alias) => raw(`for update of ${alias} skip locked`),
+  clock: sql`select extract(epoch from clock_timestamp()) as seconds`,
+  search: postgresSearch,
 }

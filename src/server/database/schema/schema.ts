@@ -2,7 +2,6 @@ import sql from 'sql-template-tag'
 import { ownClientId } from '../../../contract/oauth.ts'
 import type { Database } from '../database.ts'
 import type { IdPrefix } from '../id.ts'
-import { searchIndex } from '../search.ts'
 import { userSearchKey } from '../stored-keys.ts'
 import { courseTables } from './courses.ts'
 import { eventTables } from './events.ts'
@@ -50,8 +49,8 @@ export async function createAcademy(
   const { dialect } = database
   const statements = [
     ...tables.flatMap((table) => tableStatements(dialect, table)),
-    ...searchIndex(dialect, 'users'),
-    ...searchIndex(dialect, 'courses'),
+    ...dialect.search.create('users'),
+    ...dialect.search.create('courses'),
   ]
   for (const statement of statements) await database.run(statement)
   const id = newId('usr')

@@ -1,4 +1,4 @@
-import sql, { join, raw } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { Row, Transaction } from '../../database/database.ts'
 import { inHand, parked } from '../../outbox/in-hand.ts'
 import { heldAttempts } from './schedule.ts'
@@ -77,14 +77,13 @@ function sorted(due: readonly Due[], wanted: number): { free: string[]; held: st
 /** What is not in hand is due in the order in which it was made: only what is in hand can be before it and later due. */
 function dueMessages(database: Transaction, { endpointId, now }: Claiming, wanted: number): Promise<Due[]> {
   // Servers that claim at the same time do not wait for each other, where rows can be locked.
-  const locked = raw(database.dialect.name === 'postgres' ? 'for update of m skip locked' : '')
   return database.all<Due>(sql`
     select m.id, m.subject, m.step, case when exists (
         select 1 from webhook_messages p
         where p.subject = m.subject and p.endpoint_id = m.endpoint_id and p.status = 'pending' and p.id < m.id
           and p.step < ${heldAttempts} and ${inHand('p')}) then 1 else 0 end as is_held
     from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
-    order by m.due_at, m.id limit ${wanted * lookedAtEach} ${locked}`)
+    order by m.due_at, m.id limit ${wanted * lookedAtEach} ${database.dialect.lockedRows('m')}`)
 }
 
 async function take(
