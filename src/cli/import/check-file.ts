@@ -3,6 +3,7 @@ import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
 import { sentence } from './import-file.ts'
+import { createNameTable } from './name-table.ts'
 import type { Rejection } from './outcome.ts'
 import type { Row, RowProblem, Rows } from './row.ts'
 
@@ -36,12 +37,12 @@ export async function checkFile(
   name: string,
   dataset: Dataset,
   { rows, paths }: Rows,
-  options: CheckOptions & { readonly skipInvalid: boolean },
+  options: CheckOptions & { readonly skipInvalid: boolean; readonly expectedRows: number },
 ): Promise<Checked> {
   requireColumns(name, dataset, paths, options)
   const groups = new Map<string, Group>()
   const invalid = new Map<number, Rejection>()
-  const lines = new Map<string, number>()
+  const lines = createNameTable(options.expectedRows * dataset.keys.length)
   // Progress comes in steps, which are about the same record.
   const repeats = dataset.operations.update === undefined
   let problems = 0
@@ -52,11 +53,11 @@ export async function checkFile(
     const found = [...problemsOf(dataset, row, options)]
     if (keyOf(dataset, row.record) === null) keyless += 1
     const names = repeats ? [] : namesOf(dataset, row.record)
-    const same = names.map((name) => lines.get(name)).find((line) => line !== undefined)
+    const same = lines.add(names, row.line)
     if (same !== undefined) {
       const message = `is the same ${dataset.noun} as line ${same}`
       found.push({ column: null, code: 'duplicate', message })
-    } else for (const name of names) lines.set(name, row.line)
+    }
     problems += found.length
     if (options.skipInvalid && found[0]) {
       const message = found.map(textOf).join('; ')

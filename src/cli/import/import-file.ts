@@ -19,6 +19,8 @@ export interface ImportFile {
   /** SHA-256 of its bytes, in hexadecimal. */
   readonly hash: string
   readonly bytes: number
+  /** Line breaks in it, of which a record may have several or none. */
+  readonly lines: number
   /** The standard name of its encoding, such as `utf-8`. */
   readonly charset: string
   readonly format: ImportFormat
@@ -37,6 +39,7 @@ export interface ImportFileOptions {
 
 /** The most of standard input that is kept: it is read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
+const lineBreak = 0x0a
 const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
   ['csv', 'csv'],
   ['txt', 'csv'],
@@ -63,11 +66,13 @@ export async function openImportFile(
   const hash = createHash('sha256')
   const finder = charsetFinder()
   let size = 0
+  let lines = 0
   let start = Buffer.alloc(0)
   for await (const piece of bytes()) {
     hash.update(piece)
     finder.take(piece)
     size += piece.length
+    for (let at = piece.indexOf(lineBreak); at >= 0; at = piece.indexOf(lineBreak, at + 1)) lines += 1
     if (start.length < 1024) start = Buffer.concat([start, piece.subarray(0, 1024)])
   }
   const found = finder.end()
@@ -83,6 +88,7 @@ export async function openImportFile(
     path,
     hash: hash.digest('hex'),
     bytes: size,
+    lines,
     charset: known,
     format,
     text: () => textOf(bytes(), known, name),

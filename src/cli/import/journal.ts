@@ -164,14 +164,16 @@ function journalAt(
 ): Journal {
   const lines = lineWriter(path)
   const before = new Map(entries.begun)
-  const sent = new Set(before.keys())
+  /** Units that this process has begun, and has no answer to. */
+  const open = new Set<number>()
+  let isAnswered = false
   return {
     id,
     begunAt,
     resumed,
     formerSource,
     get hasBegun() {
-      return sent.size > 0
+      return before.size > 0 || isAnswered || open.size > 0
     },
     get counts() {
       return entries.counts
@@ -185,12 +187,14 @@ function journalAt(
     async begin(begun, intent = {}) {
       lines.add({ begun, at: now(), ...intent })
       await lines.written()
-      sent.add(begun)
+      open.add(begun)
     },
     withdraw(unit) {
-      if (sent.delete(unit)) lines.add({ withdrawn: unit })
+      if (open.delete(unit)) lines.add({ withdrawn: unit })
     },
     finish(unit, outcomes) {
+      open.delete(unit)
+      isAnswered = true
       const counts = countsOf(outcomes)
       const rejections = outcomes.filter((outcome): outcome is Rejection => outcome.kind === 'failed')
       const told = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))

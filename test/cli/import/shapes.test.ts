@@ -29,6 +29,7 @@ async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<u
     path: name,
     hash: '',
     bytes: csv.length,
+    lines: 0,
     charset: 'utf-8',
     format: 'csv',
     text,
