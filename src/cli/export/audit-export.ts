@@ -11,7 +11,6 @@ import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { hiddenNote } from '../output/formats/format.ts'
-import { csvCounter } from './csv-counter.ts'
 import { exportOptionsOf } from './export-flags.ts'
 import { inOrder } from './record-pages.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
@@ -54,30 +53,22 @@ async function sourceOf(
   const all = chosen ?? labelColumns(everyColumn, everyColumn)
   const few = chosen ?? labelColumns(tableColumns, everyColumn)
   const encoder = await listEncoder(context, { format, raw, bom }, { csv: all, table: few, chosen })
-  const counter = csvCounter()
   let rows = 0
-
-  function* piece(text: string) {
-    const bytes = Buffer.from(text)
-    if (format === 'csv') counter.count(bytes)
-    yield bytes
-  }
 
   async function* bytes() {
     for await (const { data } of pages) {
       rows += data.length
-      yield* piece(
+      yield Buffer.from(
         encoder.rows(format === 'csv' || format === 'table' ? data.map((row) => cellsOf(row, all)) : data),
       )
     }
-    yield* piece(encoder.end())
-    counter.end()
+    yield Buffer.from(encoder.end())
   }
 
   return {
     bytes: bytes(),
     rows: () => rows,
-    guarded: format === 'csv' && !raw ? counter.guarded : () => 0,
+    guarded: () => encoder.guarded?.() ?? 0,
     notes: () => {
       const hidden = hiddenNote(encoder)
       return hidden === null ? [] : [hidden]

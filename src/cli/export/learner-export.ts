@@ -147,34 +147,24 @@ async function rowSource(
   wanted: Wanted,
 ): Promise<Source> {
   const { rowEncoder } = await import('./row-encoder.ts')
-  const counter = csvCounter()
   let rows = 0
   let encoder: ListEncoder | null = null
-  async function* texts() {
+  async function* bytes() {
     for await (const batch of batches) {
       if (batch.length === 0) continue
       const values = batch.map(parsedRow)
       encoder ??= await rowEncoder(context, wanted, values)
       rows += values.length
-      yield encoder.rows(values)
+      yield Buffer.from(encoder.rows(values))
     }
     encoder ??= await rowEncoder(context, wanted, [])
-    yield encoder.end()
-  }
-  async function* bytes() {
-    for await (const text of texts()) {
-      const piece = Buffer.from(text)
-      if (wanted.format === 'csv') counter.count(piece)
-      yield piece
-    }
-    counter.end()
+    yield Buffer.from(encoder.end())
   }
   const notes = () => {
     const hidden = encoder && hiddenNote(encoder)
     return hidden === null ? [] : [hidden]
   }
-  const guarded = wanted.format === 'csv' && !wanted.raw ? counter.guarded : () => 0
-  return { bytes: bytes(), rows: () => rows, guarded, notes }
+  return { bytes: bytes(), rows: () => rows, guarded: () => encoder?.guarded?.() ?? 0, notes }
 }
 
 /** The rows, form and target of an export. */

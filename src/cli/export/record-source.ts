@@ -14,7 +14,6 @@ import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/c
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { csvCounter } from './csv-counter.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import type { Source } from './write-export.ts'
 
@@ -35,9 +34,8 @@ export async function recordSource(
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
   wanted: WantedRecords,
 ): Promise<Source> {
-  const { dataset, columns, format, raw } = wanted
+  const { dataset, columns } = wanted
   const names = createNames(caller, context.io.signal)
-  const counter = csvCounter()
   const encoder = await encoderOf(context, wanted)
   const host = platformName(context.session.target())
   // Platforms never return fields that only an import sends.
@@ -91,22 +89,15 @@ export async function recordSource(
       for (const item of data) records.push(await rowOf(item))
       judge(records)
       rows += records.length
-      yield* piece(encoder.rows(records.map((record) => shownAs(record, wanted))))
+      yield Buffer.from(encoder.rows(records.map((record) => shownAs(record, wanted))))
     }
-    yield* piece(encoder.end())
-    counter.end()
-  }
-
-  function* piece(text: string) {
-    const bytes = Buffer.from(text)
-    if (format === 'csv') counter.count(bytes)
-    yield bytes
+    yield Buffer.from(encoder.end())
   }
 
   return {
     bytes: bytes(),
     rows: () => rows,
-    guarded: format === 'csv' && !raw ? counter.guarded : () => 0,
+    guarded: () => encoder.guarded?.() ?? 0,
     notes: () => {
       const unsent = rows === 0 ? [] : [...absent].map(({ name }) => name)
       const hidden = hiddenNote(encoder)

@@ -134,5 +134,5 @@ function marked(encoder: ListEncoder): ListEncoder {
     mark = ''
     return whole
   }
-  return { rows: (values) => once(encoder.rows(values)), end: () => once(encoder.end()) }
+  return { ...encoder, rows: (values) => once(encoder.rows(values)), end: () => once(encoder.end()) }
 }

@@ -1,4 +1,4 @@
-import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
+import { type CsvValue, csvRecord, isGuarded } from '../../../codec/csv.ts'
 import { jsonText } from '../../../codec/json-text.ts'
 import { visible } from '../../../codec/visible.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
@@ -14,23 +14,26 @@ export function csv(columns: readonly Column[], raw = false): Format {
     columns.map(({ label }) => label),
     true,
   )
-  const line = (value: unknown) =>
-    csvRecord(
-      columns.map((column) => cellOf(valueAt(value, column.path))),
-      raw,
-    )
+  const cellsOf = (value: unknown) => columns.map((column) => cellOf(valueAt(value, column.path)))
   return {
-    one: (value) => header + line(value),
+    one: (value) => header + csvRecord(cellsOf(value), raw),
     list: () => {
       let before = header
+      let guarded = 0
       return {
         rows: (values) => {
           if (values.length === 0) return ''
-          const text = before + values.map(line).join('')
+          let text = before
+          for (const value of values) {
+            const cells = cellsOf(value)
+            if (!raw) guarded += cells.filter((cell) => typeof cell === 'string' && isGuarded(cell)).length
+            text += csvRecord(cells, raw)
+          }
           before = ''
           return text
         },
         end: () => before,
+        guarded: () => guarded,
       }
     },
   }

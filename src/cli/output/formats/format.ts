@@ -7,6 +7,8 @@ export interface ListEncoder {
   end(): string
   /** Labels of the columns that had no room. */
   hidden?(): readonly string[]
+  /** Number of cells with the guard against formulas. */
+  guarded?(): number
 }
 
 /** A way to write results as text. */
