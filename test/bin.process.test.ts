@@ -15,12 +15,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { bin, type Ended, run, runLearnctl } from './helpers/process.ts'
-
-// Whole processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
 const database = join(home, 'academy.db')

@@ -50,7 +50,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   test('the idle timeout guards a stream as well, but not the time its reader takes', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
     const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
-    const run = call({ baseUrl: server.url, idleTimeoutMs: 20 })
+    const run = call({ baseUrl: server.url, idleTimeoutMs: 150 })
     const { body } = await run.caller.open(
       analytics.learners,
       { query: { format: 'csv' } },
@@ -60,7 +60,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     const read = async () => {
       for await (const chunk of body ?? []) {
         text += Buffer.from(chunk).toString('utf8')
-        await new Promise((resolve) => setTimeout(resolve, 40))
+        await new Promise((resolve) => setTimeout(resolve, 200))
       }
     }
     await expect(read()).rejects.toMatchObject({ code: 'idle_timeout' })
@@ -77,9 +77,9 @@ describe.each(networks)('over %s', (_, createNetwork) => {
         if (left > 0) return
         clearInterval(timer)
         socket.end('0\r\n\r\n')
-      }, 15)
+      }, 75)
     })
-    const run = call({ baseUrl: server.url, idleTimeoutMs: 80, timeoutMs: 80 })
+    const run = call({ baseUrl: server.url, idleTimeoutMs: 500, timeoutMs: 500 })
     const { body } = await run.caller.open(analytics.learners, {}, { accept: 'text/csv' })
     expect(await textOf(body)).toBe('x'.repeat(8 * 1024))
   })

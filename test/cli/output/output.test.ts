@@ -188,7 +188,7 @@ describe('a list', () => {
     expect(some.stderr).toContain('Showing the first 150;')
     const plain = await local.run('courses list -q')
     expect(plain.stdout.split('\n')).toHaveLength(21)
-  }, 30_000)
+  })
 
   test('of a flag is not cut by a limit of the environment', async ({ local }) => {
     await local.run('courses create --title A')

@@ -54,7 +54,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
     (reach, address) => {
       const sender = openSender(targetsOf(reach), proxiesIn(reach.env ?? {}), resolving(address) as Resolve)
       onTestFinished(() => sender.close())
-      const signal = AbortSignal.timeout(10_000)
+      const signal = AbortSignal.timeout(60_000)
       return async (url) => (await sender.send({ url, headers: {}, body: '{}', signal })).status
     },
   ],
@@ -62,7 +62,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
     'requests to integrations',
     (reach, address) => {
       const send = outgoingTo(reach, resolving(address))
-      const limits = { timeoutMs: 10_000, maximumBytes: 1000 }
+      const limits = { timeoutMs: 60_000, maximumBytes: 1000 }
       return async (url) => (await send({ method: 'POST', url, headers: {}, body: '{}', ...limits })).status
     },
   ],
