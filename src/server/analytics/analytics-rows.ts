@@ -37,6 +37,20 @@ export function everyRow({ tables = byUser, conditions }: Rows): Sql {
   return sql`select ${selected} from ${rowsOf(tables, conditions)} ${ordered}`
 }
 
+/** The conditions for the rows of one user: of all courses, or of one, or of those that are published, or not. */
+export function rowsOfUser(
+  userId: string,
+  { courseId, isPublished }: { readonly courseId?: string; readonly isPublished?: boolean } = {},
+): Condition[] {
+  const status = isPublished ? sql`c.status = 'published'` : sql`c.status <> 'published'`
+  return [
+    sql`u.id = ${userId}`,
+    sql`e.status <> 'deleted'`,
+    courseId !== undefined && sql`c.id = ${courseId}`,
+    isPublished !== undefined && status,
+  ]
+}
+
 /** Figures over all rows that meet the conditions, which leave those of some learners. */
 export async function rowsSummary(database: Database, conditions: readonly Condition[]): Promise<Summary> {
   return summaryOf(database, await partsOfRows(database, byUser, conditions))

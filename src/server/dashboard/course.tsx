@@ -1,7 +1,6 @@
-import sql from 'sql-template-tag'
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import { rowsPage } from '../analytics/analytics-rows.ts'
+import { rowsOfUser, rowsPage } from '../analytics/analytics-rows.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import { courseHeading } from './course-heading.tsx'
@@ -10,7 +9,6 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
 import { gradeList } from './grade-list.tsx'
 import { CourseTable } from './learner-table.tsx'
-import { ownRows } from './own-courses.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 
 /** A course: for those who work for the academy its learners, for a learner their own progress. */
@@ -33,8 +31,8 @@ export const coursePage: DashboardPage = {
 }
 
 async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
-  const { database } = signedIn
-  const conditions = [...ownRows(signedIn), sql`c.id = ${course.id}`]
+  const { database, user } = signedIn
+  const conditions = rowsOfUser(user.id, { courseId: course.id })
   const { data } = await rowsPage(database, { limit: 1 }, { conditions })
   const grades = await gradeList({
     signedIn,

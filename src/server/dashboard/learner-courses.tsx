@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Sql } from 'sql-template-tag'
-import { rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
+import { type rowsOfUser, rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
 import { Figures } from './figures.tsx'
 import { CourseTable } from './learner-table.tsx'
 import { nextPage, pageAsked, pageSize } from './paging.tsx'
@@ -16,8 +15,7 @@ export async function learnerCourses({
   note,
 }: {
   signedIn: SignedInRequest
-  /** What leaves the enrolments of one learner, on `u`, `e`, `c`. */
-  conditions: readonly Sql[]
+  conditions: ReturnType<typeof rowsOfUser>
   caption: string
   /** What is said where there are none. */
   none: string

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import { rowsOfUser } from '../analytics/analytics-rows.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
 import { gradeList } from './grade-list.tsx'
@@ -18,7 +18,7 @@ export const learnerPage: DashboardPage = {
         {
           await learnerCourses({
             signedIn,
-            conditions: [sql`u.id = ${user.id}`, sql`e.status <> 'deleted'`],
+            conditions: rowsOfUser(user.id),
             caption: `Courses of ${name}`,
             none: 'Not enrolled in a course yet.',
           })
