@@ -186,7 +186,7 @@ export function createCaller(options: CallerOptions): Caller {
         replayed: reply.headers['idempotent-replayed'] === 'true',
         unchanged: reply.headers['unchanged'] === 'true',
         location: reply.headers['location'] ?? null,
-        strict: isStrict(reply.headers),
+        strict: options.ours === true || isStrict(reply.headers),
         fromList: false,
         written,
         id,
@@ -249,7 +249,7 @@ export function createCaller(options: CallerOptions): Caller {
         around: around.at(-1) ?? {},
         more,
         requestId: headers['x-request-id'] ?? null,
-        strict: isStrict(headers),
+        strict: options.ours === true || isStrict(headers),
       }
     }
   }

@@ -135,8 +135,8 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const { assertSeveralTaken } = await import('../operation/several-references.ts')
   await assertSeveralTaken(context, caller, operation, wanted.query, flagOf)
   await withPlainDates(context, wanted.query, async (sent) => {
-    const filtering = { operation, query: wanted.query, sent, flagOf }
-    const filter = await learnerFilter(context, caller, filtering, given.flags)
+    const filtering = { operation, query: wanted.query, sent }
+    const filter = await learnerFilter(context, caller, filtering, given.flags, flagOf)
     return exportLearners(context, caller, { ...whole, query: sent, filter })
   })
 }
@@ -167,7 +167,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     import('../../config/target.ts'),
   ])
   const flagOf = flagIn(given)
-  const filter = await learnerFilter(context, caller, { operation, query, flagOf }, given.flags)
+  const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
   const handling = filter ? ('strict' as const) : undefined
   const result = await withPlainDates(context, query, (query) =>
     caller.call(operation, { query, handling, signal: io.signal }),

@@ -9,6 +9,7 @@ import type { BoundFlag } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { judgedList } from '../operation/judged-list.ts'
 import { queryOf } from '../operation/query.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-flags.ts'
@@ -55,40 +56,25 @@ export async function exportRecords(
   const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maximumPageSize
   const input: AnyInput = {
     query: { ...query, limit },
-    ...(remote && { handling: 'strict' as const }),
     signal: io.signal,
   }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, inOrder(input, usualOrder)))
 
-  const filtered = remote && Object.keys(list.filters ?? {}).some((name) => query[name] !== undefined)
-  if (filtered) {
+  if (Object.keys(list.filters ?? {}).some((name) => String(query[name] ?? '').includes(','))) {
     const { assertSeveralTaken } = await import('../operation/several-references.ts')
     await assertSeveralTaken(context, caller, list, query, flagOf)
   }
-  const { filtersIgnored, platformFilter } = filtered
-    ? await import('../operation/platform-filter.ts')
-    : { filtersIgnored: null, platformFilter: null }
-  const filter =
-    platformFilter && !(await filtersIgnored(context, given.flags))
-      ? platformFilter(context, caller, { operation: list, query, flagOf })
-      : null
-  const sort = query['sort']
-  const order =
-    remote && typeof sort === 'string'
-      ? await (await import('../operation/platform-order.ts')).platformOrder(context, caller, list, input)
-      : null
+  const judged = judgedList(context, caller, { operation: list, query, flagOf, flags: given.flags })
   await writeExport(
     context,
     asked,
     () => {
-      const received = orderedPages(caller, list, input, usualOrder)
-      const ordered = order ? order.pages(received) : received
-      const pages = filter ? filter.pages(ordered) : ordered
+      const pages = judged.pages(orderedPages(caller, list, input, usualOrder))
       return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns, remote })
     },
     () => expectedRows(context, caller, list, query),
-    () => filter?.assertJudged(),
+    () => judged.assertJudged(),
   )
-  await filter?.note()
-  await order?.tell(null)
+  await judged.note()
+  await judged.noteOrder(null)
 }

@@ -1,16 +1,12 @@
 import type { Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { ReadFirst } from '../../client/foreign/asked.ts'
+import type { Filtering } from '../../client/foreign/filter.ts'
 import { platformName } from '../../config/target.ts'
 import type { LearnerPage } from '../../contract/analytics.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import {
-  type Filtering,
-  filtersIgnored,
-  type PlatformFilter,
-  platformFilter,
-} from '../operation/platform-filter.ts'
+import { filtersIgnored, type PlatformFilter, platformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Learners, LearnersQuery } from './learner-rows.ts'
 
@@ -23,13 +19,14 @@ export async function learnerFilter(
   caller: Caller,
   filtering: { readonly operation: Learners; readonly query: LearnersQuery } & Filtering,
   flags: Given['flags'],
+  flagOf: (parameter: string) => string,
 ): Promise<PlatformFilter | null> {
   const { operation, query } = filtering
   const filtered = Object.keys(operation.filters).some((name) => name in query)
   if (!filtered || context.session.target().kind === 'local') return null
   if (await filtersIgnored(context, flags)) return null
   const readOtherwise: ReadFirst = (asked) => firstLines(caller, operation, asked, context.io.signal)
-  return platformFilter(context, caller, { ...filtering, readOtherwise })
+  return platformFilter(context, caller, { ...filtering, readOtherwise }, flagOf)
 }
 
 /** Bytes of CSV to compare to find out whether a platform filters. */

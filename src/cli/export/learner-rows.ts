@@ -1,11 +1,12 @@
 import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import type { BatchForm } from '../../client/foreign/filter.ts'
 import { sentOf } from '../../client/sent.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { BatchForm, PlatformFilter } from '../operation/platform-filter.ts'
+import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** The operation that exports learners. */

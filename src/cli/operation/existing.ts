@@ -149,7 +149,7 @@ async function datasetSearch(
     const { shown } = await findByKeys(dataset, body, (_, fields) => {
       const key = Object.fromEntries(fields.map((field) => [field, body[field]]))
       const { query = {} } = dataset.find(key) ?? {}
-      const filtering = { operation: list, query, flagOf: (parameter: string) => parameter }
+      const filtering = { operation: list, query }
       return findShown(caller, dataset, key, signal, (pages) =>
         surePages(context, caller, filtering, pages, fields),
       )

@@ -1,11 +1,11 @@
 import type { AnyInput, Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { unlessRefused } from '../../client/foreign/filter.ts'
 import { bareName } from '../../client/foreign/names.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
-import { unlessRefused } from './platform-filter.ts'
 import { publishedApi, publishedOperation } from './published-api.ts'
 
 /** The parameter by which a platform takes the size of a page, and the size that is asked for. */

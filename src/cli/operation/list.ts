@@ -9,6 +9,7 @@ import { hasChosenColumns } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
+import { judgedList, pathsOfColumns } from './judged-list.ts'
 import { printReceived } from './received.ts'
 
 /** Prints a list up to `--limit`, or all of it, page by page; says so when it is cut. */
@@ -23,61 +24,35 @@ export async function printList(
 ): Promise<void> {
   const { settings, output, session } = context
   const limit = limitOf(settings)
-  const query = { ...input.query, ...pageSize(limit) }
-  const remote = session.target().kind === 'remote'
-  const filtering = remote && filters(operation, query)
-  const { sort } = input.query ?? {}
-  const sorting = remote && typeof sort === 'string'
-  const whole = remote && limit === Number.POSITIVE_INFINITY
-  const paged: AnyInput = { ...input, query, ...((filtering || sorting || whole) && { handling: 'strict' }) }
+  const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSize(limit) }
+  const { params } = input
+  const whole = limit === Number.POSITIVE_INFINITY
+  const paged: AnyInput = { ...input, query }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
-  if (filtering) {
+  if (Object.keys(operation.filters ?? {}).some((name) => String(query[name] ?? '').includes(','))) {
     const { assertSeveralTaken } = await import('./several-references.ts')
     await assertSeveralTaken(context, caller, operation, query, flagOf)
   }
-  const { filtersIgnored, platformFilter } = filtering
-    ? await import('./platform-filter.ts')
-    : { filtersIgnored: null, platformFilter: null }
-  const { params } = input
-  const filter =
-    platformFilter && !(await filtersIgnored(context, flags))
-      ? platformFilter(context, caller, { operation, params, query, flagOf })
-      : null
-  const missing =
-    remote && hasChosenColumns(settings) && !settings.quiet.value
-      ? (await import('./missing-columns.ts')).missingColumns(settings.columns.value, shape.paths)
-      : null
-  const order = sorting
-    ? await (await import('./platform-order.ts')).platformOrder(context, caller, operation, {
-        params: input.params,
-        query,
-      })
-    : null
-  const seen = remote ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
+  const areChosen = hasChosenColumns(settings) && !settings.quiet.value
+  const columns = pathsOfColumns(areChosen ? settings.columns.value : null, shape.paths)
+  const judged = judgedList(context, caller, { operation, params, query, flagOf, flags, columns })
+  const isElsewhere = session.target().kind === 'remote'
+  const seen = isElsewhere ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
   let cut: number | null = null
   const listed = whole
     ? (await import('./largest-pages.ts')).largestPages(caller, operation, paged, context.io.signal)
     : caller.pages(operation, paged)
   await printReceived(listed, async (received) => {
-    const ordered = order ? order.pages(received) : received
-    const pages = upTo(limit, filter ? filter.pages(ordered) : ordered, (shown) => {
+    const pages = upTo(limit, judged.pages(received), (shown) => {
       cut = shown
     })
-    const watched = missing ? missing.watch(pages) : pages
-    await output.list(seen ? seen.watch(watched) : watched, shape)
+    await output.list(seen ? seen.watch(pages) : pages, shape)
     seen?.keep()
-    await filter?.note()
-    const absent = missing?.names() ?? []
-    if (absent.length > 0) await output.note(`The platform does not send ${absent.join(', ')}`)
-    filter?.assertJudged()
-    await order?.tell(cut)
+    await judged.note()
+    judged.assertJudged()
+    await judged.noteOrder(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
-}
-
-/** True where the query filters, so that what a platform sends may be more than was asked for. */
-function filters({ filters = {} }: Operation, query: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(filters).some((parameter) => query[parameter] !== undefined)
 }
 
 /** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */

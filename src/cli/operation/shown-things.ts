@@ -70,6 +70,18 @@ export async function shownThings(
   return { host, at, idBehind }
 }
 
+/** Resolves references as `idBehind` does; nothing is read before it is needed. */
+export function referenceResolver(
+  context: Pick<Context, 'session' | 'io'>,
+  caller: Caller,
+): ShownThings['idBehind'] {
+  let things: Promise<ShownThings> | null = null
+  return async (field, reference) => {
+    things ??= shownThings(context, caller)
+    return (await things).idBehind(field, reference)
+  }
+}
+
 /** How platforms say that they have no such thing, or no such operation. */
 const refusals = [400, 404, 405, 422, 501]
 

@@ -1,12 +1,12 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import type { Filtering, RowFilter } from '../../client/foreign/filter.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Finding } from './operation-spec.ts'
-import { type Filtering, platformFilter } from './platform-filter.ts'
 
 /**
  * The same pages, with the items that were asked for, for what must not take one thing for another. Throws a CommandError
@@ -21,13 +21,13 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
   pages: AsyncIterable<P>,
   fields: readonly string[] = [],
 ): AsyncGenerator<P> {
-  const target = context.session.target()
-  const filter = platformFilter(context, caller, filtering)
+  let filter: RowFilter | null = null
   for await (const page of pages) {
-    if (target.kind === 'local' || page.strict) {
+    if (page.strict) {
       yield page
       continue
     }
+    filter ??= await filterOf(context, caller, filtering)
     const check = await filter.check()
     for (const item of check ? page.data : []) check?.learn(item)
     const verdicts = page.data.map((item) => check?.judge(item) ?? true)
@@ -42,7 +42,7 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
       throw new CommandError(
         'not_offered',
         'failure',
-        `${platformName(target)} does not show which of its ${noun} is meant`,
+        `${platformName(context.session.target())} does not show which of its ${noun} is meant`,
         { why: [`It sent rows ${why}`] },
       )
     }
@@ -50,19 +50,25 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
   }
 }
 
-/**
- * Lists all records that match a query, as `surePages` does. The parameters of the query are flags of the command.
- */
+/** Lists all records that match a query, as `surePages` does. */
 export async function sureRecords(
   { context, caller }: Finding,
   operation: Operation,
   query: Readonly<Record<string, unknown>>,
 ): Promise<JsonObject[]> {
   const pages = caller.pages(operation, { query, handling: 'strict', signal: context.io.signal })
-  const flagOf = (parameter: string) => `--${parameter.replace('_id', '')}`
   const found: JsonObject[] = []
-  for await (const { data } of surePages(context, caller, { operation, query, flagOf }, pages)) {
+  for await (const { data } of surePages(context, caller, { operation, query }, pages)) {
     found.push(...data.filter(isJsonObject))
   }
   return found
+}
+
+async function filterOf(context: Context, caller: Caller, filtering: Filtering): Promise<RowFilter> {
+  const [{ createRowFilter }, { referenceResolver }] = await Promise.all([
+    import('../../client/foreign/filter.ts'),
+    import('./shown-things.ts'),
+  ])
+  const resolve = referenceResolver(context, caller)
+  return createRowFilter(caller, filtering, { resolve, signal: context.io.signal })
 }

@@ -1,9 +1,72 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Operation } from '../../contract/operation.ts'
+import type { AnyInput, Page } from '../call-input.ts'
+import type { Caller } from '../caller.ts'
 import type { ReadFirst } from './asked.ts'
+import { firstPage, unlessRefused } from './filter.ts'
 import { nounOf } from './names.ts'
 import { idOf, memberOf } from './record.ts'
 import { createTimeColumn } from './times.ts'
+
+/** Watches the order in which a platform sends a list. */
+export interface OrderWatch {
+  /** The same pages. */
+  pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
+  /**
+   * Returns `ignored` if the platform did not obey the order, `unknown` if it sent rows without the field and refuses to
+   * say; null otherwise.
+   *
+   * @param cut whether more rows exist than were read
+   */
+  result(cut: boolean): Promise<'ignored' | 'unknown' | null>
+  /** The field that the list was to be sorted by. */
+  readonly field: string
+}
+
+/** Fewer items in order than these may be so by chance. */
+const minSteps = 5
+
+/**
+ * Watches one list, whose query has a `sort` such as `title` or `-title`.
+ *
+ * @param choices values that have an order of their own, the lowest first
+ */
+export function watchOrder(
+  caller: Caller,
+  operation: Operation,
+  { params, query = {}, signal }: AnyInput,
+  choices: readonly string[],
+): OrderWatch {
+  const check = createOrderCheck(operation, String(query['sort']), choices)
+  const readFirst: ReadFirst = (asked) =>
+    unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal }))
+  let seen = false
+
+  /** Null if that cannot be told. */
+  async function isIgnored(cut: boolean): Promise<boolean | null> {
+    if (!check.holds()) return true
+    if (!seen || (!check.isUncertain() && !(cut && check.steps() < minSteps))) return false
+    return isSortIgnored(operation, query, readFirst)
+  }
+
+  return {
+    field: check.field,
+    async *pages(pages) {
+      for await (const page of pages) {
+        if (!page.strict) {
+          seen ||= page.data.length > 0
+          for (const item of page.data) check.see(item)
+        }
+        yield page
+      }
+    },
+    result: async (cut) => {
+      const ignored = await isIgnored(cut)
+      if (ignored === null) return check.lacking() ? 'unknown' : null
+      return ignored ? 'ignored' : null
+    },
+  }
+}
 
 /** Judges the order of a list's items by the `sort` that they were asked for with. */
 export interface OrderCheck {

@@ -1,0 +1,198 @@
+import type { Operation } from '../../contract/operation.ts'
+import type { AnyInput, Page } from '../call-input.ts'
+import type { Caller } from '../caller.ts'
+import { ApiError, NotOfferedError, ProtocolError } from '../errors.ts'
+import {
+  createFilterCheck,
+  type FilterCheck,
+  isApplied,
+  type OpenReference,
+  openReferences,
+  type ReadFirst,
+  type Verdict,
+} from './asked.ts'
+
+/** The rows that a platform is asked for. */
+export interface Filtering {
+  readonly operation: Operation
+  readonly params?: AnyInput['params']
+  readonly query: Readonly<Record<string, unknown>>
+  /** The query that is sent, if it asks for more than is wanted. */
+  readonly sent?: Readonly<Record<string, unknown>>
+  /** Reads the first rows in another form, for a platform that has no pages of JSON. */
+  readonly readOtherwise?: ReadFirst
+}
+
+/** What reading and resolving takes. */
+export interface FilterOptions {
+  /** Returns the id behind `ext:…` or `email:…`; null if it cannot be compared. */
+  readonly resolve: (to: OpenReference['to'], reference: string) => Promise<string | null>
+  readonly signal: AbortSignal
+}
+
+/** Rows in batches, and how the rows of a batch are seen and left out. */
+export interface BatchForm<Batch> {
+  /** The rows of a batch that are judged; none for a batch that is passed on as it is. */
+  readonly rows: (batch: Batch) => readonly unknown[]
+  /** The same batch with the rows that are admitted, each by its place. */
+  readonly keep: (batch: Batch, admitted: readonly boolean[]) => Batch
+}
+
+/** What a platform made of the filters that it was sent. */
+export interface FilterFacts {
+  /** The parameters that it ignored: it sent rows that they rule out. */
+  readonly ignored: readonly string[]
+  /** The parameters that rows could not be checked by, with the reason: `without status`. */
+  readonly unchecked: ReadonlyMap<string, string>
+  /** Number of rows that were left out because they could not be checked; 0 if the platform is seen to filter. */
+  readonly leftOut: number
+}
+
+/** Leaves out the rows that were not asked for, whatever a platform makes of the filters that it was sent. */
+export interface RowFilter {
+  /** Returns the check of items; null if the query filters nothing. Resolves the references that items do not show. */
+  check(): Promise<FilterCheck | null>
+  /** The same batches, with the rows that were asked for. A row that cannot be judged is left out, unless the platform filters. */
+  batches<Batch>(batches: AsyncIterable<Batch>, form: BatchForm<Batch>): AsyncGenerator<Batch>
+  /** The same pages, with the items that were asked for. */
+  pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
+  /** Complete after the last row. */
+  facts(): FilterFacts
+}
+
+/** Maximum rows that wait for one that shows how their times are written. */
+const maxWaitingRows = 2000
+
+/** Creates the filter of one list. */
+export function createRowFilter(
+  caller: Caller,
+  { operation, params, query, sent = query, readOtherwise }: Filtering,
+  { resolve, signal }: FilterOptions,
+): RowFilter {
+  const appliedByParameter = new Map<string, Promise<boolean>>()
+  const whyByParameter = new Map<string, string>()
+  let leftOut = 0
+  let opened: Promise<FilterCheck | null> | null = null
+  let ignored: FilterCheck['ignored'] = () => []
+
+  async function open(): Promise<FilterCheck | null> {
+    const references = openReferences(operation, query)
+    const ids = new Map<string, string>()
+    for (const { to, reference } of references) {
+      const id = await resolve(to, reference)
+      if (id !== null) ids.set(reference, id)
+    }
+    const check = createFilterCheck(operation, query, ids)
+    if (check) ignored = check.ignored
+    return check
+  }
+
+  function check(): Promise<FilterCheck | null> {
+    opened ??= open()
+    return opened
+  }
+
+  const readFirst: ReadFirst = async (asked) =>
+    (await unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal }))) ??
+    (await unlessRefused(async () => (await readOtherwise?.(asked)) ?? null))
+
+  /** True if the platform filters by a parameter, though its rows do not show it. */
+  async function filtersBy(parameter: string, check: FilterCheck): Promise<boolean> {
+    if (check.ignored().includes(parameter)) return false
+    const known = appliedByParameter.get(parameter)
+    const applied = known ?? isApplied(operation, sent, parameter, readFirst)
+    appliedByParameter.set(parameter, applied)
+    return applied
+  }
+
+  async function isAdmitted(verdict: Verdict, check: FilterCheck): Promise<boolean> {
+    if (typeof verdict === 'boolean') return verdict
+    let doubtful = false
+    for (const { parameter, why } of verdict) {
+      if (!whyByParameter.has(parameter)) whyByParameter.set(parameter, why)
+      if (!(await filtersBy(parameter, check))) doubtful = true
+    }
+    if (doubtful) leftOut += 1
+    return !doubtful
+  }
+
+  /** True if a row of these may be judged once a later one shows how its times are written. */
+  async function isWaiting(rows: readonly unknown[], check: FilterCheck): Promise<boolean> {
+    if (!check.isOpen()) return false
+    for (const verdict of rows.map(check.judge)) {
+      const open = typeof verdict === 'object' ? verdict.filter((each) => each.open) : []
+      for (const { parameter } of open) if (!(await filtersBy(parameter, check))) return true
+    }
+    return false
+  }
+
+  async function* batches<Batch>(
+    source: AsyncIterable<Batch>,
+    { rows, keep }: BatchForm<Batch>,
+  ): AsyncGenerator<Batch> {
+    let waiting: Batch[] = []
+    let waitingRows = 0
+    for await (const batch of source) {
+      const judged = rows(batch)
+      const checked = judged.length === 0 ? null : await check()
+      for (const row of judged) checked?.learn(row)
+      waiting.push(batch)
+      waitingRows += judged.length
+      if (checked && waitingRows < maxWaitingRows && (await isWaiting(waiting.flatMap(rows), checked)))
+        continue
+      for (const each of waiting) yield await kept(each)
+      waiting = []
+      waitingRows = 0
+    }
+    for (const each of waiting) yield await kept(each)
+
+    async function kept(batch: Batch): Promise<Batch> {
+      const judged = rows(batch)
+      const checked = judged.length === 0 ? null : await check()
+      if (!checked) return batch
+      const admitted: boolean[] = []
+      for (const verdict of judged.map(checked.judge)) {
+        admitted.push(typeof verdict === 'boolean' ? verdict : await isAdmitted(verdict, checked))
+      }
+      return keep(batch, admitted)
+    }
+  }
+
+  return {
+    check,
+    batches,
+    pages: (pages) =>
+      batches(pages, {
+        rows: ({ data, strict }) => (strict ? [] : data),
+        keep: (page, admitted) => ({ ...page, data: page.data.filter((_, index) => admitted[index]) }),
+      }),
+    facts: () => ({
+      // What a wider query brings beside is no fault of the platform.
+      ignored: ignored().filter((name) => sent[name] === query[name]),
+      unchecked: whyByParameter,
+      leftOut,
+    }),
+  }
+}
+
+/** The first page of a list. */
+export async function firstPage(
+  caller: Caller,
+  operation: Operation,
+  input: AnyInput,
+): Promise<readonly unknown[]> {
+  for await (const { data } of caller.pages(operation, input)) return data
+  return []
+}
+
+/** Null where the platform refuses, or sends something else. */
+export async function unlessRefused<Answer>(read: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await read()
+  } catch (error) {
+    const refused =
+      error instanceof ApiError || error instanceof NotOfferedError || error instanceof ProtocolError
+    if (refused) return null
+    throw error
+  }
+}
