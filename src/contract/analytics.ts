@@ -3,9 +3,10 @@ import { isDay, isInstant } from '../codec/time-text.ts'
 import { Difficulty } from './course.ts'
 import { difficulties } from './course-choices.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
-import { BooleanParam, choices, References, Time } from './field.ts'
+import { BooleanParam, choices, Percent, Reference, References, Time } from './field.ts'
+import { field, named, objectOf, shown } from './fields.ts'
 import { operation, staff } from './operation.ts'
-import { paging } from './page.ts'
+import { pageFields, paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 
 /** The forms in which learners can be exported. */
@@ -20,78 +21,106 @@ const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
  * One learner in one course. The order of these fields is the order of the CSV columns; new ones come at the end
  * only.
  */
-export const LearnerRow = z.object({
-  learnerId: z.string(),
-  email: z.string(),
-  firstName: z.string().nullable(),
-  lastName: z.string().nullable(),
-  externalId: z.string().nullable(),
-  courseId: z.string(),
-  courseTitle: z.string(),
-  difficulty: Difficulty,
-  enrollmentStatus: EnrollmentStatus,
-  enrolledAt: Time,
-  progressStatus: ProgressStatus,
-  completionPercentage: z.number(),
-  startedAt: Time.nullable(),
-  lastAccessed: Time.nullable(),
-  completedAt: Time.nullable(),
-  gradePercent: z.number().nullable(),
-  passed: z.boolean().nullable(),
-  gradeUpdatedAt: Time.nullable(),
-  courseExternalId: z.string().nullable(),
-})
+export const learnerFields = {
+  learnerId: field(z.string(), 'Id of the learner, usr_…'),
+  email: field(z.string(), 'E-mail address of the learner'),
+  firstName: field(z.string().nullable(), 'First name'),
+  lastName: field(z.string().nullable(), 'Last name'),
+  externalId: field(z.string().nullable(), 'Your own id for the learner'),
+  courseId: field(Reference, 'Id of the course, crs_…'),
+  courseTitle: field(z.string(), 'Title of the course'),
+  difficulty: field(Difficulty, 'Level of the course'),
+  enrollmentStatus: field(EnrollmentStatus, 'Status of the enrolment'),
+  enrolledAt: field(Time, 'When the learner was enrolled'),
+  progressStatus: field(ProgressStatus, 'Status of the progress; not_started without any'),
+  completionPercentage: field(Percent, 'Percentage of the course that is completed, 0–100'),
+  startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
+  lastAccessed: field(Time.nullable(), 'When the learner last accessed the course; null if never'),
+  completedAt: field(
+    Time.nullable(),
+    'When the learner first reached the completion threshold; null before that',
+  ),
+  gradePercent: field(
+    z.number().nullable(),
+    'Grade of the learner in the course in per cent, above 100 where scores exceed their maximum; null without one',
+  ),
+  passed: field(
+    z.boolean().nullable(),
+    'Whether the grade reaches the passing score of the course; null without a grade',
+  ),
+  gradeUpdatedAt: field(
+    Time.nullable(),
+    'When the newest of the grades that it comes from was graded; null without one',
+  ),
+  courseExternalId: field(z.string().nullable(), 'The school’s own id of the course; null without one'),
+}
+export const LearnerRow = named(
+  'LearnerRow',
+  'One learner in one course; the CSV has the same columns, in this order',
+  shown(() => learnerFields),
+)
 export type LearnerRow = z.output<typeof LearnerRow>
 
-const rate = z.number().nullable()
+const count = (says: string) => field(z.int(), says)
+const rate = (says: string) => field(z.number().nullable(), says)
+
+/** The figures of a report, and of each course in it. */
+const figures = {
+  enrollments: count('Number of enrolments, without removed ones unless enrollment_status asks for them'),
+  notStarted: count('Enrolments without progress, or at 0%'),
+  inProgress: count('Enrolments in progress'),
+  completed: count('Enrolments with completed progress'),
+  completionRate: rate('Completed ÷ enrolments, 0–1; null without enrolments'),
+  averageCompletionPercentage: rate('Mean of the completion percentages; null without enrolments'),
+}
+const averageGradePercent = rate('Mean of the grades; null without grades')
+
+const CourseFigures = shown(() => ({
+  courseId: field(z.string(), 'Id of the course, crs_…'),
+  courseTitle: field(z.string(), 'Title of the course'),
+  ...figures,
+  averageGradePercent,
+}))
 
 /**
  * Figures over the whole filtered set; averages of nothing are null. `learners` are counted once each; null where the
  * filters leave too many enrolments in several courses to tell their learners apart.
  */
-export const Summary = z.object({
-  learners: z.int().nullable(),
-  enrollments: z.int(),
-  notStarted: z.int(),
-  inProgress: z.int(),
-  completed: z.int(),
-  completionRate: rate,
-  averageCompletionPercentage: rate,
-  medianCompletionPercentage: rate,
-  averageGradePercent: rate,
-  distribution: z.array(z.int()).length(10),
-  byCourse: z.array(
-    z.object({
-      courseId: z.string(),
-      courseTitle: z.string(),
-      enrollments: z.int(),
-      notStarted: z.int(),
-      inProgress: z.int(),
-      completed: z.int(),
-      completionRate: rate,
-      averageCompletionPercentage: rate,
-      averageGradePercent: rate,
-    }),
-  ),
-})
+export const Summary = named(
+  'Summary',
+  'Figures over all rows that match the filters, not only those of the page',
+  shown(() => ({
+    learners: field(z.int().nullable(), 'Number of learners'),
+    ...figures,
+    medianCompletionPercentage: rate('Median of the completion percentages; null without enrolments'),
+    averageGradePercent,
+    distribution: field(z.array(z.int()).length(10), 'Number of enrolments at 0–9%, 10–19% … 90–100%'),
+    byCourse: field(z.array(CourseFigures), 'The same figures for each course'),
+  })),
+)
 export type Summary = z.output<typeof Summary>
 
 /** The period that was asked for, each end as it was read; a missing side is null. */
-export const Period = z.object({
-  start: Time.nullable(),
-  end: Time.nullable(),
-})
+export const Period = named(
+  'Period',
+  'The period from start_date to end_date, as interpreted',
+  shown(() => ({
+    start: field(Time.nullable(), 'Start of the period, inclusive; null for no start'),
+    end: field(Time.nullable(), 'End of the period, exclusive; null for no end'),
+  })),
+)
 export type Period = z.output<typeof Period>
 
 /** A page of rows; the first one carries the period and the summary as well. */
-export const LearnerPage = z.object({
-  data: z.array(LearnerRow),
-  nextCursor: z.string().nullable(),
-  total: z.int().optional(),
-  totalIsExact: z.boolean().optional(),
-  period: Period.optional(),
-  summary: Summary.optional(),
-})
+export const LearnerPage = named(
+  'LearnerPage',
+  'One page of learners in courses',
+  objectOf({
+    ...pageFields(LearnerRow),
+    period: field(Period.optional(), 'The period that the report is about; on the first page'),
+    summary: field(Summary.optional(), 'Figures over the whole report; on the first page'),
+  }),
+)
 export type LearnerPage = z.output<typeof LearnerPage>
 
 /** Learners and how far they are, for those who look at numbers. */

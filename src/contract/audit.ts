@@ -1,39 +1,74 @@
 import * as z from 'zod'
 import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
 import { choices, exactly, ofUser, period, Time } from './field.ts'
+import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
-const Shown = z.record(z.string(), z.unknown())
+const Changed = z.record(z.string(), z.unknown())
 const actions = auditedActions as readonly [Action, ...Action[]]
 const nouns = auditedNouns as readonly Noun[] as readonly [Noun, ...Noun[]]
 const Digest = z.string().length(64)
 
 /** One entry of the audit log: who did what, when, with which credential and from where, and what it changed. */
-export const AuditEntry = z.object({
-  id: z.string(),
-  at: Time,
-  userId: z.string().nullable(),
-  userEmail: z.string().nullable(),
-  credential: z.string().nullable(),
-  action: z.enum(actions),
-  noun: z.enum(nouns),
-  subjectId: z.string().nullable(),
-  subjectName: z.string().nullable(),
-  aboutId: z.string().nullable(),
-  address: z.string().nullable(),
-  userAgent: z.string().nullable(),
-  requestId: z.string().nullable(),
-  before: Shown.nullable(),
-  after: Shown.nullable(),
-  place: z.int().nullable(),
-  originSalt: z.string().nullable(),
-  originDigest: Digest,
-  detailsSalt: z.string().nullable(),
-  detailsDigest: Digest,
-  hash: Digest.nullable(),
-})
+export const AuditEntry = named(
+  'AuditEntry',
+  'An entry of the audit log',
+  shown(() => ({
+    id: field(z.string(), 'Id of the entry, aud_…'),
+    at: field(Time, 'When it was done'),
+    userId: field(z.string().nullable(), 'Id of the user who did it; null where nobody is known'),
+    userEmail: field(z.string().nullable(), 'E-mail address of that user as it is now'),
+    credential: field(
+      z.string().nullable(),
+      'What it was done with: the id of an API key, a grant or an application, browser for the dashboard, local for a program with the database in its own process; null without one',
+    ),
+    action: field(z.enum(actions), 'What was done'),
+    noun: field(z.enum(nouns), 'What it was done to: the part of the action before the dot'),
+    subjectId: field(z.string().nullable(), 'Id of what it was done to; null for what has none'),
+    subjectName: field(
+      z.string().nullable(),
+      'What that was called: a title, an e-mail address, a name, a URL or the kind of a system',
+    ),
+    aboutId: field(
+      z.string().nullable(),
+      'Id of the user whom the subject concerns, such as the learner of an enrollment; null where it concerns no user, or is one',
+    ),
+    address: field(
+      z.string().nullable(),
+      'Network address that the request came from; null for a program with the database in its own process',
+    ),
+    userAgent: field(z.string().nullable(), 'What the program called itself that sent the request'),
+    requestId: field(z.string().nullable(), 'Id of the request, as the server log has it'),
+    before: field(
+      Changed.nullable(),
+      'What changed, as it was before; the whole thing where it was deleted, null where it was created. A value longer than 4,096 characters is given as its SHA-256',
+    ),
+    after: field(
+      Changed.nullable(),
+      'What changed, as it was afterwards; the whole thing where it was created, null where it was deleted',
+    ),
+    place: field(z.int().nullable(), 'Place in the chain, from 1 on; null until it is linked'),
+    originSalt: field(
+      z.string().nullable(),
+      'Random text that is part of originDigest; null where the origin was erased',
+    ),
+    originDigest: field(Digest, 'SHA-256 of the JSON array [originSalt, address, userAgent]'),
+    detailsSalt: field(
+      z.string().nullable(),
+      'Random text that is part of detailsDigest; null where the details were erased',
+    ),
+    detailsDigest: field(
+      Digest,
+      'SHA-256 of the JSON array [detailsSalt, requestId, subjectName, before, after]',
+    ),
+    hash: field(
+      Digest.nullable(),
+      'SHA-256 of the JSON array [hash of the entry before, place, id, at, userId, credential, action, subjectId, aboutId, originDigest, detailsDigest]; that of the entry before the first is 64 zeros',
+    ),
+  })),
+)
 export type AuditEntry = z.output<typeof AuditEntry>
 
 /** The audit log, for admins. Nothing changes or deletes its entries. */
@@ -56,7 +91,7 @@ export const audit = {
       sort: sorting(['at', 'place'], '-at'),
       ...paging,
     }),
-    response: page(AuditEntry),
+    response: page(AuditEntry, 'the audit log'),
     status: 200,
     list: true,
     filters: {

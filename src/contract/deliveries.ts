@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { choices, Instant, period, Time } from './field.ts'
+import { field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { lmsKinds } from './integration-choices.ts'
 import { admins, operation } from './operation.ts'
@@ -7,44 +8,98 @@ import { page, paging } from './page.ts'
 
 /** What can become of a delivery. */
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
-export const DeliveryStatus = z.enum(deliveryStatuses)
+export const DeliveryStatus = named(
+  'DeliveryStatus',
+  'What became of a webhook delivery',
+  z.enum(deliveryStatuses),
+)
 export type DeliveryStatus = z.output<typeof DeliveryStatus>
 
 const missingThings = ['course', 'learner', 'enrollment'] as const
 
+function visible() {
+  return {
+    id: field(z.string(), 'Id of the delivery, whd_…'),
+    lmsKind: field(z.string(), 'Kind of the system that sent it'),
+    event: field(
+      z.string(),
+      'What that system calls the event, such as grade_change; empty where that cannot be read',
+    ),
+    status: field(
+      DeliveryStatus,
+      'applied; stale: something newer was there; ignored: nothing to do; unmatched: nobody or nothing here answers to it; failed: it cannot be done',
+    ),
+    reason: field(z.string().nullable(), 'Why it was not applied, in one word; null where it was'),
+    detail: field(z.string().nullable(), 'The same as a sentence; null where there is no more to say'),
+    missing: field(
+      z.array(z.enum(missingThings)),
+      'What is missing for an unmatched delivery: course, learner or enrollment',
+    ),
+    learnerId: field(z.string().nullable(), 'Id of the learner; null where nobody here answers to it'),
+    userEmail: field(z.string().nullable(), 'E-mail address of the learner as it is now'),
+    courseId: field(z.string().nullable(), 'Id of the course; null where none here answers to it'),
+    courseTitle: field(z.string().nullable(), 'Title of the course as it is now'),
+    itemId: field(z.string().nullable(), 'The graded item; null for progress'),
+    gradeId: field(z.string().nullable(), 'Id of the grade that it set; null for any other'),
+    deliveryKey: field(
+      z.string(),
+      'What tells it from all other deliveries of its kind: sent again, it is a duplicate',
+    ),
+    replays: field(z.int(), 'How often it was processed again'),
+    receivedAt: field(Time, 'When it was received'),
+    processedAt: field(Time, 'When it was last processed'),
+  }
+}
+
 /** An authentic delivery of another system, and what became of it. */
-export const Delivery = z.object({
-  id: z.string(),
-  lmsKind: z.string(),
-  event: z.string(),
-  status: DeliveryStatus,
-  reason: z.string().nullable(),
-  detail: z.string().nullable(),
-  missing: z.array(z.enum(missingThings)),
-  learnerId: z.string().nullable(),
-  userEmail: z.string().nullable(),
-  courseId: z.string().nullable(),
-  courseTitle: z.string().nullable(),
-  itemId: z.string().nullable(),
-  gradeId: z.string().nullable(),
-  deliveryKey: z.string(),
-  replays: z.int(),
-  receivedAt: Time,
-  processedAt: Time,
-})
+export const Delivery = named(
+  'Delivery',
+  'A webhook delivery of another system, and what became of it',
+  shown(visible),
+)
 export type Delivery = z.output<typeof Delivery>
 
-export const DeliveryDetails = Delivery.extend({ body: z.string().nullable() })
+export const DeliveryDetails = named(
+  'DeliveryDetails',
+  'A webhook delivery with its payload',
+  shown(() => ({
+    ...visible(),
+    body: field(
+      z.string().nullable(),
+      'The payload as JSON, without secrets; null where it is no longer kept',
+    ),
+  })),
+)
 export type DeliveryDetails = z.output<typeof DeliveryDetails>
 
 /** Which deliveries are processed again, a page of them at a time. */
-export const ReplayInput = z.strictObject({
-  lmsKind: z.enum(lmsKinds).nullable().default(null),
-  limit: z.int().min(1).max(100).default(100),
-  cursor: z.string().max(512).nullable().default(null),
-})
+export const ReplayInput = named(
+  'ReplayInput',
+  'Which unmatched deliveries are processed again',
+  sent({
+    lmsKind: field(
+      z.enum(lmsKinds).nullable().default(null),
+      'Kind of the system that sent them; null for all',
+    ),
+    limit: field(z.int().min(1).max(100).default(100), 'The most that are processed'),
+    cursor: field(
+      z.string().max(512).nullable().default(null),
+      'The nextCursor of the response before; null to begin with the first received',
+    ),
+  }),
+)
 
-export const Replayed = z.object({ data: z.array(Delivery), nextCursor: z.string().nullable() })
+export const Replayed = named(
+  'Replayed',
+  'The deliveries that were processed again, and what became of each',
+  shown(() => ({
+    data: field(z.array(Delivery), 'The deliveries, system by system, the first received first'),
+    nextCursor: field(
+      z.string().nullable(),
+      'Where the next request continues; null where there are no more',
+    ),
+  })),
+)
 export type Replayed = z.output<typeof Replayed>
 
 /** Deliveries that came from other systems, for admins. */
@@ -64,7 +119,7 @@ export const deliveries = {
       received_since: Instant.optional().meta({ description: 'The former name of since' }),
       ...paging,
     }),
-    response: page(Delivery),
+    response: page(Delivery, 'webhook deliveries'),
     status: 200,
     list: true,
     filters: {

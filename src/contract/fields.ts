@@ -45,8 +45,8 @@ export function sent<F extends Fields>(fields: F, refine?: (object: Sent<F>) => 
   return withFields(refine?.(object) ?? object, () => fields)
 }
 
-/** The object of a request with these fields, from which anything else is dropped. */
-export function dropping<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>> {
+/** An open object with these fields: what else comes is dropped. */
+export function objectOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>> {
   return withFields(z.object(shapeOf(fields)), () => fields)
 }
 
@@ -113,7 +113,6 @@ export function componentOf(schema: z.ZodType): { readonly name: string; readonl
   return namesBySchema.get(schema)
 }
 
-/** The schemas of fields by their names. */
-export function shapeOf<F extends Fields>(fields: F): ShapeOf<F> {
+function shapeOf<F extends Fields>(fields: F): ShapeOf<F> {
   return Object.fromEntries(Object.entries(fields).map(([name, { is }]) => [name, is])) as ShapeOf<F>
 }

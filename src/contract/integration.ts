@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { Instant, optional, Percent, Time, text } from './field.ts'
-import { answered, dropping, field, named, sent, shown } from './fields.ts'
+import { answered, field, named, objectOf, sent, shown } from './fields.ts'
 import { gradeToProgressChoices, lmsKinds } from './integration-choices.ts'
 import { patchOf } from './patch.ts'
 import { changed } from './record-fields.ts'
@@ -41,7 +41,7 @@ const Secret = z
   })
 
 /** A public key as JWK (RFC 7517); members that are not needed to verify a signature are dropped. */
-const PublicKey = dropping({
+const PublicKey = objectOf({
   kty: field(z.literal('RSA'), 'Type of the key: RSA'),
   kid: field(z.string().min(1).max(255), 'Id of the key, which a signature names'),
   n: field(
@@ -62,7 +62,7 @@ const PublicKey = dropping({
   ),
 })
 
-const Jwks = dropping({
+const Jwks = objectOf({
   keys: field(z.array(PublicKey).min(1).max(20), 'RSA public keys as JSON Web Keys (RFC 7517)'),
 })
 

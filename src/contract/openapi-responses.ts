@@ -4,8 +4,7 @@ import { everyHeader, type HeaderName, headersOf } from './openapi-headers.ts'
 import type { Schema } from './openapi-limits.ts'
 import { shownOf } from './openapi-tidy.ts'
 import type { Operation } from './operation.ts'
-import { problemCodes, whenOf } from './words/problems.ts'
-import { problemWords } from './words/record.ts'
+import { problemCodes, problemWords, whenOf } from './words/problems.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -146,4 +145,4 @@ const problem: Schema = {
 }
 
 /** The body of every error, under `components/schemas`. */
-export const problemSchema = shownOf(problem, problemWords, new Map())
+export const problemSchema = shownOf(problem, problemWords)

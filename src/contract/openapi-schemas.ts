@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { BooleanParam } from './field.ts'
 import { operations } from './index.ts'
 import type { Schema } from './openapi-limits.ts'
-import { bounded, choices, type Named, sent, shown } from './openapi-names.ts'
-import { partsOf, queryOf, sentOf, shownOf } from './openapi-tidy.ts'
+import { choices, type Named, sent, shown } from './openapi-names.ts'
+import { queryOf, sentOf, shownOf } from './openapi-tidy.ts'
 import { wordsOf } from './openapi-words.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
@@ -27,13 +27,9 @@ export function documentSchemas(): DocumentSchemas {
   )
   const input = jsonOf('input', { ...choices, ...sent, ...queries })
   const output = jsonOf('output', { ...choices, ...shown })
-  const requests = each(sent, (name, schema) => sentOf(input[name] ?? {}, wordsOf(name, schema)))
-  const limits = (name: string) => {
-    const parts = partsOf(requests[bounded[name] ?? ''] ?? {})
-    return new Map([...parts, ...parts.map(([path, part]) => [`attributes.${path}`, part] as const)])
-  }
+  const requests = each(sent, (name, schema) => sentOf(input[name] ?? {}, wordsOf(schema)))
   const responses = each({ ...choices, ...shown }, (name, schema) =>
-    shownOf(output[name] ?? {}, wordsOf(name, schema), limits(name)),
+    shownOf(output[name] ?? {}, wordsOf(schema)),
   )
   const names = new Map(Object.entries({ ...sent, ...shown }).map(([name, schema]) => [schema, name]))
   const nameOf = (body: z.ZodType) => {

@@ -1,23 +1,8 @@
 import { limited, type Schema } from './openapi-limits.ts'
-import type { Words } from './words/record.ts'
+import type { Words } from './openapi-words.ts'
 
-/** The bounds of a value: what an attribute keeps to when it is sent, it keeps to when it is shown. */
-const bounds = [
-  'minLength',
-  'maxLength',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'maxItems',
-  'format',
-  'pattern',
-]
-
-/** A schema by the path of each part, such as `modules.title`; the items of a list have the path of the list. */
-export type Parts = ReadonlyMap<string, Schema>
-
-/** All parts of a schema, itself among them under the empty path. */
-export function partsOf(schema: Schema, path = ''): [string, Schema][] {
+/** All parts of a schema by their paths (`modules.title`), itself under the empty one; the items of a list have `[]`. */
+export function partsOf(schema: Schema, path = ''): [path: string, part: Schema][] {
   const inside = Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
     partsOf(part, below(path, name)),
   )
@@ -41,18 +26,15 @@ export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   }
 }
 
-/** A schema of a response with its words, within the bounds of what was sent; more fields may come. */
-export function shownOf(schema: Schema, words: Words, sent: Parts, path = ''): Schema {
+/** A schema of a response with its words; more fields may come. */
+export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   const { additionalProperties, propertyNames, default: standard, ...plain } = flat(schema)
-  const limits = sent.get(path) ?? {}
-  const kept = plain.type === undefined ? [] : bounds.filter((name) => name in limits)
   return {
     ...described(words[path]),
     ...limited(
       {
-        ...inner(plain, path, (part, at) => shownOf(part, words, sent, at)),
+        ...inner(plain, path, (part, at) => shownOf(part, words, at)),
         ...(additionalProperties ? { additionalProperties } : {}),
-        ...Object.fromEntries(kept.map((name) => [name, limits[name]])),
       },
       lastOf(path),
     ),

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { componentOf, fieldsOf } from './fields.ts'
 import { bare } from './patch.ts'
-import { words } from './words/index.ts'
-import type { Words } from './words/record.ts'
 
-/** What a component and each of its fields is, by dotted path; the empty path says what the component is. */
-export function wordsOf(name: string, schema: z.ZodType): Words {
-  const component = componentOf(schema)
-  return component ? { '': component.says, ...wordsBelow('', schema) } : (words[name] ?? {})
+/** What each field of a schema is, by its path (`modules.title`); the empty path says what the schema is. */
+export type Words = Readonly<Record<string, string>>
+
+/** The words of a component and of its fields. */
+export function wordsOf(schema: z.ZodType): Words {
+  return { '': componentOf(schema)?.says ?? '', ...wordsBelow('', schema) }
 }
 
 function wordsBelow(path: string, schema: z.ZodType): Words {

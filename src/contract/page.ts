@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BooleanParam } from './field.ts'
-import { componentOf, field, named, shapeOf, withFields } from './fields.ts'
+import { componentOf, field, named, objectOf } from './fields.ts'
 import { defaultPageSize, maximumPageSize } from './page-size.ts'
 
 /** The query of every list: how many, from where, and whether to count. */
@@ -37,11 +37,9 @@ export function sorting<const Field extends string>(
 /**
  * One page of a list: `nextCursor` is null on the last one alone, `total` is there when asked for. Counting ends somewhere:
  * then `totalIsExact` is false and there are at least `total`.
- *
- * @param of what is on it, in words: `courses`
  */
-export function page<Item extends z.ZodType>(item: Item, of?: string) {
-  const fields = {
+export function pageFields<Item extends z.ZodType>(item: Item) {
+  return {
     data: field(z.array(item), 'The items of this page'),
     nextCursor: field(z.string().nullable(), 'Send it as cursor to get the next page; null on the last page'),
     total: field(z.int().optional(), 'Number of items on all pages, if requested with include_total=true'),
@@ -50,6 +48,9 @@ export function page<Item extends z.ZodType>(item: Item, of?: string) {
       'Whether total is exact; if false, there are at least that many',
     ),
   }
-  const schema = withFields(z.object(shapeOf(fields)), () => fields)
-  return of === undefined ? schema : named(`${componentOf(item)?.name}Page`, `One page of ${of}`, schema)
+}
+
+/** A page of a list; `of` says what is on it: `courses`. */
+export function page<Item extends z.ZodType>(item: Item, of: string) {
+  return named(`${componentOf(item)?.name}Page`, `One page of ${of}`, objectOf(pageFields(item)))
 }

@@ -1,8 +1,17 @@
 import * as z from 'zod'
 import { Time } from './field.ts'
+import { field, named, shown } from './fields.ts'
 import { everyone, operation } from './operation.ts'
 
-const State = z.object({ status: z.literal('ok'), version: z.string(), time: Time })
+const State = named(
+  'Health',
+  'The state of the server',
+  shown(() => ({
+    status: field(z.literal('ok'), 'Always ok'),
+    version: field(z.string(), 'Version of the server'),
+    time: field(Time, 'Current time of the server'),
+  })),
+)
 
 /** The service itself, without a credential. */
 export const service = {
@@ -38,7 +47,7 @@ export const service = {
     published: false,
     scope: null,
     roles: everyone,
-    response: z.record(z.string(), z.unknown()),
+    response: named('OpenApiDocument', 'An OpenAPI 3.1 document', z.record(z.string(), z.unknown())),
     status: 200,
   }),
 }

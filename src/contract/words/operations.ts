@@ -1,4 +1,4 @@
-import type { Words } from './record.ts'
+import type { Words } from '../openapi-words.ts'
 
 /** What each tag, one for each resource, is about. */
 export const tagWords = {

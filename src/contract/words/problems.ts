@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.ts'
+import type { Words } from '../openapi-words.ts'
 
 /** When a request is refused with each code, as a clause that begins in lower case. */
 export const whenOf: Readonly<Record<ErrorCode, string>> = {
@@ -95,4 +96,32 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'endpoints.test': ['endpoint_disabled'],
   'leases.take': ['apply_in_progress'],
   'messages.resend': ['endpoint_disabled'],
+}
+
+/** What the members of an error are. */
+export const problemWords: Words = {
+  '': 'An error, as problem details (RFC 9457). Some codes have members of their own',
+  type: 'Always about:blank: the status says what kind of problem it is',
+  title: 'Name of the HTTP status',
+  status: 'HTTP status',
+  detail: 'What went wrong, as a sentence',
+  instance: 'Path of the request',
+  code: 'Error code, for programs',
+  requestId: 'Id of the request, as in X-Request-Id and in the server log',
+  id: 'With duplicate and enrollment_inactive: id of the conflicting record, if the caller can see it',
+  lease: 'With apply_in_progress: the lease that another apply holds',
+  time: 'With apply_in_progress: the time of the server, for comparison with the times of the lease',
+  existingStatus: 'With duplicate: status of that record',
+  current: 'With stale_progress: the progress that is stored',
+  version: 'With precondition_failed: the current version',
+  scope: 'With insufficient_scope: the scope that is required',
+  from: 'With invalid_transition: the current status',
+  to: 'With invalid_transition: the requested status',
+  allowed: 'With invalid_transition: the allowed statuses',
+  errors: 'The problems found in the request, at most 100',
+  moreErrors: 'Number of further problems; absent if there are none',
+  'errors.pointer': 'JSON Pointer to the field of the body (RFC 6901), such as #/title',
+  'errors.parameter': 'Name of the query parameter or header',
+  'errors.code': 'Code of the problem, for programs',
+  'errors.detail': 'What is wrong there, continuing its name',
 }

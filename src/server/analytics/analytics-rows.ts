@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import { LearnerRow, type Summary } from '../../contract/analytics.ts'
+import { type LearnerRow, learnerFields, type Summary } from '../../contract/analytics.ts'
 import type { Cell, Database } from '../database/database.ts'
 import { type Condition, invalidCursor, type Page, readCursorParts, writeCursor } from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
@@ -7,7 +7,7 @@ import { byEmail, byUser, type Joined, rowsOf } from './analytics-tables.ts'
 import { partsOfRows } from './row-summary.ts'
 
 /** The columns of a row about a learner in a course, in the order of the CSV. */
-export const columns = Object.keys(LearnerRow.shape)
+export const columns = Object.keys(learnerFields)
 const passedColumn = columns.indexOf('passed')
 
 /** Whether a grade passes, as text; null where there is none. */
