@@ -31,7 +31,7 @@ export type SignInCode =
 export interface SignInErrorOptions extends ErrorOptions {
   /** Lines that explain why. */
   readonly why?: readonly string[]
-  /** What to do, with the exact command if there is one. */
+  /** Hint, with the exact command if there is one. */
   readonly hint?: string
 }
 

@@ -102,7 +102,7 @@ function settingOf(env: Environment, name: string): [string, string] | undefined
 type Matches = (host: string, port: number) => boolean
 
 /**
- * One entry of NO_PROXY: `*`, an address, a network, a host with its subdomains, or `*.host` for the subdomains alone; all but
+ * Parses an entry of NO_PROXY: `*`, an address, a network, a host with its subdomains, or `*.host` for the subdomains alone; all but
  * a network may have a port.
  */
 function exceptionIn(entry: string): Matches {

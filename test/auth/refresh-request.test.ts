@@ -8,7 +8,7 @@ const url = 'https://school.example'
 const now = () => Date.parse('2026-03-01T12:59:30.000Z')
 const good = { access_token: 'access-2', token_type: 'Bearer', expires_in: 3600, refresh_token: 'refresh-2' }
 
-/** Refreshes tokens at a server that answers this. */
+/** Refreshes tokens at a server with this response. */
 async function refresh(response: Response, given: Partial<StoredTokens> = {}) {
   const sent: (FetchRequest & { readonly url: string })[] = []
   const fetch: Fetch = async (address, request) => {

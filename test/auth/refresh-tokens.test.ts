@@ -20,14 +20,14 @@ const granted = () =>
   })
 const refused = (error: string, status = 400) => Response.json({ error }, { status })
 
-/** A profile with tokens, and one process that refreshes them: what it asked for and what it noted. */
+/** A profile with tokens, and a process that refreshes them, with its requests and notes. */
 interface Shared {
   readonly config: string
   readonly store: ProfileStore
-  /** The refresh tokens that were sent. */
+  /** Refresh tokens that were sent. */
   readonly sent: (string | null | undefined)[]
   readonly notes: string[]
-  /** Refreshes; `answer` is what the server makes of a refresh token. */
+  /** Refreshes; `answer` is the server's response to a refresh token. */
   refresh(answer?: () => Promise<Response>, more?: Partial<RefreshOptions>): Promise<StoredTokens>
   put(credential: StoredCredential | undefined): Promise<void>
 }

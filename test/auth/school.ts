@@ -10,28 +10,30 @@ import { test as base, stoppedClock } from '../helpers/academy.ts'
 import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
 import { formIn } from '../helpers/web.ts'
 
-/** Where the platform of these tests is, also over plain http; the network leads nowhere else. */
+/** Origin of the platform of these tests, also over plain http; the network reaches nothing else. */
 export const school = 'https://school.example'
 
-/** An answer of the platform. */
+/** A response of the platform. */
 export interface Given {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** An object is sent as JSON, text as it is. */
+  /** An object is sent as JSON, a text unchanged. */
   readonly body?: object | string
 }
 
 type Step = Given | Error | (() => Promise<Given>)
 
-/** What answers a path: the same each time, or the next of several, the last one for good; a fault is thrown. */
+/**
+ * The response of a path: always the same, or several in turn with the last one repeated; an error is thrown.
+ */
 type Script = Step | Step[]
 
-/** A platform that answers by a script, and what it was sent. */
+/** A platform with scripted responses, and the requests that it received. */
 export interface School {
-  /** Its answers by path. A path without one is not found. */
+  /** Responses by path; any other path is not found. */
   readonly scripts: Map<string, Script>
   readonly requests: readonly HttpRequest[]
-  /** The forms that a path was sent, in order. */
+  /** Forms that a path received, in order. */
   forms(path: string): URLSearchParams[]
   readonly transport: Transport
 }
@@ -46,10 +48,10 @@ export const metadata = {
   authorization_response_iss_parameter_supported: true,
 }
 
-/** Where metadata is. */
+/** Path of the metadata. */
 export const wellKnown = '/.well-known/oauth-authorization-server'
 
-/** A token response as good as any. */
+/** A valid token response. */
 export const tokens = {
   access_token: 'at-1',
   token_type: 'Bearer',
@@ -58,13 +60,13 @@ export const tokens = {
   scope: 'read write',
 }
 
-/** A page where JSON should be. */
+/** A web page instead of JSON. */
 export const page: Given = {
   headers: { 'content-type': 'text/html' },
   body: '<!doctype html><title>Welcome</title>',
 }
 
-/** A platform that signs everybody in. */
+/** A platform that accepts every sign-in. */
 export function openSchool(): School {
   const requests: HttpRequest[] = []
   const scripts = new Map<string, Script>([
@@ -100,38 +102,38 @@ export function openSchool(): School {
   }
 }
 
-/** What a browser does with the address that it is shown. */
+/** A browser's reaction to the URL that it is shown. */
 export type Person = (address: URL) => Promise<void>
 
-/** A page as the browser got it. */
+/** A page that the browser received. */
 export interface Page {
   readonly status: number
   readonly headers: Headers
   readonly html: string
 }
 
-/** Whether this machine has the loopback of IPv6. */
+/** True if this machine has an IPv6 loopback. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )
 
-/** A port of the loopback that was free a moment ago. */
+/** Returns a loopback port that was just free. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens has an address with a port.
+  // A TCP server's address has a port.
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
 }
 
-/** Fetches an address of the loopback as a browser does. */
+/** Fetches a loopback URL as a browser does. */
 export async function visit(url: string | URL, init: RequestInit = {}): Promise<Page> {
   const response = await fetch(url, { redirect: 'manual', ...init })
   return { status: response.status, headers: response.headers, html: await response.text() }
 }
 
-/** The address that the platform sends the browser back to, with these parameters beside the state and the issuer. */
+/** Returns the URL that the platform redirects to, with these parameters beside the state and the issuer. */
 export function redirect(address: URL, parameters: Readonly<Record<string, string>>): URL {
   const url = new URL(address.searchParams.get('redirect_uri') ?? '')
   const all = { state: address.searchParams.get('state') ?? '', iss: school, ...parameters }
@@ -139,30 +141,30 @@ export function redirect(address: URL, parameters: Readonly<Record<string, strin
   return url
 }
 
-/** One run of the program in front of a person with a browser. */
+/** A run of the program with a user at a browser. */
 export interface SignIn extends Ran {
-  /** The address that the browser was shown; undefined where none was. */
+  /** The URL that the browser was shown, if any. */
   readonly shown: URL | undefined
 }
 
-/** The program with a platform, and a person at a browser. */
+/** The program with a platform, and a user at a browser. */
 export interface Desk {
   readonly school: School
   readonly cli: TestCli
   readonly clock: ReturnType<typeof stoppedClock>
-  /** The waits that were asked for, in milliseconds. */
+  /** Requested waits, in milliseconds. */
   readonly waits: readonly number[]
-  /** Lets five minutes pass, from now on, as soon as somebody waits for them. */
+  /** From now on, lets a wait of five minutes end at once. */
   letTimePass(): void
-  /** Runs `auth login` with these words; the person does what they do as soon as the browser is opened. */
+  /** Runs `auth login` with these words; the user reacts as soon as the browser is opened. */
   login(words?: string, person?: Person, options?: RunOptions): Promise<SignIn>
-  /** The same without an address: the profile knows it. */
+  /** Runs it without a URL, which is in the profile. */
   loginAgain(words?: string, person?: Person): Promise<SignIn>
-  /** The tokens that are stored under the profile. */
+  /** Returns the stored tokens of the profile. */
   stored(profile?: string): StoredTokens | undefined
 }
 
-/** A vitest test with a desk. */
+/** A vitest test with such a desk. */
 export const test = base
   .extend('options', {} as TestCliOptions)
   .extend('desk', async ({ options }, { onCleanup }): Promise<Desk> => {
@@ -176,7 +178,7 @@ export const test = base
     const cli = testCli({
       transport: place.transport,
       now: () => clock.now().getTime(),
-      // Five minutes are longer than any test: they end when the program no longer waits for them.
+      // Five minutes are longer than any test: the wait ends when the program cancels it.
       sleep: (ms, signal) => {
         waits.push(ms)
         if (ms >= 300_000 && patient)
@@ -221,7 +223,7 @@ export const test = base
     }
   })
 
-/** Says yes, and sees that they are signed in. */
+/** Consents, and checks the page of the signed-in user. */
 export const approve: Person = async (address) => {
   expect(await visit(redirect(address, { code: 'code-1' }))).toMatchObject({ status: 200 })
 }

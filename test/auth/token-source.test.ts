@@ -8,7 +8,10 @@ import { storedTokens } from '../helpers/signed-in.ts'
 
 const url = 'https://school.example'
 
-/** A token source on a clock of its own; a refresh gives `access-2`, then `access-3` and so on, unless it fails. */
+/**
+ * A token source with its own clock; a refresh returns `access-2`, then `access-3` and so on, unless it
+ * fails.
+ */
 function sourceOf(given: Partial<StoredTokens> = {}) {
   const clock = stoppedClock()
   const told: string[] = []

@@ -5,7 +5,7 @@ import { csvRecord, isGuarded, removeGuard } from '../../src/codec/csv.ts'
 
 const read = (text: string): string[][] => parse(text, { record_delimiter: '\r\n' })
 
-/** Texts likely to begin like a formula, with quotes, commas, line ends and marks in them. */
+/** Texts that often begin like a formula and contain quotes, commas, line ends and guards. */
 const hostile = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.string({

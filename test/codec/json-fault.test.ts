@@ -29,7 +29,7 @@ test('lines and columns begin at 1', () => {
   expect(jsonFaultIn('{\n  "a": 1,\n  b: 2\n}')).toEqual({ offset: 14, line: 3, column: 3 })
 })
 
-/** A character of JSON more, less, or in the place of another. */
+/** Changes that insert, delete or replace a character of JSON. */
 const damaged = fc
   .tuple(fc.jsonValue(), fc.nat(), fc.nat(1), fc.constantFrom(...'{}[]",:\\ \nx01-.e'), fc.nat(2))
   .map(([value, place, taken, put, spaces]) => {
@@ -47,7 +47,7 @@ test('whatever is damaged is found where the engine finds it, or at the beginnin
       expect(offset).toBeLessThanOrEqual(text.length)
       const position = /at position (\d+)/.exec(said ?? '')?.[1]
       const lag = position === undefined ? 0 : Number(position) - offset
-      // It points into a literal, a number or an escape that goes wrong.
+      // The offset is within an invalid literal, number or escape.
       const word = text.slice(offset, offset + lag)
       expect(word).toMatch(/^(\\u?[\dA-Fa-f]{0,4}|[.eE+-]{0,2}|[a-z]{1,4})$/)
       const token = /^Unexpected token '(.)'/.exec(said ?? '')?.[1]

@@ -30,7 +30,7 @@ describe('JSON', () => {
     ['9007199254740991', 9007199254740991],
     ['1234567890.1234567', 1234567890.1234567],
     ['1e21', 1e21],
-    // What may look like one is left to the engine.
+    // JSON.parse judges what only looks like a number.
     ['"12345678901234567890"', '12345678901234567890'],
     ['["a: 12345678901234567890"]', ['a: 12345678901234567890']],
   ] as const)('%s is read', ([text, value]) => {
@@ -43,7 +43,7 @@ describe('JSON', () => {
     expect(() => parseJson(nested(201))).toThrow('it is nested more than 200 levels deep')
     expect(() => parseJson('{"a":'.repeat(1_000_000))).toThrow(JsonLimitError)
     expect(() => parseJson('[1e400]')).toThrow('1e400 is out of range for a number')
-    // Brackets in texts are none, and escaped quotes do not end one.
+    // Brackets within strings do not count, and escaped quotes do not end a string.
     const text = JSON.stringify(`\\"${'['.repeat(1000)}\\\\`)
     expect(jsonText(parseJson(`[${text}]`))).toBe(`[${text}]`)
   })
@@ -73,7 +73,7 @@ describe('JSON', () => {
     expect(parseJson(`{"a":[-${digits}]}`)).toEqual({ a: [-BigInt(digits)] })
     expect(() => parseJson(`[${digits}7]`)).toThrow('it has an integer of more than 1000 digits')
     expect(() => parseJson('1'.repeat(20_000_000))).toThrow(JsonLimitError)
-    // Text and fractions have as many as they like.
+    // Strings and fractions may have any number of digits.
     expect(parseJson(`["${digits}7",12345678901234567890]`)).toEqual([`${digits}7`, 12345678901234567890n])
     expect(parseJson(`[0.${digits}7,1e2]`)).toEqual([0.7777777777777778, 100])
   })

@@ -17,14 +17,14 @@ test.for([
   ['America/New_York', '2026-11-01', '2026-11-01T04:00:00.000Z'],
   ['America/New_York', '2026-11-02', '2026-11-02T05:00:00.000Z'],
   ['Asia/Kathmandu', '2026-01-31', '2026-01-30T18:15:00.000Z'],
-  // Clocks went from midnight to one o'clock.
+  // Clocks were set forward from midnight to one o'clock.
   ['America/Sao_Paulo', '2018-11-04', '2018-11-04T03:00:00.000Z'],
-  // Clocks went from one o'clock back to midnight: the first of the two begins the day.
+  // Clocks were set back from one o'clock to midnight: the first of the two begins the day.
   ['Atlantic/Azores', '2025-10-26', '2025-10-26T00:00:00.000Z'],
-  // The day was left out.
+  // The day was skipped.
   ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z'],
   ['Pacific/Apia', '2011-12-31', '2011-12-30T10:00:00.000Z'],
-  // Before standard time, by the sun.
+  // Before standard time, local mean time applied.
   ['Europe/Berlin', '1890-01-01', '1889-12-31T23:06:32.000Z'],
 ] as const)('in %s the day %s begins at %s', ([name, day, instant]) => {
   expect(iso(zoneOf(name).instantOf(Date.parse(day)))).toBe(instant)
@@ -55,7 +55,7 @@ test.for([
   ['2024-02-29T12:00:00.000Z', -1, 'y', 'UTC', '2023-02-28T12:00:00.000Z'],
   ['2024-02-29T12:00:00.000Z', 4, 'y', 'UTC', '2028-02-29T12:00:00.000Z'],
   ['2026-12-31T12:00:00.000Z', 2, 'm', 'UTC', '2027-02-28T12:00:00.000Z'],
-  // The clocks of Berlin went forward on 29 March: noon there is another hour in UTC.
+  // The clocks of Berlin were set forward on 29 March, so noon is another hour in UTC.
   ['2026-03-29T10:00:00.000Z', -1, 'd', 'Europe/Berlin', '2026-03-28T11:00:00.000Z'],
   ['2026-03-29T10:00:00.000Z', -24, 'h', 'Europe/Berlin', '2026-03-28T10:00:00.000Z'],
 ] as const)('%s and %i%s in %s is %s', ([from, count, unit, name, to]) => {

@@ -16,7 +16,7 @@ describe('bytes as UTF-8', () => {
   test.for([
     ['Caf\xe9', 'byte 0xE9 at offset 3'],
     ['\xc3\xa9\xc3', 'byte 0xC3 at offset 2'],
-    // Overlong, a surrogate, beyond U+10FFFF, a byte that continues nothing.
+    // Overlong, a surrogate, above U+10FFFF, a lone continuation byte.
     ['ab\xc0\x80', 'byte 0xC0 at offset 2'],
     ['\xed\xa0\x80', 'byte 0xED at offset 0'],
     ['x\xf5\x80\x80\x80', 'byte 0xF5 at offset 1'],

@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** A clock that goes on only while somebody sleeps. */
+/** A clock that advances only during sleep. */
 function sleepingClock() {
   let time = 1_000_000
   return {

@@ -31,7 +31,7 @@ test('what cannot be made is named, with the variable that moves it', ({ path })
   }
 })
 
-// Node's own recursive mkdir never comes back from there.
+// Node's recursive mkdir would loop forever here.
 test.skipIf(!existsSync('/proc/self'))('below /proc it fails instead of trying for ever', () => {
   expect(() => makeDirectory('/proc/learnctl/config', null)).toThrow('Cannot write /proc/learnctl: ENOENT')
 })

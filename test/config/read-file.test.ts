@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** What stands in place of a file, and what is said about it; each would take a reader its memory or its time. */
+/** Special files in place of a regular one, with their errors; each could block or exhaust the reader. */
 const odd: readonly [what: string, put: (path: string) => void, reason: string][] = [
   ['a link to a device without an end', (path) => symlinkSync('/dev/zero', path), 'it is not a regular file'],
   ['a pipe that nobody writes to', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],

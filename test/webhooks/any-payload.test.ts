@@ -23,7 +23,7 @@ const samples: Readonly<Record<LmsKind, readonly string[]>> = {
   standard: ['standard.grade_updated.composed'],
 }
 
-/** Texts of values that are odd where anything else is meant, some of them no JSON. */
+/** Values that are unexpected in most places, as text; some are invalid JSON. */
 const oddTexts = [
   ...[
     'NaN',
@@ -72,7 +72,7 @@ const oddTexts = [
   `[${'0,'.repeat(2000)}0]`,
 ]
 
-/** A sample with the value of one or several members replaced, in its text. */
+/** A sample in whose text the values of some members are replaced. */
 const odd = fc
   .tuple(
     fc.constantFrom(...lmsKinds.flatMap((kind) => samples[kind].map((name) => [kind, name] as const))),
@@ -89,7 +89,7 @@ function replaced(text: string, [at, value]: readonly [number, string]): string 
   return member ? text.slice(0, member.index) + value + text.slice(member.index + member[0].length) : text
 }
 
-/** What a delivery means, or null where it is malformed. Anything else that is thrown is a fault of ours. */
+/** Returns the event of a delivery, or null if it is malformed. Any other error is a bug. */
 function meaning(kind: LmsKind, bytes: Uint8Array): LmsEvent | null {
   try {
     return readEvent(kind, parsePayload(bytes), plainSettings)
@@ -135,7 +135,7 @@ test('a payload with odd values means something sound, or is malformed', () => {
     }),
     { numRuns: 300 },
   )
-  // Neither of them by chance alone.
+  // Both occur, and not only by chance.
   expect(Math.min(seen.sound, seen.malformed)).toBeGreaterThan(20)
 })
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { JsonObject } from '../../src/codec/json-object.ts'
 
-/** A key pair as a Canvas has it: the private key to sign with, and the set that it publishes. */
+/** A key pair like Canvas's: the private key, and the published key set. */
 export function keyPair(kid: string): { readonly privateKey: JsonObject; readonly keySet: string } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return {

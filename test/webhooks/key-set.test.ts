@@ -5,7 +5,7 @@ const url = 'https://keys.example.org/jwks'
 const setOf = (...kids: string[]) => JSON.stringify({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
 const minute = 60_000
 
-/** Keys at an address that answers what it is told to, and how often it was asked. */
+/** Published keys with a scripted response, and the number of fetches. */
 function published(...kids: string[]) {
   const state = { now: 0, answer: async () => setOf(...kids), fetches: 0 }
   const keys = publishedKeys(

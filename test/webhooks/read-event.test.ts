@@ -150,7 +150,7 @@ test.for([
   expect(readEvent(kind, sample(name), plainSettings)).toEqual(event)
 })
 
-/** What an event of a sample means once some of its members are others. */
+/** Returns the event of a sample with some members changed. */
 function meaning(kind: LmsKind, name: string, changes: Readonly<Record<string, unknown>>) {
   return readEvent(kind, sample(name, changes), plainSettings)
 }
@@ -276,7 +276,7 @@ describe('Thinkific', () => {
       reason: 'score_out_of_range',
     })
     expect(meaning('thinkific', name, { action: 'created' })).toMatchObject({ reason: 'event_type' })
-    // The name of an event is made of two parts, each of which may be as long as a name.
+    // An event's name has two parts, each as long as a name may be.
     const long = 'x'.repeat(255)
     expect(meaning('thinkific', name, { resource: long })).toMatchObject({ type: 'ignored', name: long })
   })

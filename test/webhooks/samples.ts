@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import type { JsonObject } from '../../src/codec/json-object.ts'
 import type { EventSettings } from '../../src/webhooks/event.ts'
 
-/** The text of a sample, by its file's name. */
+/** Returns the text of a sample by file name. */
 export function sampleText(name: string): string {
   return readFileSync(join(import.meta.dirname, 'samples', `${name}.json`), 'utf8')
 }
 
-/** A sample payload, changed at some paths such as `body.score`; undefined takes a member away. */
+/** Returns a sample payload with changes at paths such as `body.score`; undefined removes a member. */
 export function sample(name: string, changes: Readonly<Record<string, unknown>> = {}): JsonObject {
   const body = JSON.parse(sampleText(name)) as JsonObject
   for (const [path, value] of Object.entries(changes)) {
@@ -21,5 +21,5 @@ export function sample(name: string, changes: Readonly<Record<string, unknown>> 
   return body
 }
 
-/** An integration that says nothing of its items. */
+/** An integration without settings for items. */
 export const plainSettings: EventSettings = { gradeItems: {}, defaultGradeMaximum: 100 }

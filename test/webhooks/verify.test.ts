@@ -79,7 +79,7 @@ describe.each(kinds)('%s', (kind) => {
   })
 })
 
-/** What the Standard Webhooks library sends with a body. */
+/** Headers that the Standard Webhooks library sends with a body. */
 function standardHeaders(text: string, id = 'msg_1', at = now): Record<string, string> {
   return {
     'webhook-id': id,
@@ -104,7 +104,7 @@ describe('Standard Webhooks', () => {
   })
 
   test('what is signed here is authentic to that library', async () => {
-    // It compares with the clock of the machine.
+    // The library compares with the machine's clock.
     const { headers, body } = await signed('standard', { now: Date.now() })
     const library = new StandardWebhook(secret)
     expect(() => library.verify(body, headers)).not.toThrow()

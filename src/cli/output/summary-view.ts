@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { visible } from '../../codec/visible.ts'
 import type { Summary } from '../../contract/analytics.ts'
 
-/** One figure of a summary as a row. */
+/** A figure of a summary as a row. */
 export interface Figure {
   readonly section: 'all' | 'distribution' | 'course'
   readonly name: string

@@ -4,7 +4,7 @@ import type { ExitName } from './exit-codes.ts'
 export interface FaultOptions extends ErrorOptions {
   /** Lines that explain why, with the value or the place. */
   readonly why?: readonly string[]
-  /** What to do, with the exact command if there is one. */
+  /** Hint, with the exact command if there is one. */
   readonly hint?: string
   /** The given value and the valid ones; the nearest is suggested, or what the nearest word `means`. */
   readonly choice?: {

@@ -49,7 +49,7 @@ export function lineWriter(
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    // One write at a time: the stream's own buffer has no bound.
+    // Write one piece at a time: the stream's own buffer has no bound.
     if (written || waiting === '') return
     written = write(stream, taken())
       .catch(() => {})

@@ -20,7 +20,7 @@ export interface Outcome {
   readonly detail?: string
 }
 
-/** What to do with an existing record. */
+/** Treatment of an existing record. */
 export type OnExists = 'fail' | 'update' | 'skip'
 
 /** Reads the items of a batch without validating them; throws 422 for faults of the batch itself. */

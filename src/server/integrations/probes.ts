@@ -6,7 +6,7 @@ import type { OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.ts'
 export interface Probe {
   readonly request: Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
   /** Returns the owner of the token from the response; undefined if the response is unexpected. */
-  readonly whom: (answer: JsonObject) => string | undefined
+  readonly ownerOf: (answer: JsonObject) => string | undefined
 }
 
 /** The request to each system; null if it has none. Sources: docs/integrations.md. */
@@ -14,7 +14,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
   // Canvas LMS API, Users: GET /api/v1/users/self.
   canvas: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/v1/users/self`, { authorization: `Bearer ${token}` }),
-    whom: ({ id, name }) => (id === undefined ? undefined : named(name, id)),
+    ownerOf: ({ id, name }) => (id === undefined ? undefined : named(name, id)),
   }),
   // Moodle Web services, REST protocol: the token is a parameter; POST keeps it out of access logs.
   moodle: (baseUrl, token) => ({
@@ -30,7 +30,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
         }),
       ),
     },
-    whom: ({ username, sitename }) =>
+    ownerOf: ({ username, sitename }) =>
       username === undefined ? undefined : `${named(username, undefined)} on ${named(sitename, undefined)}`,
   }),
   // Open edX user API: JSON Web Tokens have their own scheme.
@@ -38,7 +38,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
     request: get(`${baseUrl}/api/user/v1/me`, {
       authorization: `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`,
     }),
-    whom: ({ username }) => (username === undefined ? undefined : named(username, undefined)),
+    ownerOf: ({ username }) => (username === undefined ? undefined : named(username, undefined)),
   }),
   // Thinkific Admin API: API keys require the site's subdomain, access tokens do not.
   thinkific: (baseUrl, token) => {
@@ -50,7 +50,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
         : get(`https://api.thinkific.com${path}`, { 'x-auth-api-key': token, 'x-auth-subdomain': site })
     return {
       request,
-      whom: ({ items }) => (Array.isArray(items) ? 'a user who can read courses' : undefined),
+      ownerOf: ({ items }) => (Array.isArray(items) ? 'a user who can read courses' : undefined),
     }
   },
   standard: null,
@@ -59,7 +59,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
 /** Reads a response: the owner of the token, or why it was refused, as a clause. */
 export function verdict(
   { status, headers, body }: OutgoingResponse,
-  { whom }: Probe,
+  { ownerOf }: Probe,
 ): { readonly isAccepted: boolean; readonly detail: string } {
   const refused = (detail: string) => ({ isAccepted: false, detail })
   if (status >= 300 && status < 400) {
@@ -69,7 +69,7 @@ export function verdict(
   if (status !== 200) return refused(`unexpected answer (HTTP ${status}): check the base URL`)
   const answer = objectIn(body)
   if (!answer) return refused('unexpected answer, which is not JSON: check the base URL')
-  const known = whom(answer)
+  const known = ownerOf(answer)
   if (known !== undefined) return { isAccepted: true, detail: `accepted as ${known}` }
   // Moodle reports errors with status 200.
   const code = answer['errorcode']

@@ -33,7 +33,7 @@ export function createSocketServer(
   return createTlsServer({ ...options, ...tls, minVersion: 'TLSv1.2', handshakeTimeout }, listener)
 }
 
-/** One year, as browsers require (RFC 6797 §6.1). */
+/** A year, as browsers require (RFC 6797 §6.1). */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' } as const
 
 /**

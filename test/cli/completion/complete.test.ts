@@ -7,14 +7,14 @@ import { settings } from '../../../src/config/setting.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 
-/** What fish would be told for a line: each word, with its meaning behind a tab where it has one. */
+/** Returns the output for fish: words, with their meanings after a tab. */
 async function offered(cli: TestCli, line: string, env: Record<string, string> = {}): Promise<string[]> {
   const { code, stdout, stderr } = await cli.run(['__complete', 'fish', `learnctl ${line}`], { env })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return stdout.split('\n').slice(1, -1)
 }
 
-/** The words alone. */
+/** Returns only the words. */
 async function words(cli: TestCli, line: string, env?: Record<string, string>): Promise<string[]> {
   return (await offered(cli, line, env)).map((each) => each.split('\t')[0] ?? '')
 }
@@ -68,8 +68,8 @@ describe('commands', () => {
   })
 })
 
-/** Arguments that nobody can know: new names, and versions. */
-// What may follow `map` depends on the words before it.
+/** Arguments without suggestions: new names, and versions. */
+// The arguments after `map` depend on the words before it.
 const free =
   /^(\w+ (diff|restore) version|profiles add name|server snapshot save name|integrations \w+ (key|reference))$/
 

@@ -7,7 +7,7 @@ import { test as base, elsewhere, type TestCli, testCli } from '../../helpers/cl
 const url = 'https://school.example'
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-/** A platform whose requests are counted and may be held up, and the program signed in to it by a key. */
+/** A platform whose requests are counted and can be delayed, and the program signed in to it with a key. */
 const test = base.extend('school', async ({ academy, admin }, { onCleanup }) => {
   const asked: string[] = []
   const state = { now: start, isSilent: false }

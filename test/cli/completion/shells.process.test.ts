@@ -6,7 +6,7 @@ import { type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { bin, type Ended, programOnPath, run } from '../../helpers/process.ts'
 
-/** What a platform may say: each of it would make a file, were it ever run. */
+/** Hostile labels of a platform: each would create a file if a shell ran it. */
 const evil = '$(touch pwned)`touch pwned`;touch pwned'
 
 let cli: TestCli
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => cli.remove())
 
-/** Runs a shell in the folder of the test, where `learnctl` is on the PATH. */
+/** Runs a shell in the directory of the test, with `learnctl` on the PATH. */
 async function started(program: string, words: readonly string[], stdin = ''): Promise<Ended> {
   const env = { HOME: cli.home, PATH: path, LANG: 'C.UTF-8', TERM: 'xterm' }
   const ended = await run(program, words, { cwd: cli.cwd, env, stdin })
@@ -41,7 +41,7 @@ async function started(program: string, words: readonly string[], stdin = ''): P
   return ended
 }
 
-/** Lines as they are typed, and as one Tab leaves them; bash and zsh do so alike. */
+/** Typed lines, and the lines after one Tab, in both bash and zsh. */
 const typed: readonly (readonly [line: string, completed: string])[] = [
   ['learnctl cour', 'learnctl courses '],
   ['learnctl courses publ', 'learnctl courses publish '],
@@ -71,7 +71,7 @@ const ctrlG = '\u0007'
 const noScript = process.platform === 'linux' ? programOnPath('script') === undefined : true
 
 describe.skipIf(programOnPath('bash') === undefined)('bash', () => {
-  // What gives it a terminal takes other flags on other systems.
+  // The flags of script(1), which provides a terminal, differ between systems.
   test.skipIf(noScript)('completes what is typed at it, and runs none of it', async () => {
     const rc = [
       "PS1='$ '",
@@ -122,7 +122,7 @@ describe.skipIf(programOnPath('zsh') === undefined)('zsh', () => {
     const { stdout } = await started('zsh', ['-f', '-c', drive])
     const lines = readFileSync(join(cli.home, 'lines.zsh'), 'utf8').split('\n')
     expect(lines.slice(0, -1)).toEqual(typed.map(([, completed]) => completed))
-    // What is possible is listed with its title.
+    // The candidates are listed with their titles.
     expect(stdout.replaceAll(/\u001b\[[0-9;?]*[A-Za-z]/g, '')).toMatch(/ext:CHE-2013 +-- Chemistry/)
   })
 

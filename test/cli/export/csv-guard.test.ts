@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { guardedCsv } from '../../../src/cli/export/csv-guard.ts'
 import { separatorOf } from '../../../src/cli/export/csv-records.ts'
 
-/** A CSV that came in pieces of so many bytes, as it goes on. */
+/** Guards a CSV that arrives in pieces of some length. */
 async function through(text: string, size = Number.POSITIVE_INFINITY): Promise<string> {
   const bytes = Buffer.from(text)
   async function* pieces() {

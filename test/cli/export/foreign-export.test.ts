@@ -22,7 +22,7 @@ const hostOf = ({ url }: ForeignPlatform) => new URL(url).host
 const queriesOf = ({ requests }: ForeignPlatform) =>
   requests.filter(({ path }) => path === analytics).map(({ query }) => Object.fromEntries(query))
 
-/** Answers analytics with this CSV, whatever is asked for. */
+/** Answers every analytics request with this CSV. */
 function sending(body: string | Uint8Array | readonly Uint8Array[], type = 'text/csv'): ForeignPlatform {
   const platform = expressPlatform()
   async function* pieces(list: readonly Uint8Array[]) {
@@ -40,7 +40,7 @@ function sending(body: string | Uint8Array | readonly Uint8Array[], type = 'text
   return platform
 }
 
-/** A body that comes byte by byte. */
+/** A body that arrives byte by byte. */
 function byteByByte(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (byte) => Uint8Array.of(byte))
 }

@@ -6,7 +6,7 @@ import { openTestAcademy } from '../../helpers/academy.ts'
 import { test as base, elsewhere, testCli } from '../../helpers/cli.ts'
 import { run } from '../../helpers/process.ts'
 
-/** What spreadsheets, shells and parsers trip over. */
+/** Texts that often break spreadsheets, shells and parsers. */
 const odd = [
   ...[
     'Zoë',
@@ -42,7 +42,7 @@ const odd = [
 ]
 const nouns = ['users', 'courses', 'lessons', 'enrollments', 'progress', 'grades'] as const
 
-/** An academy whose texts are odd, exported in every format into one folder. */
+/** An academy with such texts, exported in every format to a directory. */
 const test = base
   .extend('file', { scope: 'file' }, '')
   .extend('files', { scope: 'file' }, async ({ file: _ }, { onCleanup }) => {
@@ -97,7 +97,7 @@ const test = base
     return { cwd: cli.cwd, texts }
   })
 
-/** The cells that a CSV has for the values of a record, as far as they are no lists and objects. */
+/** Returns the cells of a record in CSV, except lists and objects. */
 function cellsOf(value: unknown, path = ''): Record<string, string> {
   if (value === null) return { [path]: '' }
   if (Array.isArray(value)) return {}
@@ -108,7 +108,7 @@ function cellsOf(value: unknown, path = ''): Record<string, string> {
   )
 }
 
-/** A record as CSV has it: with the names of columns, which are the last part of a path where that is enough. */
+/** Returns a record with the column names of CSV: the last part of each path, if that is unique. */
 function isSame(record: unknown, row: Record<string, string>): boolean {
   return Object.entries(cellsOf(record)).every(([path, cell]) => {
     const found = row[path] ?? row[path.split('.').at(-1) ?? '']

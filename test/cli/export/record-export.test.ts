@@ -44,7 +44,7 @@ async function fill(admin: Person): Promise<void> {
   await admin.post('/v1/progress/batch', { items: steps })
 }
 
-/** The records of a CSV, as a strict reader has them. */
+/** Parses CSV with a strict parser. */
 function recordsOf(csv: string): Record<string, string>[] {
   return parse(csv, { columns: true, record_delimiter: '\r\n' })
 }

@@ -6,7 +6,7 @@ import { openTestAcademy, type Person } from '../../helpers/test-academy.ts'
 
 const nouns = ['courses', 'lessons', 'users', 'enrollments', 'progress'] as const
 const formats = ['csv', 'json', 'jsonl'] as const
-/** Characters that a file may stumble over, of many scripts. */
+/** Characters of many scripts that may break a file. */
 const odd = [
   ...'aZ09 ,;"\'\n\r\t=+-@|[]{}\\/:#%&<>éßЖ中日本ענעربيไทย🙂＝－\u200d\u2028\ufeff\u0001\u001e\u001f\u007f\u0085\u00a0',
 ]
@@ -160,7 +160,7 @@ const school = fc.record({
 })
 type School = typeof school extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Puts a school into an academy by its API; what the API refuses is no part of it. */
+/** Creates a school in an academy by its API, without the records that the API refuses. */
 async function fill(admin: Person, { courses, lessons, users, enrollments }: School): Promise<void> {
   const made = []
   for (const each of courses) {
@@ -191,7 +191,7 @@ async function fill(admin: Person, { courses, lessons, users, enrollments }: Sch
       const lastAccessed = `2026-02-0${n + 1}T09:00:00Z`
       await admin.put(`/v1/learners/${userId}/progress`, { courseId, completionPercentage, lastAccessed })
     }
-    // What takes no progress any more keeps what it has, which another academy would refuse.
+    // An enrolment that accepts no progress keeps the one it has; another academy would refuse that.
     if (percentages.length === 0) await admin.put(`/v1/enrollments/${body.id}`, { status: each.status })
   }
 }
@@ -227,7 +227,7 @@ test('what is exported, imported into an empty academy and exported again is the
         for (const noun of nouns) {
           expect(await exported(cli, noun, format, here), noun).toBe(await exported(cli, noun, format, there))
         }
-        // Nothing was lost on the way that only the other formats would show.
+        // The other formats show no further loss.
         if (format !== 'csv') return
         for (const noun of nouns) {
           const [one, other] = [
@@ -245,7 +245,7 @@ test('what is exported, imported into an empty academy and exported again is the
   )
 })
 
-/** The same with null for an empty text: an empty cell is both. */
+/** Replaces empty texts by null: an empty cell means both. */
 function emptied(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (_, each) => (each === '' ? null : each)))
 }

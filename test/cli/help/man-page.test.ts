@@ -7,7 +7,7 @@ import { test as base } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 import { programOnPath, run } from '../../helpers/process.ts'
 
-/** The page as `help --man` prints it. */
+/** Returns the page that `help --man` prints. */
 const test = base.extend('page', async ({ cli }) => {
   const { code, stdout, stderr } = await cli.run('help --man')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -16,7 +16,7 @@ const test = base.extend('page', async ({ cli }) => {
 
 const roffEscapes: Readonly<Record<string, string>> = { '\\-': '-', '\\e': '\\', '\\(dq': '"', '\\&': '' }
 
-/** A line of the page as it is read. */
+/** Formats a line of the page as a reader sees it. */
 function read(line: string): string {
   return line
     .replaceAll(/\\(?:-|e|&|\(dq)/g, (each) => roffEscapes[each] ?? '')

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { maskCredential, maskSecrets } from '../../../src/cli/output/mask.ts'
 import { operations } from '../../../src/contract/index.ts'
 
-/** The names of all fields that are marked as write-only, at any depth. */
+/** Names of all fields marked as write-only, at any depth. */
 function writeOnly(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   return Object.entries(schema).flatMap(([name, member]) =>

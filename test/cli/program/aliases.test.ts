@@ -4,7 +4,7 @@ import { nouns } from '../../../src/cli/program/nouns.ts'
 import { test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 
-/** Every command by its noun, in its own words. */
+/** All commands by noun, without aliases. */
 const names = new Map<string, string[]>()
 for (const [name, { load }] of Object.entries(nouns)) {
   const loaded = await load(host)

@@ -21,7 +21,7 @@ async function fill(cli: TestCli): Promise<void> {
   for (const name of ['ada', 'bob']) await cli.run(`users create --email ${name}@b.example`)
 }
 
-/** The outcome without what differs from run to run. */
+/** Removes what differs between runs from an outcome. */
 async function told(cli: TestCli, line: string) {
   const { code, stdout, stderr } = await cli.run(line)
   const plain = (text: string) => text.replaceAll(/\b[a-z]{3}_\w+/g, 'id')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createPacing } from '../../../src/cli/session/pacing.ts'
 
-/** Work that ends when it is told, and what has begun of it. */
+/** Work that ends when told to, and the pieces that have begun. */
 function works() {
   const begun: string[] = []
   const enders = new Map<string, (error?: Error) => void>()

@@ -17,7 +17,7 @@ import { elsewhere, testCli } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
 import { signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 
-/** The program, signed in to the academy of the test as an admin, by the academy's clock but for its own error. */
+/** The program, signed in to the test's academy as an admin, with the academy's clock plus an error. */
 const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
   const asked: string[] = []
   const transport = elsewhere(academy)
@@ -206,7 +206,7 @@ describe('no token is shown', () => {
   })
 })
 
-/** The program, signed in to a platform that answers by a script; its token has half a minute to go. */
+/** The program, signed in to a platform with scripted responses; its token expires in half a minute. */
 const scripted = base.extend('user', async ({ task: _ }, { onCleanup }) => {
   const platform = openSchool()
   platform.scripts.set('/v1/courses', { body: [{ id: '1' }] })
@@ -248,7 +248,7 @@ describe('a refresh that cannot be had now', () => {
     async ([, trouble, told], { user }) => {
       user.platform.scripts.set('/token', trouble)
       user.clock.advance(minute)
-      // Nothing of the command itself was sent: it has certainly not had its effect.
+      // The command's own request was not sent, so it certainly had no effect.
       expectClearError(await user.run('courses create --title Sea'), 7, told)
       expect(user.sent()).toEqual(['POST /token'])
       expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
@@ -388,7 +388,7 @@ scripted('the network is left only when a refresh that is under way has been sto
   }
   const settings = resolveSettings({ flags: {}, env: {}, project: null })
   const signal = new AbortController().signal
-  // What a session takes of the world beside its streams, which it writes nothing to.
+  // The environment of a session beside its streams, which it does not write to.
   const io = {
     now: () => user.clock.now().getTime(),
     sleep: async () => {},

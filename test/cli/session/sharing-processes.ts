@@ -11,7 +11,7 @@ import { startServer } from '../../server/socket/served.ts'
 
 const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name}.ts`, import.meta.url).href)
 
-/** The program, killed as soon as the whole answer to a refresh is there. */
+/** The program, killed as soon as it has received the response to a refresh. */
 const deadly = `import { main } from ${source('main')}
 import { processIo } from ${source('terminal/io')}
 import { transports } from ${source('session/session')}
@@ -28,7 +28,7 @@ const remote = async (io) => {
 }
 process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })`
 
-/** The program over a network where every list is empty, and the names of all modules that it has loaded. */
+/** The program with a network on which every list is empty, and the names of all modules that it loads. */
 const watched = `import { registerHooks } from 'node:module'
 const loaded = []
 registerHooks({
@@ -45,7 +45,7 @@ const remote = async () => Object.assign(async () => ({ status: 200, headers: {}
 process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })
 console.log(JSON.stringify(loaded))`
 
-/** A test with a home for processes that share one profile, and an academy that they are signed in to. */
+/** A test with processes that share a profile, and an academy that they are signed in to. */
 export const test = base
   .extend('home', async ({ task: _ }, { onCleanup }) => {
     const directory = freshDirectory()
@@ -73,7 +73,7 @@ export const test = base
     return {
       url: served.address,
       tokens,
-      /** Puts the academy's clock on, which stands still otherwise. */
+      /** Advances the academy's clock, which otherwise stands still. */
       wait: (ms: number) => {
         time += ms
       },
@@ -83,15 +83,15 @@ export const test = base
 
 /** A time at which every access token has expired. */
 export const past = '2020-01-01T00:00:00.000Z'
-/** A process that did what it was asked. */
+/** Result of a successful process. */
 export const good = { code: 0, signal: null, stderr: '' }
 
-/** Runs that many processes at once. */
+/** Runs a number of processes at once. */
 export function atOnce(count: number, start: () => Promise<Ended>): Promise<Ended[]> {
   return Promise.all(Array.from({ length: count }, start))
 }
 
-/** Expects the directory to hold the profiles alone, whole and closed to others; returns the tokens in them. */
+/** Expects only valid, private profiles in the directory; returns their tokens. */
 export function wholeFile(config: string): StoredTokens | undefined {
   expect(readdirSync(config)).toEqual(['profiles.json'])
   expect(statSync(join(config, 'profiles.json')).mode & 0o777).toBe(0o600)

@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract
 const url = 'https://school.example/oauth/token'
 const request = { method: 'POST', headers: { accept: 'application/json' } }
 
-/** A transport that answers this, and the requests it was given. */
+/** A transport with this response, and its requests. */
 function answering(reply: Partial<HttpResponse>) {
   const sent: HttpRequest[] = []
   const transport: Transport = async (exchange) => {
@@ -20,7 +20,7 @@ async function* pieces(...texts: readonly string[]) {
   for (const text of texts) yield Buffer.from(text)
 }
 
-/** Bytes without end, and how many were taken. */
+/** Endless bytes, and the number that was read. */
 function endless() {
   let taken = 0
   const body = (async function* () {

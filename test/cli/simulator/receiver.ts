@@ -6,15 +6,15 @@ import type { LmsEvent } from '../../../src/webhooks/event.ts'
 import { readEvent } from '../../../src/webhooks/read-event.ts'
 import { verify } from '../../../src/webhooks/verify.ts'
 
-/** A platform that takes deliveries of any kind, and keeps what they mean. */
+/** A platform that accepts deliveries of every kind and keeps their events. */
 export interface Receiver {
   readonly transport: Transport
   readonly requests: readonly HttpRequest[]
-  /** What was applied, in order. */
+  /** Applied events in order. */
   readonly events: readonly LmsEvent[]
 }
 
-/** A receiver that trusts these; it answers as docs/webhooks.md says, and tells each delivery once. */
+/** Creates a receiver with this trust; it responds as docs/webhooks.md says and recognises duplicates. */
 export function receiver(trust: Trust): Receiver {
   const requests: HttpRequest[] = []
   const events: LmsEvent[] = []

@@ -4,7 +4,7 @@ import { exitCode, exitCodes } from '../../../src/cli/terminal/exit-codes.ts'
 import type { TestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 
-/** How each line of the table is reached by a whole run, in a local academy unless it is about somebody else. */
+/** A run for each line of the table, in a local academy unless it needs a platform. */
 const reached: Readonly<
   Record<keyof typeof exitCodes, (local: TestCli, school: School) => ReturnType<TestCli['run']>>
 > = {
@@ -37,7 +37,7 @@ const reached: Readonly<
   terminated: (local) => local.run('courses list', { signal: aborted('SIGTERM') }),
 }
 
-/** A platform elsewhere, and who is there. */
+/** A platform with its users. */
 interface School {
   readonly remote: TestCli
   readonly academy: TestAcademy

@@ -5,7 +5,7 @@ import { runModule } from '../../helpers/process.ts'
 
 const dropped = (count: number) => `${count} dropped\n`
 
-/** A stream that keeps what it is given, and takes the next piece once it is told to. */
+/** A stream that keeps its pieces, and accepts the next one when told to. */
 function reader({ isSlow = false } = {}) {
   const pieces: string[] = []
   let free = () => {}

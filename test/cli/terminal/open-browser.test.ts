@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { processIo } from '../../../src/cli/terminal/io.ts'
 import { bin, run } from '../../helpers/process.ts'
 
-/** What stands in for the system's own opener: it tells the address in TOLD what it was called with. */
+/** Stands in for the system's opener: sends its arguments to the URL in TOLD. */
 const opener = `#!${process.execPath}
 fetch(process.env.TOLD, { method: 'POST', body: JSON.stringify(process.argv.slice(2)) })
 `
@@ -25,7 +25,7 @@ test.runIf(process.platform === 'linux')(
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {
-      // A listening TCP server has an address with a port.
+      // A TCP server's address has a port.
       const { port } = server.address() as AddressInfo
       const env = { HOME: home, PATH: home, TOLD: `http://127.0.0.1:${port}` }
       const url = "http://127.0.0.1:9/$(id)&calc;'x'|y"

@@ -14,7 +14,7 @@ test('a terminal that closes under a progress bar is no fault of the work', asyn
   })
   let now = 0
   const line = await createProgressLine(
-    // The bar asks for a terminal alone, of a known width.
+    // The bar only needs a terminal with a known width.
     { stderr: Object.assign(stderr, { isTTY: true, columns: 80 }) as Output, now: () => now },
     'rows',
     100,

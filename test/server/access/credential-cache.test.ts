@@ -4,7 +4,7 @@ import { credentialCache } from '../../../src/server/access/credential-cache.ts'
 import { test } from '../../helpers/academy.ts'
 import { start } from '../../helpers/test-academy.ts'
 
-/** What is known by a clock of its own, and how often it was looked up. */
+/** A credential cache with its own clock, and the number of lookups. */
 function watched() {
   let timeMs = 0
   let looked = 0
@@ -69,7 +69,7 @@ test('a write to what is taught leaves known credentials known, one to users doe
   instructor,
 }) => {
   expect((await instructor.get('/v1/courses')).status).toBe(200)
-  // As another server on the same database does.
+  // Like another server on the same database.
   await academy.database.run(sql`update api_keys set revoked_at = ${start} where user_id = ${instructor.id}`)
   const { body } = await admin.post('/v1/courses', { title: 'Logic' })
   expect((await instructor.get(`/v1/courses/${body.id}`)).status).toBe(200)

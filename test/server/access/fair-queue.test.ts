@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
 
-/** A queue whose work is told when it begins and ends when the test says so. */
+/** A queue whose work reports its start and ends when the test says so. */
 function handQueue({ atOnce = 1, longest = 100 } = {}) {
   const queue = fairQueue({ atOnce, longest })
   const begun: string[] = []
@@ -19,7 +19,7 @@ function handQueue({ atOnce = 1, longest = 100 } = {}) {
           }),
       )
     },
-    /** Ends each piece as it begins, until nothing is left. */
+    /** Ends each piece when it starts, until none is left. */
     async drain() {
       for (let end = ends.shift(); end; end = ends.shift()) {
         end()

@@ -4,8 +4,8 @@ import { plainBrowser } from '../../helpers/browser.ts'
 import { flowIn, givePassword, issuer, password } from '../oauth/flow.ts'
 
 /**
- * Runs a change after which a credential is refused: by this server at once, and by another one on the same database, which
- * has just seen it, within a second.
+ * Makes a change that ends a credential. This server refuses it at once; another one on the same database,
+ * which has just used it, within a second.
  */
 const test = standard.extend('refusedAfter', async ({ academy, clock }, { onCleanup }) => {
   const other = await openTestAcademy({ beside: academy })

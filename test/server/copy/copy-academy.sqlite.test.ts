@@ -20,7 +20,7 @@ const { now } = stoppedClock()
 const signal = new AbortController().signal
 const manyUsers = 700
 
-/** Adds rows to an academy that is longer than a batch, with what a copy could lose. */
+/** Adds more than a batch of rows to an academy, with values that a copy could lose. */
 async function fill({ database: store }: { database: Store }): Promise<void> {
   await store.write(async (database) => {
     for (let first = 0; first < manyUsers; first += 1) {
@@ -45,7 +45,7 @@ async function fill({ database: store }: { database: Store }): Promise<void> {
   })
 }
 
-/** Opens a copy of this academy's file to a new one. */
+/** Copies this academy's file to a new one and opens it. */
 async function openCopy(path: string, to?: string) {
   const { path: directory, remove } = freshDirectory()
   onTestFinished(remove)
@@ -57,7 +57,7 @@ async function openCopy(path: string, to?: string) {
   return { ...ends, target, run }
 }
 
-/** All that is in a file but the search index, by table. */
+/** Returns everything in a file except the search index, by table. */
 function contentOf(path: string): Record<string, unknown[]> {
   const file = new DatabaseSync(path, { readOnly: true })
   const tables = file.prepare("select name from pragma_table_list where type = 'table' order by name").all()
@@ -67,7 +67,7 @@ function contentOf(path: string): Record<string, unknown[]> {
   return Object.fromEntries(content)
 }
 
-/** A store that is told each statement of its views, and what came of it. */
+/** A store that reports each statement of its views, and its result. */
 function watched(store: Store, onCells: (rows: readonly unknown[][]) => void): Store {
   return {
     ...store,
@@ -279,7 +279,7 @@ test('few rows are in memory at a time, fewer of them where they are long', asyn
   expect(Math.max(...batches.map(({ rows }) => rows))).toBe(500)
   const longOnes = batches.filter(({ length }) => length > 1_000_000)
   expect(longOnes.length).toBeGreaterThan(10)
-  // The first batch of a table cannot know how long its rows are.
+  // The first batch of a table cannot know the length of its rows.
   expect(longOnes.filter(({ rows }) => rows > 10)).toHaveLength(2)
 })
 
@@ -287,7 +287,7 @@ test('texts that PostgreSQL cannot hold are found before anything is copied', as
   await fill(academy)
   const tables = await copiedTables(await openModelAcademy(now))
   const problem = (database: Database) => requireFitTexts(database, tables)
-  // An escaped backslash before the letter u is no such character.
+  // An escaped backslash before the letter u is not an escape.
   const harmless = JSON.stringify({ firstName: '\\u0000' })
   await academy.database.run(sql`update users set profile = ${harmless} where id = 'usr_many00001'`)
   await problem(academy.database)

@@ -10,7 +10,7 @@ import { makeDatabase, postgresFront, withoutPostgres } from '../../helpers/post
 import { authorizePath, givePassword, issuer, password } from '../oauth/flow.ts'
 import { appOn } from './copied.ts'
 
-/** An empty database, as a place for a copy. */
+/** An empty database as the target of a copy. */
 async function emptyPlace() {
   const { url, name, remove } = await makeDatabase()
   onTestFinished(remove)
@@ -32,7 +32,7 @@ async function copied(
   }
 }
 
-/** People, courses and how far they are, with what the two databases could hold differently. */
+/** Users, courses and progress, with values that the databases could store differently. */
 async function fill({ database, person, grade }: TestAcademy): Promise<string> {
   const admin = await person('admin')
   const learner = await person('learner')

@@ -175,7 +175,7 @@ test('courses are found by status, level, text, tag, external id, owner and time
   expect(await found('status=published')).toEqual(['Two'])
   expect(await found('status=draft,published&difficulty=beginner')).toEqual(['Two', 'Über Logik'])
   expect(await found('difficulty=expert,advanced')).toEqual(['Three'])
-  // As generated clients write a list.
+  // Generated clients write a list this way.
   expect(await found('status=draft&status=published&difficulty=beginner')).toEqual(['Two', 'Über Logik'])
   expect(await found('q=über')).toEqual(['Two', 'Über Logik'])
   expect(await found('q=100%25')).toEqual(['Two'])

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { hour, type Person, start, test } from '../../helpers/academy.ts'
 
-/** Three versions of a lesson; its path. */
+/** Creates three versions of a lesson; returns its path. */
 async function history(admin: Person): Promise<{ path: string; courseId: string }> {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic', modules: [{ title: 'Terms' }] })
   const { body } = await admin.post('/v1/lessons', {

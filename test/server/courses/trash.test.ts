@@ -6,7 +6,7 @@ import { sweep } from '../../../src/server/database/sweep.ts'
 import { trashedTables } from '../../../src/server/database/trash.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
-/** A course with everything that can go with one; its path and id. */
+/** Creates a course with everything that is deleted with it; returns its path and id. */
 async function fullCourse(academy: TestAcademy, admin: Person, learner: Person, externalId = 'bio-101') {
   const { body } = await admin.post('/v1/courses', {
     externalId,
@@ -55,7 +55,7 @@ const columnsOf = async (database: Database, table: string): Promise<string[]> =
     )
   ).map(({ name }) => name)
 
-/** What follows from other rows, which may change before it is restored. */
+/** Fields that follow from other rows, which may change before it is restored. */
 const notKept = 'user_email text'
 
 test('the trash has the columns of what it keeps', async ({ academy: { database } }) => {
@@ -128,7 +128,7 @@ test('a deleted course is nowhere, and comes back with all that went with it as 
   expect((await admin.put(path, { title: 'Sea life' })).body).toMatchObject({ version: 3 })
 })
 
-/** How many rows the trash has. */
+/** Counts the rows of the trash. */
 async function trashRows({ database }: TestAcademy): Promise<number> {
   let rows = 0
   for (const table of ['deletions', ...trashedTables.map((name) => `deleted_${name}`)]) {
@@ -277,7 +277,7 @@ test('a lesson of a deleted or archived course is not restored', async ({ academ
   })
   await admin.post(`/v1/deleted-courses/${courseId}/restore`)
   await admin.put(path, { status: 'published' })
-  // It was deleted before the course: the course came back without it.
+  // It was deleted before the course, which was restored without it.
   expect((await admin.get('/v1/lessons')).body.data).toHaveLength(2)
   expect((await restore()).status).toBe(200)
   expect(await trashRows(academy)).toBe(0)

@@ -7,7 +7,7 @@ import { giveGrant } from '../../helpers/signed-in.ts'
 
 const reader = { name: 'Report reader', redirectUris: ['https://reports.school.example/cb'] }
 
-/** The tables that an application has rows in. */
+/** Tables with rows of an application. */
 const tables = [
   'grants',
   'authorization_codes',
@@ -183,7 +183,7 @@ describe('a redirect URI', () => {
     'of a public application alone may be %s',
     async (uri, { admin }) => {
       expect(await register(admin, [uri], { public: true })).toMatchObject({ status: 201 })
-      // Told together with what else is wrong.
+      // Reported together with the other faults.
       expect(await register(admin, ['https://a.example/cb', uri], { name: '' })).toMatchObject({
         status: 422,
         body: {

@@ -32,7 +32,7 @@ const passwordForm = /^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/
 test('the first admin gets a password that works, once', async ({ academy, database }) => {
   const first = await makeFirstPassword(academy)
   expect(first).toEqual({ email: 'admin@academy.local', password: expect.stringMatching(passwordForm) })
-  // No letter or digit that is taken for another one.
+  // No letter or digit that is easily confused.
   expect(first?.password).not.toMatch(/[01ilo25]/)
   const { password_hash: stored, version } =
     (await database.one<{ password_hash: string; version: number }>(sql`select * from users`)) ?? {}
@@ -110,7 +110,7 @@ test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]
   },
 )
 
-// What is in its file is told of SQLite's.
+// Only SQLite has a file to search.
 test.skipIf(onPostgres)(
   'a server makes one where it is told to, and says it in no log',
   async ({ directory }) => {

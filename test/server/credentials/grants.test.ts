@@ -130,7 +130,7 @@ describe('the grants of somebody else', () => {
 })
 
 describe('access ends with', () => {
-  /** Signs somebody in twice, with a program and with a browser; tells how much of that is left. */
+  /** Signs a user in with a program and a browser; returns how many of these sessions are left. */
   async function signIn(academy: TestAcademy, { id }: Person) {
     const { database, clock } = academy
     const { accessToken } = await giveGrant(academy, { userId: id })

@@ -181,7 +181,7 @@ test('a user has at most 50 active keys; one that was revoked or has expired mak
       ...(expiresAt !== undefined && { expiresAt }),
     })
   const soon = new Date(clock.now().getTime() + minute).toISOString()
-  // One is there from the start.
+  // The academy starts with a key.
   const made = [await make(soon), await make(null)]
   for (let count = 3; count < 50; count += 1) made.push(await make())
   expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { test } from '../../helpers/academy.ts'
 
-/** A course with this many fields that nobody knows. */
+/** A course with this many unknown fields. */
 const crowd = (count: number, value: unknown = 1) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, value]))
 
@@ -54,7 +54,7 @@ test('names as long as a body do not come back whole', async ({ admin }) => {
   )
   const { body, text } = await admin.post('/v1/courses', { title: 'Logic', ...long })
   expect(body.errors).toHaveLength(100)
-  // The client reads 64 KiB of a refusal.
+  // The client reads up to 64 KiB of an error.
   expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024)
   const deep = (depth: number): object => (depth === 0 ? crowd(100) : { ['n'.repeat(5000)]: deep(depth - 1) })
   const nested = await admin.post('/v1/courses', deep(20))

@@ -150,7 +150,7 @@ test('OPTIONS tells what may be done at a path, to anybody', async ({ academy })
   expect(item).toMatchObject({ status: 204, text: '' })
   expect(item.headers.get('allow')).toBe('HEAD, GET, PUT, PATCH, DELETE, OPTIONS')
   expect(item.headers.get('accept-patch')).toBe('application/merge-patch+json, application/json')
-  // A user may be called batch, so that GET is no mistake there.
+  // "batch" may be the name of a user, so GET is valid there.
   expect((await ask('/v1/users/batch')).headers.get('allow')).toBe(
     'HEAD, GET, PUT, PATCH, DELETE, POST, OPTIONS',
   )
@@ -192,7 +192,7 @@ test('a path and query of more than 8 KiB is 414', async ({ admin }) => {
   })
 })
 
-// PostgreSQL does not keep a document that is none.
+// PostgreSQL does not store an invalid document.
 test.skipIf(onPostgres)(
   'a fault inside tells nothing of the inside, and the log has its cause',
   async ({ academy, admin }) => {

@@ -97,7 +97,7 @@ test('what others send without a credential, or with a wrong one, is not taken f
   const stranger = plainBrowser(academy.fetch, issuer)
   expect((await stranger.signIn(await stranger.open('/dashboard'), learner.email, password)).status).toBe(200)
   for (let count = 0; count < 6; count += 1) await stranger.open('/oauth/device?done=none')
-  // Whoever is signed in spends their own requests: two went on the pages after signing in.
+  // Signed-in users have their own bucket: the pages after signing in took two requests.
   const fresh = plainBrowser(academy.fetchFrom('192.0.2.77'), issuer)
   expect((await fresh.open('/dashboard')).status).toBe(200)
   expect((await analyst.get('/v1/courses')).status).toBe(200)

@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { type Answer, onPostgres, test as standard, type TestAcademy } from '../../helpers/academy.ts'
 
-// It is about the file of SQLite: its disk is full, or another program has locked it.
+// About the SQLite file: its disk is full, or another program has locked it.
 const test = standard.skipIf(onPostgres)
 
 const title = 'a'.repeat(200)
@@ -13,7 +13,7 @@ function expectUnavailable(answer: Answer, why: string): void {
   expect(answer.headers.get('retry-after')).toBe('1')
 }
 
-/** Lets the database grow by this many pages, as a disk with so much room does; by any number again when told none. */
+/** Lets the database grow by this many pages, like a disk with that much space; without a number, by any. */
 async function leaveRoom({ database }: TestAcademy, pages?: number): Promise<void> {
   const { page_count } = (await database.one(sql`pragma page_count`)) ?? {}
   const limit = pages === undefined ? 1_000_000 : Number(page_count) + pages
@@ -86,7 +86,7 @@ test('while another program holds the database writes wait, reads are answered, 
     const { status } = await admin.post('/v1/courses', { title: `${index}` })
     done.push(status)
   })
-  // Each of these is a turn of the event loop, in which the writes have found the lock taken.
+  // Each of these is a turn of the event loop, in which the writes find the lock taken.
   for (let turn = 0; turn < 5; turn += 1) expect((await admin.get('/v1/courses')).body.data).toEqual([])
   expect((await admin.get('/health')).status).toBe(200)
   expect(done).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { faultOf } from '../../../src/server/http/request-context.ts'
 
-/** A fault of SQLite's by its number (SQLite, Result and Error Codes). */
+/** An error of SQLite by number (SQLite, Result and Error Codes). */
 function sqliteError(errcode: number) {
   return Object.assign(new Error('what SQLite says'), { code: 'ERR_SQLITE_ERROR', errcode })
 }

@@ -68,7 +68,7 @@ test('what was deleted is not found, by a mapping either, until it is restored',
   await map(academy, 'user', '48', learner.id)
   await admin.delete(`/v1/courses/${id}`)
   await admin.delete(`/v1/users/${learner.id}`)
-  // The mapping says which course is meant: another that fits by chance is none.
+  // The mapping decides, even if another course matches by chance.
   expect(await found(academy, 'course', ['key', '565'], ['externalId', 'sis-2'])).toBeNull()
   expect(await found(academy, 'course', ['externalId', 'sis-1'])).toBeNull()
   expect(await found(academy, 'user', ['key', '48'], ['email', learner.email])).toBeNull()

@@ -6,7 +6,7 @@ import { keyPathOf } from '../../../src/server/sealing/key-file.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
 const canvas = '/v1/integrations/canvas'
-// Not secrets of anybody: long enough, and easy to look for.
+// Not real secrets: long enough, and easy to search for.
 const [first, second, third] = [
   'first-webhook-secret-0001',
   'second-webhook-secret-0002',
@@ -15,7 +15,7 @@ const [first, second, third] = [
 const token = 'an-access-token-of-canvas-9876'
 const after = (ms: number) => new Date(Date.parse(start) + ms).toISOString()
 
-/** The webhook secrets that count now, as whoever verifies a delivery gets them. */
+/** Returns the webhook secrets that are valid now, as the receiver of a delivery does. */
 async function accepted({ database, sealing, clock }: TestAcademy): Promise<string[]> {
   const integration = await integrationOf(database, 'canvas')
   if (!integration) return []
@@ -140,7 +140,7 @@ test('an access token goes to no other address than the one that it was set for'
     expect(await admin.put(canvas, { baseUrl })).toMatchObject(refused)
   }
   expect((await admin.put(canvas, { baseUrl: `${here}/`, gradeToProgress: 'percent' })).status).toBe(200)
-  // Nor in two steps.
+  // Not in two steps either.
   expect((await admin.put(canvas, { baseUrl: null })).body.baseUrl).toBeNull()
   expect(await admin.put(canvas, { baseUrl: 'https://other.example' })).toMatchObject(refused)
   expect((await admin.put(canvas, { baseUrl: here, accessToken: token })).status).toBe(200)

@@ -58,7 +58,7 @@ test.for([
     error_description: `The parameter ${name} must be given only once.`,
     iss: issuer,
   })
-  // Which of two states is the client's own, nobody can tell.
+  // It is unknown which of two states is the client's.
   expect(sentBack(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
 })
 

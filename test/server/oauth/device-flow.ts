@@ -3,17 +3,17 @@ import type { Answer, Person } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
 import { type Flow, givePassword, password } from './flow.ts'
 
-/** A device that shows a code, and what the person in front of the page does. */
+/** A device that shows a code, and the actions of the user on the page. */
 export interface Device {
-  /** Asks for codes. */
+  /** Requests the codes. */
   start(scope?: string): Promise<Answer>
-  /** Asks for tokens. */
+  /** Requests the tokens. */
   poll(deviceCode: string): Promise<Answer>
-  /** Opens the page, signs in, types the code in: the page that follows. */
+  /** Opens the page, signs in and enters the code; returns the next page. */
   type(person: Person, userCode: string): Promise<Shown>
 }
 
-/** A device whose person is at the browser of this flow. */
+/** Creates a device whose user has the browser of this flow. */
 export function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
   const client_id = 'learnctl'
   return {

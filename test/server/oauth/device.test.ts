@@ -228,7 +228,7 @@ test('after twenty wrong codes a minute a user is 429, and nobody else behind th
   const asked = await deviceOf(otherFlow, academy).type(learner, user_code)
   const statuses: number[] = []
   for (let count = 0; count < 21; count += 1) {
-    // The fifth wrong code in a session ends it.
+    // The fifth wrong code of a session ends it.
     if (count % 4 === 0) flow.browser.forget()
     statuses.push((await device.type(learner, 'BBBB-BBBB')).status)
   }
@@ -236,7 +236,7 @@ test('after twenty wrong codes a minute a user is 429, and nobody else behind th
   flow.browser.forget()
   expect((await device.type(await academy.person('learner'), user_code)).status).toBe(200)
   flow.browser.forget()
-  // Nor does who has guessed too often answer a device without looking first.
+  // A user with too many wrong codes cannot answer a device either.
   expect((await otherFlow.browser.submit(asked, {}, 'Allow')).status).toBe(429)
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
   clock.advance(minute)

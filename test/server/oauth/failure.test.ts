@@ -5,7 +5,7 @@ import { logLine } from '../../../src/server/http/log.ts'
 import { onPostgres } from '../../helpers/academy.ts'
 import { test } from './flow.ts'
 
-// Another program locks the file of SQLite.
+// Another program locks the SQLite file.
 const hasty = test.extend('lockWaitMs', () => 0).skipIf(onPostgres)
 
 test('what nobody foresaw is server_error, with nothing of the inside in it, and uses nothing up', async ({

@@ -8,35 +8,38 @@ import { idMaker } from '../../../src/server/database/id.ts'
 import { type Answer, test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 
-/** Where the tests' academy is reached. */
+/** Origin of the tests' academy. */
 export const issuer = 'http://localhost'
-/** Where the client of the tests listens. */
+/** Redirect URI of the tests' client. */
 export const callback = 'http://127.0.0.1:50123/callback'
-/** Everybody's password. */
+/** Password of all users. */
 export const password = 'correct horse battery'
 /** RFC 7636 Appendix B. */
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-/** What a request differs in from the plain one; what is undefined is left out. */
+/** Changes to a plain request; undefined removes a parameter. */
 export type Changes = Readonly<Record<string, string | undefined>>
 
-/** A client, and the person in front of its browser. */
+/** A client, and the user at its browser. */
 export interface Flow {
   readonly browser: PlainBrowser
   /** Opens the authorization URL. */
   authorize(changes?: Changes): Promise<Shown>
-  /** Signs in on the way, and stops at the consent page, or wherever that leads. */
+  /** Signs in and returns the next page, usually the consent page. */
   consent(person: Person, changes?: Changes): Promise<Shown>
-  /** Allows what is asked; gives the code. */
+  /** Consents; returns the code. */
   code(person: Person, changes?: Changes): Promise<string>
   /** Sends a form to an endpoint for clients. */
   send(path: string, fields: Changes, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  /** Exchanges a code as the plain client does. */
+  /** Exchanges a code as the plain client. */
   exchange(code: string, changes?: Changes): Promise<Answer>
-  /** Uses a refresh token as the plain client does. */
+  /** Uses a refresh token as the plain client. */
   refresh(token: string, changes?: Changes): Promise<Answer>
-  /** Allows and exchanges: the body of the token response. A client secret is sent with the code alone. */
+  /**
+   * Consents and exchanges; returns the body of the token response. A client secret is sent only with the
+   * code.
+   */
   tokens(person: Person, changes?: Changes): Promise<Tokens>
 }
 
@@ -48,7 +51,7 @@ export interface Tokens {
   readonly scope: string
 }
 
-/** Gives a user a password, that of all unless told otherwise; stored as every password is, but cheap to check. */
+/** Sets a user's password, by default the common one, hashed at a low cost. */
 export async function givePassword(
   { database }: Pick<TestAcademy, 'database'>,
   userId: string,
@@ -60,7 +63,7 @@ export async function givePassword(
   await database.run(sql`update users set password_hash = ${stored} where id = ${userId}`)
 }
 
-/** Registers an application, confidential and answered at `callback` unless told otherwise. */
+/** Registers an application, by default a confidential one with the redirect URI `callback`. */
 export async function register(
   { database, clock }: TestAcademy,
   input: Partial<AppInput> = {},
@@ -75,7 +78,7 @@ export async function register(
   return database.write((transaction) => registerApp({ ...call, database: transaction }, app))
 }
 
-/** The path of an authorization request, as the client `learnctl` makes it. */
+/** Returns the path of an authorization request by the client `learnctl`. */
 export function authorizePath(changes: Changes = {}): string {
   return `/oauth/authorize?${formOf({
     response_type: 'code',
@@ -89,17 +92,17 @@ export function authorizePath(changes: Changes = {}): string {
   })}`
 }
 
-/** The challenge of a verifier (RFC 7636 §4.2). */
+/** Returns the challenge of a verifier (RFC 7636 §4.2). */
 export function challengeFor(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-/** The query with which a browser was sent back. */
+/** Returns the query of a redirect. */
 export function sentBack({ leadsTo }: Pick<Shown, 'leadsTo'>): Record<string, string> {
   return Object.fromEntries(new URL(leadsTo ?? 'none:').searchParams)
 }
 
-/** A client in front of an academy, with a browser of its own. */
+/** Creates a client of an academy, with its own browser. */
 export function flowIn(academy: TestAcademy): Flow {
   const browser = plainBrowser(academy.fetch, issuer)
   const authorize: Flow['authorize'] = (changes) => browser.open(authorizePath(changes))
@@ -153,13 +156,13 @@ export function flowIn(academy: TestAcademy): Flow {
     async tokens(person, { client_secret, ...changes } = {}) {
       const { client_id = 'learnctl' } = changes
       const answer = await exchange(await code(person, changes), { client_id, client_secret })
-      // What the server answers has the shape of its standard; the tests of the token endpoint look at each member.
+      // The type is that of the standard; the tests of the token endpoint check each member.
       return answer.body as Tokens
     },
   }
 }
 
-/** A vitest test with a client in front of the academy. */
+/** A vitest test with a client of the academy. */
 export const test = base.extend('flow', ({ academy }) => flowIn(academy))
 
 function formOf(fields: Changes): URLSearchParams {

@@ -121,7 +121,7 @@ test.for([
   async ([name, text], { academy, admin, flow }) => {
     await givePassword(academy, admin.id)
     const fields = { account: admin.email, password, [name]: text }
-    // A password that were hashed, or an account that were looked up, would have been counted.
+    // Hashing a password or looking an account up would have counted an attempt.
     for (let count = 0; count < 10; count += 1) {
       const page = await flow.browser.signIn(await flow.authorize(), fields.account, fields.password)
       expect(page.status).toBe(403)

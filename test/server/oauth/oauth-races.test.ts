@@ -7,7 +7,7 @@ import { atOnce, outcomes, sharedEngines, testOn } from '../../helpers/three-ser
 import { deviceOf } from './device-flow.ts'
 import { flowIn } from './flow.ts'
 
-/** The grants of a user: when each ended, if it did, and how many tokens of both kinds it led to. */
+/** Returns a user's grants: when each ended, if it did, and its number of access and refresh tokens. */
 function grantsOf({ database }: TestAcademy, userId: string) {
   return database.all(sql`
     select revoked_at is not null as ended,

@@ -64,7 +64,7 @@ test('a client that lost the answer asks once more within ten seconds, and goes 
   const next = await flow.refresh(again.body.refresh_token)
   expect(next.status).toBe(200)
   expect((await academy.bearer(`Bearer ${next.body.access_token}`).get('/v1/courses')).status).toBe(200)
-  // What was lost is good for nothing: who has it did not ask again.
+  // The lost token is invalid: a client that has it would not have asked again.
   expect((await flow.refresh(lost.refresh_token)).body.error).toBe('invalid_grant')
   expect((await flow.refresh(next.body.refresh_token)).body.error).toBe('invalid_grant')
 })
@@ -154,7 +154,7 @@ test('a refresh may narrow the scope of one access token, and never widen it', a
   expect(posted).toMatchObject({ status: 403, body: { code: 'insufficient_scope' } })
   const wide = await flow.refresh(narrow.refresh_token, { scope: 'read admin' })
   expect(wide).toMatchObject({ status: 400, body: { error: 'invalid_scope' } })
-  // What was refused has used nothing up.
+  // A refused request uses nothing up.
   expect((await flow.refresh(narrow.refresh_token)).body.scope).toBe('read write')
 })
 

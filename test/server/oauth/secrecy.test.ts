@@ -6,7 +6,7 @@ import { logLine } from '../../../src/server/http/log.ts'
 import { onPostgres, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { authorizePath, type Flow, password, register, test, verifier } from './flow.ts'
 
-/** Goes every way that there is, and some that there is not; gives every secret that it met. */
+/** Runs all flows, valid and invalid ones; returns every secret that occurred. */
 async function secretsOfAllWays(academy: TestAcademy, admin: Person, flow: Flow): Promise<string[]> {
   const { clientId: client_id, clientSecret } = await register(academy)
   const client_secret = clientSecret ?? ''
@@ -64,12 +64,12 @@ test('no token, code, secret or password is in the database in clear, nor in its
   const tables = await academy.database.all<{ name: string }>(
     onPostgres
       ? sql`select tablename as name from pg_tables where schemaname = 'public'`
-      : // What is searched by has no rows of its own.
+      : // A search index has no rows of its own.
         sql`select name from sqlite_schema where type = 'table' and rootpage > 0`,
   )
   const rows = tables.map(({ name }) => academy.database.all(raw(`select * from "${name}"`)))
   const dump = JSON.stringify(await Promise.all(rows))
-  // PostgreSQL's files are its own; what is in its tables is all that there is.
+  // PostgreSQL's files are not readable; its tables hold all data.
   const files = onPostgres
     ? dump
     : [academy.path, `${academy.path}-wal`].map((path) => readFileSync(path, 'latin1')).join('')
@@ -77,7 +77,7 @@ test('no token, code, secret or password is in the database in clear, nor in its
   expect(files).toContain(admin.email)
   expect(new Set(secrets).size).toBe(20)
   for (const secret of secrets) {
-    // Without its prefix and its check characters, too, where it has them.
+    // Also without the prefix and the check characters.
     for (const part of [secret, secret.slice(4, -6)].filter(({ length }) => length >= 8)) {
       expect(dump).not.toContain(part)
       expect(files).not.toContain(part)

@@ -5,7 +5,7 @@ import { onPostgres, passwordCost, type TestAcademy } from '../../helpers/academ
 import type { Shown } from '../../helpers/browser.ts'
 import { authorizePath, type Flow, issuer, password, test } from './flow.ts'
 
-/** Sends the form of a page, of which the last part comes only when `end` is called. */
+/** Sends the form of a page whose last part follows only when `end` is called. */
 function slowly(
   { fetch }: TestAcademy,
   { browser }: Flow,
@@ -29,7 +29,7 @@ function slowly(
     cookie: browser.cookie(),
     origin: issuer,
   }
-  // The types of the web leave out what a body that streams has to say (Fetch §5.4).
+  // The types lack the option that a streamed body requires (Fetch §5.4).
   const init: RequestInit & { duplex: 'half' } = { method: 'POST', headers, body: stream, duplex: 'half' }
   return { answer: fetch(new Request(issuer + path, init)), end }
 }
@@ -69,7 +69,7 @@ test('a form that comes slowly, and undisturbed, is taken', async ({ academy, fl
   expect((await answer).headers.get('location')).toContain('code=lpc_')
 })
 
-// Which of the two requests comes first is left to PostgreSQL.
+// PostgreSQL decides which of the two requests comes first.
 test.skipIf(onPostgres)(
   'an account that was suspended while its password was being checked opens no session',
   async ({ academy, admin, flow, learner }) => {

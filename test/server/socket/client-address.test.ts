@@ -3,7 +3,7 @@ import { clientAddressOf } from '../../../src/server/socket/client-address.ts'
 
 const proxies = ['10.0.0.0/8', '192.0.2.9', '2001:db8:5::/48']
 
-/** What is told of the way, and which address that leads to; the peer is the proxy 10.0.0.1 unless told otherwise. */
+/** Forwarding headers, and the address that they lead to; the default peer is the proxy 10.0.0.1. */
 const ways: readonly (readonly [string, Record<string, string>, string, string?])[] = [
   ['nothing', {}, '10.0.0.1'],
   ['one client', { 'x-forwarded-for': '198.51.100.1' }, '198.51.100.1'],

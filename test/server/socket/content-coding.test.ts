@@ -11,7 +11,7 @@ const json = { 'content-type': 'application/json' }
 const long = JSON.stringify({ data: Array.from({ length: 200 }, (_, index) => `row ${index}`) })
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
 
-/** What becomes of an answer for a client with these headers. */
+/** Returns the response to a client with these headers. */
 function answer(
   response: Partial<HttpResponse>,
   headers: HttpHeaders,

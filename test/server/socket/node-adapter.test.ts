@@ -13,12 +13,12 @@ const close = 'Connection: close\r\n'
 const last = `GET /health HTTP/1.1\r\n${host}${close}\r\n`
 const tooMuch = 2 * 1024 * 1024
 
-/** The statuses of all answers in what a socket gave. */
+/** Returns the statuses of all responses on a socket. */
 function statuses(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
 }
 
-/** All that the server says until it closes. */
+/** Reads until the server closes. */
 async function conversation(port: number, ...pieces: readonly (string | Uint8Array)[]): Promise<string> {
   const { socket, closed, received } = await open(port)
   for (const piece of pieces) socket.write(piece)
@@ -138,7 +138,7 @@ test('a client that was refused and does not go away is gone soon', async ({ ser
   expect(socket.destroyed).toBe(false)
 })
 
-/** A transport on a port, and what is told of its broken responses. */
+/** Serves a transport on a port, and collects its broken responses. */
 async function listening(handle: Transport): Promise<{ port: number; broken: unknown[] }> {
   const broken: unknown[] = []
   const server = createServer(

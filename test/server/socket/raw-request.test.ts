@@ -5,7 +5,7 @@ import { open, parsed, sendRaw, test } from './served.ts'
 
 const close = 'Connection: close\r\n'
 
-/** A GET without a body, head lines as given. */
+/** A GET without a body, with these head lines. */
 const get = (target: string, lines: string, version = '1.1') =>
   `GET ${target} HTTP/${version}\r\n${lines}\r\n`
 

@@ -9,7 +9,7 @@ const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: loca
 const last = request('/last', 'Connection: close\r\n')
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => request(`/${index}`)).join('')
 
-/** A server that answers nothing by itself: what it was asked, and the answers to give. */
+/** A server whose requests the test answers one by one. */
 async function listening() {
   const asked: string[] = []
   const answers: ServerResponse[] = []

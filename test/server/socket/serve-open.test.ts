@@ -7,7 +7,7 @@ import { fill, open, parsed, post, type Served, sendRaw, startServer, test } fro
 const exportRequest = (key: string) =>
   `GET /v1/analytics/learners?format=csv HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
 
-/** Whether nobody else has the database open: only then does it change its journal. */
+/** True if no other connection has the database open: only then can its journal mode change. */
 function isFree(path: string): boolean {
   const database = new DatabaseSync(path)
   try {
@@ -124,18 +124,18 @@ test.skipIf(onPostgres)('a client that goes away in an export leaves nothing ope
   expect(served.log.filter((line) => JSON.parse(line).level === 'error')).toEqual([])
 })
 
-// Elsewhere the first password is not being hashed yet when the client goes.
+// Elsewhere the hash of the first password has not started when the client disconnects.
 describe.skipIf(onPostgres)(
   'a client goes away while passwords are hashed, each for a tenth of a second',
   () => {
     const usualCost = { passwordCost: undefined }
     const password = 'correct horse battery'
 
-    /** Sends a request that hashes passwords, and goes away once the first of them is being hashed. */
+    /** Sends a request that hashes passwords, and disconnects when the first hash has started. */
     async function goneFrom(served: Served, path: string, value: object) {
       const headers = `Host: localhost\r\nAuthorization: Bearer ${served.key}\r\nContent-Type: application/json\r\n`
       const body = JSON.stringify(value)
-      // What hashing needs is loaded with the first password.
+      // The first password loads the code for hashing.
       await served.fetch('/v1/users', {
         method: 'POST',
         headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },

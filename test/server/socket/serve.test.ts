@@ -182,7 +182,7 @@ shared('pages of an origin that was named may read, those of no other', async ({
 })
 
 test('a request that comes before the database is open is answered once it is', async ({ directory }) => {
-  // A port that was free a moment ago.
+  // A port that was just free.
   const free = createServer().listen(0, '127.0.0.1')
   await once(free, 'listening')
   const { port } = free.address() as AddressInfo

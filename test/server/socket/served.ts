@@ -15,20 +15,20 @@ export interface Served extends RunningServer {
   readonly port: number
   readonly key: string
   readonly log: readonly string[]
-  /** `fetch` with the first key, or with headers instead. */
+  /** Calls `fetch` with the first key, or with other headers. */
   fetch(path: string, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>
 }
 
-/** What came back over a raw socket. */
+/** A response on a raw socket. */
 export interface RawAnswer {
   readonly status: number
   readonly head: string
   readonly body: string
-  /** The problem's code, where the body is one. */
+  /** The problem's code, if the body is a problem. */
   readonly code: string | undefined
 }
 
-/** What is served from PostgreSQL in place of each file, where the tests run on that. */
+/** PostgreSQL databases in place of files, if the tests run on PostgreSQL. */
 const databases = new Map<string, Promise<OwnDatabase>>()
 
 async function inPlaceOf(path: string): Promise<Partial<ServeOptions>> {
@@ -36,7 +36,7 @@ async function inPlaceOf(path: string): Promise<Partial<ServeOptions>> {
   const isNew = !databases.has(path)
   const database = databases.get(path) ?? makeAcademyDatabase()
   databases.set(path, database)
-  // The copy of a template is no new academy, which alone has a first key.
+  // The copy of a template is not new, so it would have no first key.
   return { postgres: { url: (await database).url, env: {} }, ...(isNew && { adminKey: true }) }
 }
 
@@ -48,7 +48,7 @@ async function removeDatabases(directory: string): Promise<void> {
   }
 }
 
-/** Serves an academy on a free port of the loopback. */
+/** Serves an academy on a free loopback port. */
 export async function startServer(path: string, options: Partial<ServeOptions> = {}): Promise<Served> {
   const log: string[] = []
   const server = await serve({
@@ -78,21 +78,21 @@ export async function startServer(path: string, options: Partial<ServeOptions> =
   }
 }
 
-/** Opens a socket to the server; what arrives is kept as text. */
+/** Opens a socket to the server and collects what arrives as text. */
 export async function open(
   port: number,
 ): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // A server that slams the door is an answer too.
+  // A server that resets the connection has answered, too.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
   await new Promise<void>((resolve) => socket.once('connect', resolve))
   return { socket, closed, received: () => Buffer.concat(chunks).toString() }
 }
 
-/** Sends these bytes and reads until the server closes. */
+/** Sends bytes and reads until the server closes. */
 export async function sendRaw(port: number, ...pieces: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
   const { socket, closed, received } = await open(port)
   for (const piece of pieces) socket.write(piece)
@@ -100,7 +100,7 @@ export async function sendRaw(port: number, ...pieces: readonly (string | Uint8A
   return parsed(received())
 }
 
-/** The first answer in what a socket gave. */
+/** Returns the first response on a socket. */
 export function parsed(text: string): RawAnswer {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   const body = rest.join('\r\n\r\n')
@@ -108,7 +108,7 @@ export function parsed(text: string): RawAnswer {
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), head: head.toLowerCase(), body, code }
 }
 
-/** Fills the academy with learners in one course; their rows are about 1 KB each. */
+/** Adds learners to the academy, all in one course; their rows have about 1 KB each. */
 export async function fill(path: string, learners: number): Promise<void> {
   const database = await databases.get(path)
   if (database) return asSuperuser([learnersIn(onlyPostgres, learners)], database.url)
@@ -156,7 +156,7 @@ export const post = (key: string) =>
   `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
   'Content-Type: application/json\r\nContent-Length: 17\r\n\r\n'
 
-/** A vitest test with a fresh directory, and a served academy in it for those who name it. */
+/** A vitest test with a fresh directory and, if requested, a served academy in it. */
 export const test = base
   .extend('directory', ({ task: _ }, { onCleanup }) => {
     const { path, remove } = freshDirectory()

@@ -4,14 +4,14 @@ import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer, test } from '../oauth/flow.ts'
 
-/** Asks for a key of all scopes with this credential; the end of the body comes when `end` is called. */
+/** Requests a key with all scopes; the end of the body follows when `end` is called. */
 function keyWanted({ fetch }: TestAcademy, credential: string) {
   const body = slowBody(JSON.stringify({ name: 'one more', scopes: ['read', 'write', 'admin'] }))
   const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' }
   return { answer: fetch(slowRequest(`${issuer}/v1/keys`, 'POST', headers, body)), end: body.end }
 }
 
-/** What ends the access of an admin, and how a request of theirs is refused from then on. */
+/** Changes that end an admin's access, and how their requests are refused afterwards. */
 const ends: readonly [string, (admin: Person, owner: Person) => Promise<unknown>, number][] = [
   ['is suspended', (admin, { id }) => admin.put(`/v1/users/${id}`, { status: 'suspended' }), 401],
   ['is an admin no longer', (admin, { id }) => admin.put(`/v1/users/${id}`, { role: 'instructor' }), 403],

@@ -15,7 +15,7 @@ const test = standard.extend('secure', async ({ directory }, { onCleanup }) => {
   return secure
 })
 
-/** A request over TLS to a server that has to show the certificate. */
+/** Sends a request over TLS and verifies the server's certificate. */
 async function get(
   port: number,
   path: string,
@@ -76,7 +76,7 @@ test('a request that has begun is answered before the server stops', async ({ se
   sent.write('{"title":')
   await once(sent, 'socket')
   await expect.poll(() => sent.socket?.bytesWritten).toBeGreaterThan(0)
-  // Another request was answered after it: the server has read its head.
+  // A later request was answered, so the server has read the head of this one.
   await get(secure.port, '/health')
   const stopped = secure.stop()
   sent.end('"Logic"}')

@@ -7,7 +7,7 @@ import { removeTraces } from '../../../src/server/database/traces.ts'
 import { freshDirectory, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
 import { startServer } from '../socket/served.ts'
 
-/** Who is erased: as they are, and as they were before. */
+/** The erased user, now and earlier. */
 const marks = [
   'augusta.byron',
   'ada.lovelace',
@@ -24,7 +24,7 @@ const person = {
   profile: { firstName: 'Ada', lastName: 'Lovelace', bio: 'Analytical engines, '.repeat(100) },
 }
 
-/** What of the person is in any file of the directory. */
+/** Returns the personal data found in any file of the directory. */
 function traces(directory: string): string[] {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })
   const texts = files
@@ -77,7 +77,7 @@ test.skipIf(onPostgres)(
   },
 )
 
-// It is about the files of SQLite.
+// About the files of SQLite.
 test.skipIf(onPostgres)(
   'while somebody reads an earlier state, traces wait for them to end',
   async ({ academy, admin }) => {
@@ -90,7 +90,7 @@ test.skipIf(onPostgres)(
     const wait = (work: () => Promise<void>) => later.push(work)
     const { database } = await openAcademyFile(academy.path, stoppedClock().now)
     await removeTraces(database, wait)
-    // Whoever is erased meanwhile is waited for together with the first.
+    // Users that are erased meanwhile are waited for together with the first.
     await removeTraces(database, wait)
     expect(later).toHaveLength(1)
     await later.shift()?.()

@@ -76,20 +76,20 @@ test('the current password can be guessed five times, then with a delay that gro
     expect((await change('not the right one', second)).status).toBe(422)
   }
   expect(await change(first, second)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
-  // A thief of one key does not keep its owner from changing the password.
+  // The thief of a key cannot prevent its owner from changing the password.
   expect((await change(first, second, academy.bearer(`Bearer ${other.body.key}`))).status).toBe(200)
   academy.clock.advance(1000)
   expect((await change(second, first)).status).toBe(200)
 })
 
-// On PostgreSQL the attempt may have come to its end by then.
+// On PostgreSQL the attempt may have ended by then.
 test.skipIf(onPostgres)(
   'a password that was changed while it was being proven stays as it is',
   async ({ academy, admin, learner }) => {
     const meanwhile = await hashPassword('the one of meanwhile', passwordCost)
     await admin.put(`/v1/users/${learner.id}`, { password: first })
     const attempt = learner.put('/v1/user/profile', { password: second, currentPassword: first })
-    // By the time this is answered, the attempt is at its slow work.
+    // When this is answered, the attempt is hashing.
     await learner.get('/v1/user/profile')
     await academy.database.run(sql`update users set password_hash = ${meanwhile} where id = ${learner.id}`)
     expect(await attempt).toMatchObject({ status: 422, body: { errors: [{ code: 'wrong_password' }] } })

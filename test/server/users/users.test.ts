@@ -133,7 +133,7 @@ test('erasing takes away for good what tells who it was; the id stays', async ({
   const tables = await academy.database.all<{ name: string }>(
     onPostgres
       ? sql`select tablename as name from pg_tables where schemaname = 'public'`
-      : // An index of full text cannot be read, but the tables behind it.
+      : // A full-text index cannot be read, but the tables behind it can.
         sql`select name from sqlite_schema where type = 'table' and sql not like 'create virtual %'`,
   )
   expect(tables).not.toEqual([])
@@ -167,7 +167,7 @@ test('of two admins who delete each other at once, one is left', async ({ admin 
     admin.delete(`/v1/users/${owner.id}`),
     admin.put(`/v1/users/${admin.id}`, { role: 'learner' }),
   ])
-  // The one who comes second may have no right any more, or would be the last.
+  // The second one may have lost the right, or would be the last admin.
   const refused = answers.filter(({ status }) => status >= 400).map(({ status }) => status)
   expect(refused).toHaveLength(1)
   expect([403, 409]).toContain(refused[0])

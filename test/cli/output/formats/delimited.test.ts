@@ -5,7 +5,7 @@ import { csv } from '../../../../src/cli/output/formats/delimited.ts'
 
 const named = (...paths: string[]) => paths.map((path) => ({ path, label: path }))
 
-/** Takes the guard of a formula off again, as our readers do. */
+/** Removes the guard against formulas, as our readers do. */
 function unguard(cell: string): string {
   return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
 }
@@ -27,7 +27,7 @@ test.each([
   [-5, '-5'],
   [1.5, '1.5'],
   [true, 'true'],
-  // An empty line would be no record to most readers.
+  // Most readers skip an empty line.
   [null, '""'],
   [undefined, '""'],
   ['', '""'],

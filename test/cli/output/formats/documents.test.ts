@@ -32,7 +32,7 @@ test.each(documents)(
       fc.property(pages, (given) => {
         const list = format.list()
         const text = given.map((page) => list.rows(page)).join('') + list.end()
-        // As text, because JSON knows no -0.
+        // As text, because JSON has no -0.
         expect(JSON.stringify(read(text))).toBe(JSON.stringify(given.flat()))
       }),
     )
@@ -70,13 +70,13 @@ test.each([
 test('every character of YAML is printable', () => {
   const texts: string[] = []
   for (let code = 0; code < 0x10000; ) {
-    // Between the signs of Europe and the forms of presentation one is as its neighbours: many stand in one text.
+    // One text per block from Latin to presentation forms, because neighbours behave alike.
     const many = code >= 0x3000 && code < 0xf900 ? 64 : 1
     texts.push(Array.from({ length: many }, (_, index) => `a${String.fromCharCode(code + index)}b`).join(''))
     code += many
   }
   const text = yaml.one(texts)
-  // YAML 1.2 §5.1, and none of the line ends that YAML 1.1 knows besides.
+  // Printable in YAML 1.2 (§5.1), without the additional line ends of YAML 1.1.
   expect(text).toMatch(/^[\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/)
   expect(parse(text)).toEqual(texts)
 })
