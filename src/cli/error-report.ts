@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { directories } from '../config/directories.ts'
+import { directoriesOf } from '../config/directories.ts'
 import { makeDirectory } from '../config/make-directory.ts'
 import { version } from '../contract/version.ts'
 import { maskText } from './output/mask.ts'
@@ -35,7 +35,7 @@ export function writeErrorReport(io: Io, { argv, error, requestId, secrets }: Re
   ].join('\n')
   const masked = maskText(text, secrets).replaceAll(io.home.length > 1 ? io.home : '\0', '~')
   try {
-    const directory = join(directories(io).state, 'error-reports')
+    const directory = join(directoriesOf(io).state, 'error-reports')
     makeDirectory(directory, null)
     const time = new Date(io.now()).toISOString().replaceAll(':', '-')
     const path = join(directory, `${time}-${randomBytes(3).toString('hex')}.txt`)

@@ -11,7 +11,7 @@ import {
   type Target as Sent,
   TimeoutError,
 } from '../client/errors.ts'
-import { nearest } from '../codec/nearest.ts'
+import { findNearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
 import { isDestructive } from './command/aliases.ts'
@@ -268,7 +268,7 @@ const nothingChosen: NonNullable<FaultOptions['choice']> = { given: '', valid: [
 /** The nearest choices, where there are any, else the hint that came with the fault. */
 function hintOf({ hint, choice }: Hinting): string | null {
   const { given, valid, means = {} } = choice ?? nothingChosen
-  const words = nearest(given, [...valid, ...Object.keys(means)])
+  const words = findNearest(given, [...valid, ...Object.keys(means)])
   const near = [...new Set(words.map((word) => means[word] ?? word))].filter((word) => !isDestructive(word))
   return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : (hint ?? null)
 }

@@ -1,5 +1,5 @@
 import { JsonLimitError, parseJson } from '../codec/json-text.ts'
-import { NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
+import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
@@ -72,7 +72,7 @@ export function mediaTypeOf(reply: HttpResponse): string {
  */
 export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   try {
-    return utf8Text(bytes)
+    return decodeUtf8(bytes)
   } catch (error) {
     const [, charset = 'utf-8'] = /;\s*charset="?([\w-]+)/i.exec(reply.headers['content-type'] ?? '') ?? []
     if (!/^utf-?8$/i.test(charset)) {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { isLoopbackHost } from '../codec/loopback.ts'
-import { type HttpProxy, proxiesIn } from '../codec/proxy.ts'
+import { type HttpProxy, readProxies } from '../codec/proxy.ts'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { acceptedCodings } from './content-coding.ts'
 import { dispatched } from './dispatched.ts'
@@ -26,7 +26,7 @@ export type ClosableTransport = Transport & { close(): Promise<void> }
 export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
   const dispatchers = new Map<HttpProxy | null, Promise<Dispatcher>>()
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
-  const findProxy = proxiesIn(options.env ?? {})
+  const findProxy = readProxies(options.env ?? {})
 
   function dispatcherFor(proxy: HttpProxy | null): Promise<Dispatcher> {
     const dispatcher = dispatchers.get(proxy) ?? openDispatcher(proxy, connectTimeoutMs)

@@ -2,7 +2,7 @@
 const maxWordLength = 64
 
 /** Returns the known words nearest to `word`, for "did you mean": at most three, all equally near. */
-export function nearest(word: string, known: readonly string[]): string[] {
+export function findNearest(word: string, known: readonly string[]): string[] {
   if (word.length > maxWordLength) return []
   const given = word.toLowerCase()
   const near = known.flatMap((candidate) => {

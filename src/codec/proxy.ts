@@ -30,7 +30,7 @@ const proxyVariables = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY']
  * Reads HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY as curl does; the lower-case name comes first. Unlike curl, loopback
  * addresses never go through a proxy: credentials may be sent to them unencrypted.
  */
-export function proxiesIn(env: Environment): FindProxy {
+export function readProxies(env: Environment): FindProxy {
   const proxies = new Map<string, HttpProxy | null>()
   const noProxy = settingOf(env, 'NO_PROXY')?.[1] ?? ''
   const exceptions = noProxy.split(/[\s,]+/).flatMap((entry) => (entry === '' ? [] : exceptionIn(entry)))
@@ -59,7 +59,7 @@ export function hasProxy(env: Environment): boolean {
 }
 
 /** Every proxy that is set, or why it cannot be used. */
-export function proxiesSet(env: Environment): (HttpProxy | ProxySettingError)[] {
+export function listProxies(env: Environment): (HttpProxy | ProxySettingError)[] {
   return proxyVariables.flatMap((name) => {
     const setting = settingOf(env, name)
     if (!setting) return []

@@ -16,7 +16,7 @@ export interface TimeZone {
 export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
 /** Returns the time zone with this IANA name; null if it is unknown. */
-export function timeZone(name: string): TimeZone | null {
+export function findTimeZone(name: string): TimeZone | null {
   if (name === 'UTC') return utc
   let format: Intl.DateTimeFormat
   try {

@@ -16,7 +16,7 @@ export class NotUtf8Error extends Error {
 }
 
 /** Decodes UTF-8 and removes a byte order mark. Throws NotUtf8Error instead of inserting U+FFFD. */
-export function utf8Text(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   assertUtf8(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text

@@ -24,7 +24,7 @@ export interface Directories {
  * Returns the program's directories: from `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, else from the XDG
  * variables, else the platform's own. A relative XDG path is ignored (XDG Base Directory Specification).
  */
-export function directories(place: Place): Directories {
+export function directoriesOf(place: Place): Directories {
   const { env, cwd } = place
   const own = env['LEARNCTL_CONFIG_DIR']
   const ownState = env['LEARNCTL_STATE_DIR']

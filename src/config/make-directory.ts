@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { directories, type Place } from './directories.ts'
+import { directoriesOf, type Place } from './directories.ts'
 import { ConfigError, systemCode } from './errors.ts'
 
 /**
@@ -17,21 +17,21 @@ export function makeDirectory(path: string, variable: string | null): void {
       mkdirSync(each, { mode: 0o700 })
     } catch (error) {
       // Another process may have created it.
-      if (systemCode(error) !== 'EEXIST' || !exists(each)) throw unwritable(each, error, variable)
+      if (systemCode(error) !== 'EEXIST' || !exists(each)) throw unwritableError(each, error, variable)
     }
   }
   if (!statSync(path).isDirectory()) {
-    throw unwritable(path, Object.assign(new Error('not a directory'), { code: 'ENOTDIR' }), variable)
+    throw unwritableError(path, Object.assign(new Error('not a directory'), { code: 'ENOTDIR' }), variable)
   }
 }
 
 /** Creates the directory of a database file. Throws as makeDirectory does. */
 export function makeDatabaseDirectory(place: Place, database: string): void {
-  makeDirectory(dirname(database), database === directories(place).database ? 'XDG_DATA_HOME' : null)
+  makeDirectory(dirname(database), database === directoriesOf(place).database ? 'XDG_DATA_HOME' : null)
 }
 
 /** Converts a file system error of a write to a ConfigError with a hint; returns other errors unchanged. */
-export function unwritable(path: string, error: unknown, variable: string | null): unknown {
+export function unwritableError(path: string, error: unknown, variable: string | null): unknown {
   const code = systemCode(error)
   if (error instanceof ConfigError || code === undefined || !/^E[A-Z]+$/.test(code)) return error
   return new ConfigError('config_unwritable', `Cannot write ${path}: ${code}`, {

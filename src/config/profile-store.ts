@@ -5,7 +5,7 @@ import { parseJson } from '../codec/json-text.ts'
 import { shellWord } from '../codec/shell-word.ts'
 import { ConfigError } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
-import { makeDirectory, unwritable } from './make-directory.ts'
+import { makeDirectory, unwritableError } from './make-directory.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
 import { readRegularFile, UnreadableFileError } from './read-file.ts'
 
@@ -53,7 +53,7 @@ export function createProfileStore(
     await loadWriter()
     const { release } = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
       (error: unknown) => {
-        throw unwritable(path, error, directoryVariable)
+        throw unwritableError(path, error, directoryVariable)
       },
     )
     try {
@@ -75,7 +75,7 @@ export function createProfileStore(
           return changed
         })
       } catch (error) {
-        throw unwritable(path, error, directoryVariable)
+        throw unwritableError(path, error, directoryVariable)
       }
     },
     withCredentialLock,
@@ -197,6 +197,6 @@ function makePrivateDirectory(directory: string): void {
     // A sticky directory is shared by all users, such as /tmp.
     if ((mode & 0o077) !== 0 && (mode & 0o1000) === 0) chmodSync(directory, 0o700)
   } catch (error) {
-    throw unwritable(directory, error, directoryVariable)
+    throw unwritableError(directory, error, directoryVariable)
   }
 }

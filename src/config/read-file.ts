@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
+import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
 import { systemCode } from './errors.ts'
 
 /** A file that cannot be read; the message is the reason alone, such as `it is not a regular file`. */
@@ -33,7 +33,7 @@ export function readRegularFile(path: string, limitBytes: number): string {
     const bytes = Buffer.allocUnsafe(limitBytes + 1)
     const size = readWhole(file, bytes)
     if (size > limitBytes) throw new UnreadableFileError(null, tooLarge)
-    return utf8Text(bytes.subarray(0, size))
+    return decodeUtf8(bytes.subarray(0, size))
   } catch (cause) {
     if (cause instanceof NotUtf8Error) throw new UnreadableFileError(null, cause.message, { cause })
     const code = systemCode(cause)

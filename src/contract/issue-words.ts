@@ -1,11 +1,11 @@
 import type * as z from 'zod'
-import { nearest } from '../codec/nearest.ts'
+import { findNearest } from '../codec/nearest.ts'
 
 type Issue = z.core.$ZodIssue
 
 /** What was probably meant by a word, as the end of a detail: `; did you mean title?`, or nothing. */
 export function meant(word: string, known: readonly string[]): string {
-  const near = nearest(word, known)
+  const near = findNearest(word, known)
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 

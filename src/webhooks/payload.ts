@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../codec/json-text.ts'
-import { isStorableText, NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
+import { decodeUtf8, isStorableText, NotUtf8Error } from '../codec/unicode-text.ts'
 import { malformedPayload } from './delivery-fault.ts'
 
 /** Limits beyond what any of the systems sends. */
@@ -14,7 +14,7 @@ const maxMembers = 1000
 export function parsePayload(bytes: Uint8Array): JsonObject {
   let value: unknown
   try {
-    value = parseJson(utf8Text(bytes))
+    value = parseJson(decodeUtf8(bytes))
   } catch (cause) {
     // Other messages quote the text, which may contain a secret.
     const isLimit = cause instanceof JsonLimitError || cause instanceof NotUtf8Error

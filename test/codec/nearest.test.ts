@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../src/codec/nearest.ts'
+import { findNearest } from '../../src/codec/nearest.ts'
 
 const known = ['list', 'get', 'create', 'update', 'publish', 'unpublish', 'delete', 'versions', 'restore']
 
@@ -16,14 +16,14 @@ test.each([
   ['', []],
   ['something', []],
 ])('"%s" was meant to be %j', (word, meant) => {
-  expect(nearest(word, known)).toEqual(meant)
+  expect(findNearest(word, known)).toEqual(meant)
 })
 
 test('words equally near are all named', () => {
-  expect(nearest('cat', ['bat', 'hat', 'dog'])).toEqual(['bat', 'hat'])
+  expect(findNearest('cat', ['bat', 'hat', 'dog'])).toEqual(['bat', 'hat'])
 })
 
 test('what is longer than any word is near none', () => {
   const name = 'x'.repeat(65)
-  expect(nearest(name, [name])).toEqual([])
+  expect(findNearest(name, [name])).toEqual([])
 })

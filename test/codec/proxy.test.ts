@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { proxiesIn, proxiesSet } from '../../src/codec/proxy.ts'
+import { listProxies, readProxies } from '../../src/codec/proxy.ts'
 
 const far = new URL('https://academy.example/v1/courses')
 const proxy = 'http://proxy.example:3128'
@@ -14,16 +14,16 @@ test.each([
   ['HTTP_PROXY', 'https://academy.example', undefined],
   ['HTTPS_PROXY', 'http://academy.example', undefined],
 ])('%s: %s goes through %s', (variable, url, expected) => {
-  expect(proxiesIn({ [variable]: proxy })(new URL(url))?.url).toBe(expected)
+  expect(readProxies({ [variable]: proxy })(new URL(url))?.url).toBe(expected)
 })
 
 test('the lower-case name comes first, and what is for one scheme before ALL_PROXY; an empty one is not set', () => {
   const env = { https_proxy: 'a:1', HTTPS_PROXY: 'b:2', ALL_PROXY: 'c:3' }
-  expect(proxiesIn(env)(far)).toMatchObject({ host: 'a:1', variable: 'https_proxy' })
-  expect(proxiesIn({ ...env, https_proxy: '' })(far)?.host).toBe('b:2')
-  expect(proxiesIn({ https_proxy: '', HTTPS_PROXY: ' ', ALL_PROXY: 'c:3' })(far)?.host).toBe('c:3')
-  expect(proxiesIn({ HTTPS_PROXY: '', NO_PROXY: 'x' })(far)).toBeNull()
-  expect(proxiesSet(env)).toMatchObject([{ variable: 'https_proxy' }, { variable: 'ALL_PROXY' }])
+  expect(readProxies(env)(far)).toMatchObject({ host: 'a:1', variable: 'https_proxy' })
+  expect(readProxies({ ...env, https_proxy: '' })(far)?.host).toBe('b:2')
+  expect(readProxies({ https_proxy: '', HTTPS_PROXY: ' ', ALL_PROXY: 'c:3' })(far)?.host).toBe('c:3')
+  expect(readProxies({ HTTPS_PROXY: '', NO_PROXY: 'x' })(far)).toBeNull()
+  expect(listProxies(env)).toMatchObject([{ variable: 'https_proxy' }, { variable: 'ALL_PROXY' }])
 })
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
@@ -37,13 +37,13 @@ test.each([
   ['http://ada:100%@proxy.example:3128', proxy, basic('ada:100%')],
   ['https://token@proxy.example', 'https://proxy.example', basic('token:')],
 ])('%s is the proxy %s', (value, url, authorization) => {
-  expect(proxiesIn({ HTTPS_PROXY: value })(far)).toMatchObject({ url, authorization })
+  expect(readProxies({ HTTPS_PROXY: value })(far)).toMatchObject({ url, authorization })
 })
 
 test.each(['http://', '::', 'http://ada:pa/ss@proxy.example', 'a b', 'http://[::1', 'proxy.example:99999'])(
   '%s is refused, and not shown',
   (value) => {
-    const find = proxiesIn({ https_proxy: value })
+    const find = readProxies({ https_proxy: value })
     expect(() => find(far)).toThrow(
       /^https_proxy must be the URL of a proxy, such as http:\/\/proxy\.example:3128$/,
     )
@@ -51,7 +51,7 @@ test.each(['http://', '::', 'http://ada:pa/ss@proxy.example', 'a b', 'http://[::
 )
 
 test('a proxy of another kind is named', () => {
-  expect(() => proxiesIn({ ALL_PROXY: 'socks5://ada:pass@proxy.example:1080' })(far)).toThrow(
+  expect(() => readProxies({ ALL_PROXY: 'socks5://ada:pass@proxy.example:1080' })(far)).toThrow(
     /^ALL_PROXY must be the URL of an http or https proxy; socks5 proxies are not supported$/,
   )
 })
@@ -86,7 +86,7 @@ describe('NO_PROXY', () => {
     ['', 'https://academy.example', false],
   ])('%j and %s: direct is %s', (noProxy, url, isDirect) => {
     for (const name of ['NO_PROXY', 'no_proxy']) {
-      expect(proxiesIn({ ALL_PROXY: proxy, [name]: noProxy })(new URL(url)) === null).toBe(isDirect)
+      expect(readProxies({ ALL_PROXY: proxy, [name]: noProxy })(new URL(url)) === null).toBe(isDirect)
     }
   })
 
@@ -97,6 +97,6 @@ describe('NO_PROXY', () => {
     'https://127.9.9.9',
     'http://[::1]',
   ])('%s never goes through a proxy', (url) =>
-    expect(proxiesIn({ ALL_PROXY: proxy })(new URL(url))).toBeNull(),
+    expect(readProxies({ ALL_PROXY: proxy })(new URL(url))).toBeNull(),
   )
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addDuration, type TimeZone, timeZone } from '../../src/codec/time-zone.ts'
+import { addDuration, findTimeZone, type TimeZone } from '../../src/codec/time-zone.ts'
 
 function zoneOf(name: string): TimeZone {
-  const zone = timeZone(name)
+  const zone = findTimeZone(name)
   if (!zone) throw new TypeError(`no time zone ${name}`)
   return zone
 }
@@ -31,7 +31,7 @@ test.for([
 })
 
 test.for(['Mars/Olympus', 'Europe/Berlin/', '', 'Central Time'])('%j is no time zone', (name) => {
-  expect(timeZone(name)).toBeNull()
+  expect(findTimeZone(name)).toBeNull()
 })
 
 test('what the clocks show leads back to an instant at which they show it', () => {

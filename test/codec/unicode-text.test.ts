@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { utf8Text } from '../../src/codec/unicode-text.ts'
+import { decodeUtf8 } from '../../src/codec/unicode-text.ts'
 import { anyText } from '../helpers/random.ts'
 
 describe('bytes as UTF-8', () => {
@@ -8,7 +8,7 @@ describe('bytes as UTF-8', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const whole = text.toWellFormed()
-        expect(utf8Text(Buffer.from(`\uFEFF${whole}`))).toBe(whole)
+        expect(decodeUtf8(Buffer.from(`\uFEFF${whole}`))).toBe(whole)
       }),
     )
   })
@@ -24,6 +24,6 @@ describe('bytes as UTF-8', () => {
     ['\xff\xfe{\0}\0', 'UTF-16'],
     ['\xfe\xff\0{\0}', 'UTF-16'],
   ])('%j are refused: %s', ([bytes = '', fault = '']) => {
-    expect(() => utf8Text(Buffer.from(bytes, 'latin1'))).toThrow(fault)
+    expect(() => decodeUtf8(Buffer.from(bytes, 'latin1'))).toThrow(fault)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { directories, type Place } from '../../src/config/directories.ts'
+import { directoriesOf, type Place } from '../../src/config/directories.ts'
 
 const linux: Place = { env: {}, home: '/home/ada', cwd: '/home/ada', platform: 'linux' }
 
@@ -11,12 +11,12 @@ describe('the directories', () => {
     [{ XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config/learnctl'],
     [{ LEARNCTL_CONFIG_DIR: '', XDG_CONFIG_HOME: '' }, '/home/ada/.config/learnctl'],
   ])('with %o keep profiles in %s', (env, config) => {
-    expect(directories({ ...linux, env }).config).toBe(config)
+    expect(directoriesOf({ ...linux, env }).config).toBe(config)
   })
 
   it('keep state and academies apart', () => {
     const env = { XDG_STATE_HOME: '/state', XDG_DATA_HOME: '/data' }
-    expect(directories({ ...linux, env })).toMatchObject({
+    expect(directoriesOf({ ...linux, env })).toMatchObject({
       state: '/state/learnctl',
       data: '/data/learnctl',
       database: '/data/learnctl/local.db',
@@ -28,14 +28,14 @@ describe('the directories', () => {
     [{ LEARNCTL_STATE_DIR: 'own' }, '/home/ada/own'],
     [{ LEARNCTL_STATE_DIR: '', XDG_STATE_HOME: '/xdg' }, '/xdg/learnctl'],
   ])('with %o keep state in %s', (env, state) => {
-    expect(directories({ ...linux, env }).state).toBe(state)
+    expect(directoriesOf({ ...linux, env }).state).toBe(state)
   })
 
   it('are the platform’s own without variables', () => {
-    expect(directories({ ...linux, platform: 'darwin' }).config).toBe(
+    expect(directoriesOf({ ...linux, platform: 'darwin' }).config).toBe(
       '/home/ada/Library/Application Support/learnctl',
     )
-    expect(directories(linux)).toMatchObject({
+    expect(directoriesOf(linux)).toMatchObject({
       state: '/home/ada/.local/state/learnctl',
       data: '/home/ada/.local/share/learnctl',
     })

@@ -16,8 +16,8 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-needed.ts'
 import { allRoutes } from '../../src/server/routes.ts'
-import { keyFile, keyPathOf } from '../../src/server/sealing/key-file.ts'
-import { type Sealing, sealingWith } from '../../src/server/sealing/sealing.ts'
+import { fileKeySource, keyPathOf } from '../../src/server/sealing/key-file.ts'
+import { createSealing, type Sealing } from '../../src/server/sealing/sealing.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
 import { watched } from './plans/watched-database.ts'
@@ -160,7 +160,7 @@ export async function openTestAcademy({
   const statements = store.dialect.name === 'sqlite' ? watchedStatements(path) : undefined
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
-  const sealing = sealingWith(keyFile(keyPathOf(path)))
+  const sealing = createSealing(fileKeySource(keyPathOf(path)))
   const routes = await allRoutes()
   const app = createApp(
     {

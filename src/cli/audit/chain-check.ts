@@ -60,7 +60,7 @@ interface ErasedEntry {
  *
  * @param expected hashes that must occur
  */
-export function chainCheck(expected: readonly string[]): ChainCheck {
+export function createChainCheck(expected: readonly string[]): ChainCheck {
   const wanted = new Set(expected.map((text) => text.toLowerCase()))
   const breaks: ChainBreak[] = []
   let [entries, erased, unlinked, broken] = [0, 0, 0, 0]
@@ -73,7 +73,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
   const formerAbout = createHash('sha256')
   const gone = goneDetails()
 
-  function tell(place: number | null, id: string | null, reason: string): void {
+  function report(place: number | null, id: string | null, reason: string): void {
     broken += 1
     if (breaks.length < maxBreaks) breaks.push({ place, id, reason })
   }
@@ -83,8 +83,8 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     if (place > expectedPlace) {
       const lost = place - expectedPlace
       const which = lost === 1 ? `Entry ${expectedPlace} is` : `Entries ${expectedPlace} to ${place - 1} are`
-      tell(lost === 1 ? expectedPlace : null, null, `${which} missing`)
-    } else if (place < expectedPlace) tell(place, entry.id, 'its place was taken before')
+      report(lost === 1 ? expectedPlace : null, null, `${which} missing`)
+    } else if (place < expectedPlace) report(place, entry.id, 'its place was taken before')
     // After a gap, the previous hash is unknown.
     else checkHash(entry, place)
     if (rule !== 'present') formerAbout.update(aboutLine({ ...entry, place }))
@@ -98,7 +98,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       if (place > 1 && rule !== 'present') checkUpgrade(entry, place)
       rule = 'present'
     } else if (rule !== 'present' && sha256(formerLinkText(last.hash, linked)) === entry.hash) rule = 'former'
-    else tell(place, entry.id, 'its hash does not match: it, or the order of entries, was changed')
+    else report(place, entry.id, 'its hash does not match: it, or the order of entries, was changed')
   }
 
   /**
@@ -110,9 +110,9 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     if (rule === undefined && action !== 'audit_log.upgraded') return
     const digest = formerAbout.digest('hex')
     if (action !== 'audit_log.upgraded') {
-      tell(place, id, 'no entry before it confirms whom the entries of an earlier version are about')
+      report(place, id, 'no entry before it confirms whom the entries of an earlier version are about')
     } else if (after?.['entries'] !== place - 1 || after['digest'] !== digest) {
-      tell(place, id, 'whom entries before it are about was changed')
+      report(place, id, 'whom entries before it are about was changed')
     }
   }
 
@@ -124,7 +124,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     const note = (what: string, ids: readonly (string | null)[]) => {
       const users = usersIn(ids)
       if (users.length > 0) gone.note({ place, id, users })
-      else tell(place, id, `${what} removed, though it is about no user`)
+      else report(place, id, `${what} removed, though it is about no user`)
     }
     if (originSalt === null) note('its address was', [userId ?? subjectId])
     if (detailsSalt === null) note('its details were', [subjectId, aboutId])
@@ -151,10 +151,10 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       if (originSalt === null || detailsSalt === null) erased += 1
       checkErased(entry)
       if (originSalt !== null && sha256(originText(entry)) !== entry.originDigest) {
-        tell(place, id, 'its address or user agent was changed')
+        report(place, id, 'its address or user agent was changed')
       }
       if (detailsSalt !== null && sha256(detailsText(entry)) !== entry.detailsDigest) {
-        tell(place, id, 'its details were changed')
+        report(place, id, 'its details were changed')
       }
       if (place === null) unlinked += 1
       else link(entry, place)

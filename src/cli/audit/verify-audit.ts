@@ -8,7 +8,7 @@ import { showRequest } from '../operation/dry-run.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { type ChainBreak, type ChainReport, chainCheck } from './chain-check.ts'
+import { type ChainBreak, type ChainReport, createChainCheck } from './chain-check.ts'
 
 const fields = ['entries', 'erased', 'unlinked', 'from', 'to', 'place', 'hash']
 const shape = { table: fields, paths: fields }
@@ -27,7 +27,7 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   const caller = await session.caller()
   const input = { query: { sort: 'place' as const, limit: maximumPageSize } }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, input))
-  const check = chainCheck(expected)
+  const check = createChainCheck(expected)
   const line = await createProgressLine(io, 'entries', null)
   try {
     for await (const { data } of caller.pages(list, { ...input, signal: io.signal })) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Directories, directories } from '../../config/directories.ts'
+import { type Directories, directoriesOf } from '../../config/directories.ts'
 import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
 import { readProjectFile } from '../../config/project-file.ts'
 import { resolveSettings, type Settings } from '../../config/resolve-settings.ts'
@@ -42,7 +42,7 @@ export function createContext(
   createsAcademy = false,
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
-  const places = directories(io)
+  const places = directoriesOf(io)
   const profiles = createProfileStore(places.config, io, (mode, closed) => {
     const path = join(places.config, 'profiles.json')
     const now = closed

@@ -1,5 +1,5 @@
 import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time-text.ts'
-import { addDuration, parseCalendarDuration, type TimeZone, timeZone } from '../../codec/time-zone.ts'
+import { addDuration, findTimeZone, parseCalendarDuration, type TimeZone } from '../../codec/time-zone.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Flag } from './flag.ts'
@@ -31,7 +31,7 @@ export function resolveTimes(
 }
 
 function zoneOf(name: string, source: string): TimeZone {
-  const zone = timeZone(name)
+  const zone = findTimeZone(name)
   if (zone) return zone
   throw new UsageError(`${source} must be a time zone, such as Europe/Berlin, not ${JSON.stringify(name)}`, {
     code: 'invalid_timezone',

@@ -125,8 +125,8 @@ function files(...paths: readonly string[]): Finding[] {
 
 /** The proxies that are set; whether one is used depends on the URL. */
 async function proxies(env: Context['io']['env']): Promise<Finding[]> {
-  const { proxiesSet } = await import('../../codec/proxy.ts')
-  return proxiesSet(env).map((proxy): Finding => {
+  const { listProxies } = await import('../../codec/proxy.ts')
+  return listProxies(env).map((proxy): Finding => {
     const check = 'Proxy'
     if (proxy instanceof Error) return { check, status: 'failed', detail: proxy.message }
     const { url, variable, authorization } = proxy

@@ -8,7 +8,7 @@ import { notAList } from '../command/refusals.ts'
 import { assertNoServer, databaseFile, encryptionKeyOf, inUseFault } from '../local-server/database-file.ts'
 import { defaultSnapshotName, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
-import { databaseFault } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
@@ -171,7 +171,7 @@ async function replaced(
     context.io.signal.throwIfAborted()
     replaceDatabase(database, draft, former)
   } catch (error) {
-    throw databaseFault(await inUseFault(context, action, database, error))
+    throw databaseErrorOf(await inUseFault(context, action, database, error))
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
   }
@@ -194,7 +194,7 @@ async function copied(
   } catch (error) {
     if (error instanceof Error && 'path' in error && error.path === to.path)
       Object.assign(error, { path: to.shown })
-    throw databaseFault(error)
+    throw databaseErrorOf(error)
   } finally {
     line.stop()
   }

@@ -12,7 +12,7 @@ import { assertNoServer, encryptionKeyOf } from '../local-server/database-file.t
 import { postgresEnv } from '../local-server/postgres-options.ts'
 import { servedUrl } from '../local-server/served-database.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
-import { databaseFault } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
@@ -61,7 +61,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   const from = await placeOf(io, flags['from'], '--from')
   const to = await placeOf(io, flags['to'], '--to')
   if (!from.postgres && !existsSync(from.name)) {
-    throw (await import('../session/missing-database.ts')).missingDatabase(context, from.name)
+    throw (await import('../session/missing-database.ts')).missingDatabaseError(context, from.name)
   }
   if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')
@@ -168,7 +168,7 @@ const exits: Readonly<Record<string, ExitName>> = {
 
 /** What stopped a copy, as a fault of this program; anything else as it is. */
 function copyFault(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return databaseFault(error)
+  if (!(error instanceof Error) || !('code' in error)) return databaseErrorOf(error)
   const { name, code, message, cause } = error
   const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}
   if (name === 'CopyError') {
@@ -183,5 +183,5 @@ function copyFault(error: unknown): unknown {
       hint: 'Run the same command again to continue the copy',
     })
   }
-  return databaseFault(error)
+  return databaseErrorOf(error)
 }

@@ -6,7 +6,7 @@ import { noColumns, notAList } from '../command/refusals.ts'
 import { assertNoServer, databaseFile } from '../local-server/database-file.ts'
 import { postgresFlags, postgresOptions } from '../local-server/postgres-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { databaseFault } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -49,7 +49,7 @@ async function replaceKey(context: Context, given: Given): Promise<void> {
     ...(postgres ? { postgres } : { watch }),
     ...(file !== undefined && { encryptionKeyFile: resolve(io.cwd, String(file)) }),
   }).catch((error: unknown) => {
-    throw databaseFault(error)
+    throw databaseErrorOf(error)
   })
   try {
     const trouble = await key.trouble()

@@ -7,8 +7,8 @@ import { notAList } from '../command/refusals.ts'
 import { assertNoServer, databaseFile, inUseFault } from '../local-server/database-file.ts'
 import {
   defaultSnapshotName,
+  findSnapshot,
   snapshotFolder,
-  snapshotNamed,
   snapshotPath,
   snapshotsOf,
 } from '../local-server/snapshots.ts'
@@ -86,14 +86,14 @@ async function save(context: Context, given: Given): Promise<void> {
     utimesSync(part, io.now() / 1000, io.now() / 1000)
     renameSync(part, path)
   }).finally(() => rmSync(part, { force: true }))
-  if (hasChosenForm(settings)) return output.one(snapshotNamed(database, name), shape)
+  if (hasChosenForm(settings)) return output.one(findSnapshot(database, name), shape)
   await output.done(`Saved snapshot ${name} of ${database}`)
 }
 
 async function restore(context: Context, given: Given): Promise<void> {
   const { output, settings } = context
   const database = await databaseFile(context, instead, { mayMiss: true })
-  const { name, path } = snapshotNamed(database, given.arguments['name'])
+  const { name, path } = findSnapshot(database, given.arguments['name'])
   await assertNoServer(context, 'restore a snapshot', database)
   await confirmAt(context, `restore snapshot ${name}`, `to ${database}`, 'Changes made since then are lost.')
   if (settings.dryRun.value) return output.note(`Would restore ${database} to snapshot ${name}`)
@@ -108,7 +108,7 @@ async function restore(context: Context, given: Given): Promise<void> {
 async function remove(context: Context, given: Given): Promise<void> {
   const { output, settings } = context
   const database = await databaseFile(context, instead, { mayMiss: true })
-  const { name, path } = snapshotNamed(database, given.arguments['name'])
+  const { name, path } = findSnapshot(database, given.arguments['name'])
   await confirmAt(context, `delete snapshot ${name}`, `of ${database}`, 'This cannot be undone.')
   if (settings.dryRun.value) return output.note(`Would delete snapshot ${name} of ${database}`)
   rmSync(path)
@@ -127,7 +127,7 @@ async function alone(
   try {
     work(await import('../../server/database/sole-use.ts'))
   } catch (error) {
-    const { databaseFault } = await import('../session/database-fault.ts')
-    throw databaseFault(await inUseFault(context, action, database, error))
+    const { databaseErrorOf } = await import('../session/database-fault.ts')
+    throw databaseErrorOf(await inUseFault(context, action, database, error))
   }
 }

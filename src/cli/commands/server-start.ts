@@ -11,11 +11,11 @@ import { postgresOptions } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { databaseFault } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { lineWriter } from '../terminal/line-writer.ts'
+import { createLineWriter } from '../terminal/line-writer.ts'
 import { removeDeadParts } from '../terminal/part-file.ts'
 
 /** `learnctl server start` */
@@ -81,7 +81,7 @@ async function start(context: Context, given: Given): Promise<void> {
     await removeDeadParts(database)
   }
   const formatLog = await logFormat(context, given)
-  const log = lineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
+  const log = createLineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
   const server = await context
     .serve({
       ...options,
@@ -147,15 +147,15 @@ async function fixedServing({ fixedTime, seedId }: Fixed) {
 async function upgradeBefore(io: Io, database: string): Promise<void> {
   const { upgradeLarge } = await import('../../server/academy.ts')
   await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {
-    throw databaseFault(error)
+    throw databaseErrorOf(error)
   })
 }
 
 /** Tells where an academy is served already; false where it is not. */
 async function tellRunning(context: Context, database: string): Promise<boolean> {
   const { directories, output } = context
-  const { serving } = await import('../local-server/stop-server.ts')
-  const [running] = await serving(context, runningServers(directories.state), database)
+  const { findServers } = await import('../local-server/stop-server.ts')
+  const [running] = await findServers(context, runningServers(directories.state), database)
   if (!running) return false
   await tellStarted(context, database, running.url, {})
   await output.note(`Already running at ${running.url}`)
@@ -192,7 +192,7 @@ function droppedText(count: number, forPeople: boolean): string {
 
 function listenFault(error: unknown, { host, port }: Options): unknown {
   const { code, syscall } = error as { code?: string; syscall?: string }
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseFault(error)
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseErrorOf(error)
   if (code === 'EADDRINUSE') {
     return new CommandError('port_in_use', 'failure', `Port ${port} on ${host} is already in use`, {
       cause: error,

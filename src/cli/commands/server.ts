@@ -26,8 +26,8 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
     examples: ['server status', 'server status -o json'],
     async run(context) {
       context.output.check(shape)
-      const { serving } = await import('../local-server/stop-server.ts')
-      const servers = await serving(context, runningServers(context.directories.state), null)
+      const { findServers } = await import('../local-server/stop-server.ts')
+      const servers = await findServers(context, runningServers(context.directories.state), null)
       await context.output.list([servers], shape)
     },
   },
@@ -71,8 +71,8 @@ async function stop(context: Context): Promise<void> {
     throw new UsageError(`${all.origin.name} and ${named.origin.name} cannot be used together`)
   const database = all.value ? null : (await servedDatabase(context)).name
   const servers = runningServers(directories.state)
-  const { serving, stopServer } = await import('../local-server/stop-server.ts')
-  const running = await serving(context, servers, database)
+  const { findServers, stopServer } = await import('../local-server/stop-server.ts')
+  const running = await findServers(context, servers, database)
   if (running.length === 0) {
     throw new CommandError(
       'not_running',

@@ -49,7 +49,7 @@ async function find(
   isDeleted = false,
 ) {
   const [
-    { directories },
+    { directoriesOf },
     { createProfileStore },
     { readProjectFile },
     { resolveSettings },
@@ -61,7 +61,7 @@ async function find(
     import('../../config/resolve-settings.ts'),
     import('../../config/target.ts'),
   ])
-  const places = directories(io)
+  const places = directoriesOf(io)
   const { config, state } = places
   const profiles = createProfileStore(config, io).read()
   if (noun === 'profiles') {

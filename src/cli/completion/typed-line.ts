@@ -50,7 +50,7 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
       words = []
     } else {
       word ??= empty()
-      at += take(word, line, at, escapesInSingle)
+      at += consume(word, line, at, escapesInSingle)
     }
     redirects = isFile
   }
@@ -61,7 +61,7 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
 /**
  * Adds the character or quoted part at an index to a word; returns how many further characters it consumed.
  */
-function take(word: Word, line: string, at: number, escapesInSingle: boolean): number {
+function consume(word: Word, line: string, at: number, escapesInSingle: boolean): number {
   const character = line[at] ?? ''
   const next = line[at + 1]
   const { quote } = word

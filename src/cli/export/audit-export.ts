@@ -12,7 +12,7 @@ import { queryOf } from '../operation/query.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { hiddenNote } from '../output/formats/format.ts'
 import { exportOptionsOf } from './export-flags.ts'
-import { inOrder } from './record-pages.ts'
+import { withOrder } from './record-pages.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import { expectedRows, type Source, writeExport } from './write-export.ts'
 
@@ -34,7 +34,7 @@ export async function exportAudit(
     given.flags,
   )
   const query = queryOf(filters, given.flags)
-  const input = inOrder({ query: { ...query, limit: maximumPageSize }, signal: io.signal }, 'at')
+  const input = withOrder({ query: { ...query, limit: maximumPageSize }, signal: io.signal }, 'at')
   if (settings.dryRun.value) return showRequest(context, caller.request(list as Operation, input))
   await writeExport(
     context,

@@ -13,7 +13,7 @@ const maxOpenBytes = 3
  * byte order mark of UTF-8 or UTF-16 takes precedence. Throws a ProtocolError on an unknown charset and on
  * invalid bytes.
  */
-export async function* decodedCsv(
+export async function* decodeCsv(
   body: HttpBody | null,
   contentType: string,
   target: Target,

@@ -20,7 +20,7 @@ export interface CsvCounter {
 }
 
 /** Creates a counter with constant memory; `separator` is the character between cells. */
-export function csvCounter(separator = ','): CsvCounter {
+export function createCsvCounter(separator = ','): CsvCounter {
   const between = separator.charCodeAt(0)
   const endOfPlainCell = new RegExp(`[${separator}\\r\\n]`)
   let records = 0

@@ -12,7 +12,7 @@ const fullWidth = '\\xef\\xbc[\\x9d\\x8b\\x8d\\xa0]'
  * Puts a `'` in front of every unguarded cell that a spreadsheet would run as a formula (OWASP CSV
  * Injection), for any of these separators; all other bytes are unchanged. A signed number is not a formula.
  */
-export async function* guardedCsv(
+export async function* guardCsv(
   source: AsyncIterable<Uint8Array>,
   separator: string,
 ): AsyncGenerator<Uint8Array> {

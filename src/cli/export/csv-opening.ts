@@ -3,7 +3,7 @@ import { ProtocolError, type Target } from '../../client/errors.ts'
 import { bareName } from '../../client/foreign/names.ts'
 import { calls } from '../../contract/calls.ts'
 import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
-import { decodedCsv, utf8Only } from './csv-charset.ts'
+import { decodeCsv, utf8Only } from './csv-charset.ts'
 import { cellsIn, separatorOf, withoutMark } from './csv-records.ts'
 
 /** Bytes to check before any are passed on; more until the header is complete. */
@@ -32,7 +32,7 @@ export async function openCsv(
   target: Target,
   encoding?: string,
 ): Promise<OpenedCsv> {
-  const source = decodedCsv(body, headers['content-type'] ?? '', target, encoding)
+  const source = decodeCsv(body, headers['content-type'] ?? '', target, encoding)
   let head = Buffer.alloc(0)
   let whole = false
   let fault: { readonly error: unknown } | null = null

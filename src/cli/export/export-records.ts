@@ -13,7 +13,7 @@ import { judgedList } from '../operation/judged-list.ts'
 import { queryOf } from '../operation/query.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-flags.ts'
-import { inOrder, orderedPages } from './record-pages.ts'
+import { orderedPages, withOrder } from './record-pages.ts'
 import { recordColumns, recordSource } from './record-source.ts'
 import { expectedRows, writeExport } from './write-export.ts'
 
@@ -58,7 +58,7 @@ export async function exportRecords(
     query: { ...query, limit },
     signal: io.signal,
   }
-  if (settings.dryRun.value) return showRequest(context, caller.request(list, inOrder(input, usualOrder)))
+  if (settings.dryRun.value) return showRequest(context, caller.request(list, withOrder(input, usualOrder)))
 
   if (Object.keys(list.filters ?? {}).some((name) => String(query[name] ?? '').includes(','))) {
     const { assertSeveralTaken } = await import('../operation/several-references.ts')

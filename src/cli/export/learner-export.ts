@@ -5,7 +5,7 @@ import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
-import { type CsvCounter, csvCounter } from './csv-counter.ts'
+import { type CsvCounter, createCsvCounter } from './csv-counter.ts'
 import { type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
 import type { RowForm } from './row-encoder.ts'
 import { type ExportTarget, expectedRows, type Source, writeExport } from './write-export.ts'
@@ -60,8 +60,8 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   const csv = openCsv
     ? await openCsv(reply, caller.request(operation, input), encoding)
     : { bytes: reply.body ?? nothing(), separator: ',', headed: true }
-  const received = csvCounter(csv.separator)
-  const counter = kept ? csvCounter(csv.separator) : received
+  const received = createCsvCounter(csv.separator)
+  const counter = kept ? createCsvCounter(csv.separator) : received
   const rowsIn = ({ records }: CsvCounter) => Math.max(0, records() - (csv.headed ? 1 : 0))
 
   async function* counting(counter: CsvCounter, bytes: AsyncIterable<Uint8Array>) {
@@ -78,7 +78,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
       const { filterRecords } = await import('./csv-records.ts')
       source = filterRecords(counting(received, source), kept, csv)
     }
-    if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source, csv.separator)
+    if (remote && !raw) source = (await import('./csv-guard.ts')).guardCsv(source, csv.separator)
     if (bom && !strict) source = marked(source)
     yield* counting(counter, source)
     assertWhole(caller.request(operation, input), reply.headers, rowsIn(received))

@@ -4,7 +4,7 @@ import { ApiError } from '../../client/errors.ts'
 import type { Operation } from '../../contract/operation.ts'
 
 /** Sets the order of a list unless the input has one; null keeps the list's own. */
-export function inOrder(input: AnyInput, order: string | null): AnyInput {
+export function withOrder(input: AnyInput, order: string | null): AnyInput {
   return order === null ? input : { ...input, query: { sort: order, ...input.query } }
 }
 
@@ -23,7 +23,7 @@ export async function* orderedPages(
   const unasked = order !== null && input.query?.['sort'] === undefined
   let begun = false
   try {
-    for await (const page of caller.pages(list, inOrder(input, order))) {
+    for await (const page of caller.pages(list, withOrder(input, order))) {
       begun = true
       yield page
     }

@@ -1,4 +1,4 @@
-import { nearest } from '../../codec/nearest.ts'
+import { findNearest } from '../../codec/nearest.ts'
 import type { Column } from '../dataset/column.ts'
 import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -109,7 +109,7 @@ function plainName(text: string): string {
 function unknown({ columns }: Dataset, names: readonly string[], lead: string): UsageError {
   const [first = ''] = names
   const valid = columns.map(({ name }) => name)
-  const near = nearest(first, valid)
+  const near = findNearest(first, valid)
   return new UsageError(
     `${lead} ${names.length === 1 ? 'an unknown column' : `${names.length} unknown columns`}: ${quoted(names)}`,
     {

@@ -106,7 +106,7 @@ export interface LineWriter {
 }
 
 /** A writer of lines to a journal, which it opens for the first. */
-export function lineWriter(path: string): LineWriter {
+export function createLineWriter(path: string): LineWriter {
   let file: number | null = null
   let fault: Error | null = null
   let waiting: string[] = []

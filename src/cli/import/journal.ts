@@ -8,10 +8,10 @@ import { makeDirectory } from '../../config/make-directory.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import {
+  createLineWriter,
   type ImportIdentity,
   journalOf,
   journalPath,
-  lineWriter,
   readLines,
   replaceLines,
 } from './journal-file.ts'
@@ -162,7 +162,7 @@ function journalAt(
   entries: Entries,
   resumed: number | null,
 ): Journal {
-  const lines = lineWriter(path)
+  const lines = createLineWriter(path)
   const before = new Map(entries.begun)
   /** Units that this process has begun, and has no answer to. */
   const open = new Set<number>()

@@ -23,7 +23,7 @@ export async function databaseFile(
     return realpathSync(name)
   } catch {
     if (mayMiss) return name
-    throw (await import('../session/missing-database.ts')).missingDatabase(context, name)
+    throw (await import('../session/missing-database.ts')).missingDatabaseError(context, name)
   }
 }
 
@@ -31,11 +31,11 @@ export async function databaseFile(
  * Throws a CommandError if a server is running for a database; `action` is what cannot be done, verb first.
  */
 export async function assertNoServer(context: Context, action: string, database: string): Promise<void> {
-  const { serving } = await import('./stop-server.ts')
+  const { findServers } = await import('./stop-server.ts')
   const servers = runningServers(context.directories.state)
   const listed = (await servers.list()).filter((server) => isSame(server.database, database))
   for (const { database: name } of listed) {
-    const [server] = await serving(context, servers, name)
+    const [server] = await findServers(context, servers, name)
     if (server) throw served(action, name, server.url, server.pid)
   }
 }

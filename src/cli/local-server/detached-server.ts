@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { shellWord } from '../../codec/shell-word.ts'
-import { makeDirectory, unwritable } from '../../config/make-directory.ts'
+import { makeDirectory, unwritableError } from '../../config/make-directory.ts'
 import { readRegularFile } from '../../config/read-file.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -70,7 +70,7 @@ function openLog(path: string): number {
   try {
     return openSync(path, 'a', 0o600)
   } catch (error) {
-    throw unwritable(path, error, 'XDG_STATE_HOME')
+    throw unwritableError(path, error, 'XDG_STATE_HOME')
   }
 }
 

@@ -8,7 +8,7 @@ import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { machine } from '../terminal/part-file.ts'
+import { machineId } from '../terminal/part-file.ts'
 
 /** Maximum names of the temporary directory to look at. */
 const maxNames = 10_000
@@ -27,7 +27,7 @@ export interface RunDirectory {
  * Creates the directory of this run in the temporary directory; its name identifies the process and machine.
  */
 export async function makeRunDirectory(): Promise<RunDirectory> {
-  const path = await makeIn(tmpdir(), `${lead}${await machine()}_${process.pid}_`)
+  const path = await makeIn(tmpdir(), `${lead}${await machineId()}_${process.pid}_`)
   return {
     path,
     async keep() {
@@ -63,7 +63,7 @@ async function makeIn(directory: string, prefix: string): Promise<string> {
  * process of this machine. Ignores all errors.
  */
 export async function removeDeadRuns(): Promise<void> {
-  const here = await machine()
+  const here = await machineId()
   let directory: Dir | undefined
   try {
     // Synchronously, to avoid a promise for each of thousands of names.

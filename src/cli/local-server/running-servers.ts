@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
-import { makeDirectory, unwritable } from '../../config/make-directory.ts'
+import { makeDirectory, unwritableError } from '../../config/make-directory.ts'
 import { readRegularFile } from '../../config/read-file.ts'
 
 /** Maximum size of an entry. */
@@ -48,7 +48,7 @@ export function runningServers(stateDirectory: string): RunningServers {
       makeDirectory(directory, 'XDG_STATE_HOME')
       const path = fileOf(server.pid)
       await writeFile(path, `${JSON.stringify(server)}\n`, { mode: 0o600 }).catch((error: unknown) => {
-        throw unwritable(path, error, 'XDG_STATE_HOME')
+        throw unwritableError(path, error, 'XDG_STATE_HOME')
       })
     },
     async list() {

@@ -45,7 +45,7 @@ export function snapshotsOf(database: string): Snapshot[] {
 }
 
 /** Returns the snapshot with this name; the newest without a name. Throws a CommandError if there is none. */
-export function snapshotNamed(database: string, name: string | undefined): Snapshot {
+export function findSnapshot(database: string, name: string | undefined): Snapshot {
   const snapshots = snapshotsOf(database)
   if (name !== undefined) snapshotPath(database, name)
   const found = name === undefined ? snapshots[0] : snapshots.find((each) => each.name === name)

@@ -10,7 +10,7 @@ const pollMs = 50
  * Returns the servers of a database, or of all if null, that answer; deletes the entries of others. A dry run
  * sends nothing and returns all entries.
  */
-export async function serving(
+export async function findServers(
   context: Pick<Context, 'io' | 'settings'>,
   servers: RunningServers,
   database: string | null,

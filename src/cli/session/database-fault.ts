@@ -14,7 +14,7 @@ const codesByKind: Readonly<Record<string, readonly [code: string, exit: ExitNam
 }
 
 /** Converts a DatabaseError of the server to a CommandError; returns other errors unchanged. */
-export function databaseFault(error: unknown): unknown {
+export function databaseErrorOf(error: unknown): unknown {
   // instanceof would load the server.
   if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
   const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { nearest } from '../../codec/nearest.ts'
+import { findNearest } from '../../codec/nearest.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
@@ -18,14 +18,14 @@ const magic = 'SQLite format 3\0'
  * Returns the error for a missing database; it suggests the nearest ones in its directory, and the local
  * profile's.
  */
-export function missingDatabase(
+export function missingDatabaseError(
   { profiles }: { readonly profiles: ProfileStore },
   database: string,
   origin?: Origin,
 ): CommandError {
   const folder = dirname(database)
   const files = databasesIn(folder)
-  const near = nearest(basename(database), files)
+  const near = findNearest(basename(database), files)
   const known = profiles.read().profiles[localProfile]
   const local = known && isLocal(known) && known.database !== database ? known.database : null
   const own = local !== null && isDatabase(local) ? local : null

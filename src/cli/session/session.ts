@@ -13,7 +13,7 @@ import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { databaseFault, databaseMissing } from './database-fault.ts'
+import { databaseErrorOf, databaseMissing } from './database-fault.ts'
 import type { CallerParts } from './open-caller.ts'
 
 /** Options for opening a local academy. */
@@ -135,9 +135,9 @@ export function createSession(
       if (academy.created && !silent) await note(io, `Created an academy in ${database}`)
       return academy
     } catch (error) {
-      const fault = databaseFault(error)
+      const fault = databaseErrorOf(error)
       if (!(fault instanceof CommandError) || fault.code !== databaseMissing) throw fault
-      throw (await import('./missing-database.ts')).missingDatabase({ profiles }, database, origin)
+      throw (await import('./missing-database.ts')).missingDatabaseError({ profiles }, database, origin)
     }
   }
 
@@ -213,7 +213,7 @@ export function createSession(
   }
 
   async function missing(remote: RemoteTarget): Promise<never> {
-    throw (await import('./sign-in-command.ts')).missingCredential(remote, profiles.read())
+    throw (await import('./sign-in-command.ts')).missingCredentialError(remote, profiles.read())
   }
 
   function secrets(): string[] {

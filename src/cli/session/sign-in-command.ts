@@ -30,7 +30,7 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
 }
 
 /** Returns the error for a platform without a credential; it suggests another profile that has one. */
-export function missingCredential(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
+export function missingCredentialError(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
   const { url, withheld } = target
   const { origin } = new URL(url)
   const other = Object.entries(profiles).find(

@@ -85,7 +85,7 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
     challenge: masked,
   })
   await showRequest(context, { method: 'GET', url: address, headers: {} })
-  await tellLookUp(context, url)
+  await reportLookup(context, url)
 }
 
 async function showDevice(context: Context, { url }: SignInPlace, client: OAuthClient): Promise<void> {
@@ -99,9 +99,9 @@ async function showDevice(context: Context, { url }: SignInPlace, client: OAuthC
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: form.toString(),
   })
-  await tellLookUp(context, url)
+  await reportLookup(context, url)
 }
 
-async function tellLookUp({ output }: Context, url: string): Promise<void> {
+async function reportLookup({ output }: Context, url: string): Promise<void> {
   await output.note(`The endpoint and default scopes may differ, because ${metadataUrl(url)} is read first`)
 }

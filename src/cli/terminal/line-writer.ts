@@ -28,7 +28,7 @@ const pipeCapacity = 64 * 1024
  *
  * @param dropped returns the line, with its LF, that replaces a number of dropped lines
  */
-export function lineWriter(
+export function createLineWriter(
   stream: Output,
   dropped: (count: number) => string,
   { everyMs = 100, maxWaiting = 1024 * 1024, closeTimeoutMs = 1000 }: Pace = {},
@@ -38,7 +38,7 @@ export function lineWriter(
   let written: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  function taken(): string {
+  function takeWaiting(): string {
     process.off('exit', last)
     const text = lost > 0 ? waiting + dropped(lost) : waiting
     waiting = ''
@@ -51,7 +51,7 @@ export function lineWriter(
     timer = undefined
     // Write one piece at a time: the stream's own buffer has no bound.
     if (written || waiting === '') return
-    written = write(stream, taken())
+    written = write(stream, takeWaiting())
       .catch(() => {})
       .then(() => {
         written = undefined
@@ -61,7 +61,7 @@ export function lineWriter(
 
   // Registered only while lines wait, so that a writer that is not closed leaves no listener.
   function last(): void {
-    stream.write(taken())
+    stream.write(takeWaiting())
   }
 
   return {

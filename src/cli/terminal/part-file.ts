@@ -11,7 +11,7 @@ const maxNames = 10_000
 
 /** Returns a temporary path beside `path`; its name identifies the process and machine that write it. */
 export async function partPath(path: string, pid = process.pid): Promise<string> {
-  return `${path}.${await machine()}_${pid}_${randomBytes(6).toString('hex')}.part`
+  return `${path}.${await machineId()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
 
 /** Error codes of file systems without hard links. */
@@ -56,7 +56,7 @@ export async function placePart(
  * user whose names identify an ended process of this machine. Ignores all errors.
  */
 export async function removeDeadParts(path: string): Promise<void> {
-  const [directory, here] = [dirname(path), await machine()]
+  const [directory, here] = [dirname(path), await machineId()]
   try {
     let left = maxNames
     for await (const { name } of await opendir(directory, { bufferSize: 1024 })) {
@@ -74,7 +74,7 @@ export async function removeDeadParts(path: string): Promise<void> {
 }
 
 /** Identifies this machine, or this container, within which process ids are unique. */
-export async function machine(): Promise<string> {
+export async function machineId(): Promise<string> {
   const processes = await readlink('/proc/self/ns/pid').catch(() => '')
   return createHash('sha256').update(`${hostname()} ${processes}`).digest('hex').slice(0, 12)
 }

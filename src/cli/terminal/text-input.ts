@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { NotUtf8Error, utf8Text } from '../../codec/unicode-text.ts'
+import { decodeUtf8, NotUtf8Error } from '../../codec/unicode-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import { UsageError } from './errors.ts'
 import type { Io } from './io.ts'
@@ -49,7 +49,7 @@ async function readText({ signal }: Io, stream: Readable, name: string): Promise
     chunks.push(bytes)
   }
   try {
-    return utf8Text(Buffer.concat(chunks))
+    return decodeUtf8(Buffer.concat(chunks))
   } catch (error) {
     if (!(error instanceof NotUtf8Error)) throw error
     throw new UsageError(`Cannot read ${inSentence(name)}: ${error.message}`, {

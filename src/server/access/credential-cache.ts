@@ -21,7 +21,7 @@ interface Entry<Found> {
 }
 
 /** Creates a credential cache; `nowMs` must be monotonic. */
-export function credentialCache<Found extends object>(
+export function createCredentialCache<Found extends object>(
   nowMs: () => number = () => performance.now(),
 ): CredentialCache<Found> {
   const known = new Map<string, Entry<Found>>()

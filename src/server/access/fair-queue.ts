@@ -32,7 +32,7 @@ interface Group {
 /**
  * Creates a queue that runs `atOnce` pieces of work at a time, and lets each group have `longest` waiting.
  */
-export function fairQueue({ atOnce, longest }: { atOnce: number; longest: number }): FairQueue {
+export function createFairQueue({ atOnce, longest }: { atOnce: number; longest: number }): FairQueue {
   const groups = new Map<string, Group>()
   let running = 0
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { clientGone, tooMany } from '../problem/problem-error.ts'
-import { fairQueue, QueueFullError } from './fair-queue.ts'
+import { createFairQueue, QueueFullError } from './fair-queue.ts'
 import type { PasswordCost } from './password-hash.ts'
 import type { Principal } from './principal.ts'
 
@@ -42,7 +42,7 @@ const hashing = () => import('./password-hash.ts')
 
 /** Creates the passwords of an app, with as many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  const queue = fairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), longest })
+  const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), longest })
 
   async function inTurn<Result>(
     { group, member, hasLeft }: PasswordCaller,

@@ -1,6 +1,6 @@
 import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
 import type { Call } from '../http/handler.ts'
-import { preferred } from '../http/negotiation.ts'
+import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { periodOf } from './analytics-period.ts'
@@ -50,7 +50,7 @@ async function streamed(
 
 /** What the client likes best of what there is; JSON where it names nothing of that (RFC 9110 §12.5.1). */
 function formatFor(accept: string | null): Format {
-  const type = accept === null ? undefined : preferred(accept, [...formatOf.keys()])
+  const type = accept === null ? undefined : choosePreferred(accept, [...formatOf.keys()])
   return formatOf.get(type ?? '') ?? 'json'
 }
 

@@ -4,9 +4,9 @@ import type { Cell, Database, Store } from '../database/database.ts'
 import { copySetting } from '../database/unfinished-copy.ts'
 import { insertRows, readTable, timesOf } from './batches.ts'
 import { compareTable } from './compare.ts'
-import { emptyAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
+import { clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 import { CopyError } from './copy-error.ts'
-import { type CopiedTable, copiedTables } from './tables.ts'
+import { type CopiedTable, listCopiedTables } from './tables.ts'
 
 /** An academy at one end of a copy, and its name in messages. */
 export interface CopyEnd {
@@ -47,7 +47,7 @@ export interface CopySummary {
  * the next call continues after an interruption. Throws CopyError, and errors of the databases.
  */
 export async function copyAcademy(options: CopyOptions): Promise<CopySummary> {
-  const tables = await copiedTables(options.model)
+  const tables = await listCopiedTables(options.model)
   return options.from.database.read(async (view) => copyFrom(view, tables, options))
 }
 
@@ -112,7 +112,7 @@ async function begin(
   const mark = { from: from.shown, firstUser, table: tables[0]?.name ?? null, after: null, rows: 0 }
   await to.database.write(async (transaction) => {
     await requireNew(transaction, to.shown, model, tables)
-    await emptyAcademy(transaction, tables)
+    await clearAcademy(transaction, tables)
     await setMark(transaction, mark)
   })
   return mark

@@ -42,7 +42,7 @@ async function heldIn(academy: Database, model: Database, names: readonly string
 }
 
 /** Deletes the initial content of a new academy. */
-export async function emptyAcademy(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
+export async function clearAcademy(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
   for (const { name } of tables.toReversed()) await academy.run(sql`delete from ${raw(name)}`)
 }
 

@@ -25,7 +25,7 @@ interface Column extends Row {
  * Returns all tables except derived ones, each after those that it references. They are those of `model`, an
  * academy of this version in SQLite, for any kind of source.
  */
-export async function copiedTables(model: Database): Promise<CopiedTable[]> {
+export async function listCopiedTables(model: Database): Promise<CopiedTable[]> {
   const found = await model.all<Row & { name: string }>(
     sql`select name from pragma_table_list where schema = 'main' and type = 'table' order by name`,
   )

@@ -113,7 +113,7 @@ export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => 
 }
 
 /** Removes the answers of questions, for learners. */
-export function forLearner(lesson: Lesson): Lesson {
+export function hideAnswers(lesson: Lesson): Lesson {
   return {
     ...lesson,
     assessments: lesson.assessments.map((assessment) => ({

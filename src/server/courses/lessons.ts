@@ -16,7 +16,7 @@ import { makeRoom, nextPlace } from './lesson-places.ts'
 import {
   contentOf,
   findLesson,
-  forLearner,
+  hideAnswers,
   type LessonRow,
   lessonColumns,
   toLesson,
@@ -163,5 +163,5 @@ async function requireOpenCourseId(
 
 function show(call: Call, row: LessonRow): Lesson {
   const lesson = toLesson(row)
-  return isRole(call, 'learner') ? forLearner(lesson) : lesson
+  return isRole(call, 'learner') ? hideAnswers(lesson) : lesson
 }

@@ -62,7 +62,7 @@ export async function oweFirstKey(database: Database): Promise<void> {
 }
 
 /** Records that a first key exists, in the transaction that creates it; false if none was owed. */
-export async function keyGiven(database: Database): Promise<boolean> {
+export async function recordKeyGiven(database: Database): Promise<boolean> {
   return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
 }
 

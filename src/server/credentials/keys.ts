@@ -64,7 +64,7 @@ export const keyRoutes = routesOf(keys, {
       input.scopes,
       grantable[owner.role].filter((scope) => principal.scopes.includes(scope)),
     )
-    const expiresAt = input.expiresAt === undefined ? aYearAfter(now) : input.expiresAt
+    const expiresAt = input.expiresAt === undefined ? addYear(now) : input.expiresAt
     if (expiresAt !== null && expiresAt <= now) {
       throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
     }
@@ -96,7 +96,7 @@ export async function findKey(database: Database, keyId: string, ownerId?: strin
 }
 
 /** Returns the default expiry of a key created at a time, ISO 8601 in UTC: the same day of the next year. */
-export function aYearAfter(now: string): string {
+export function addYear(now: string): string {
   const date = new Date(now)
   date.setUTCFullYear(date.getUTCFullYear() + 1)
   return date.toISOString()

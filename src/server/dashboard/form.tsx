@@ -1,5 +1,5 @@
 import type { Child, JSX } from 'hono/jsx'
-import { once } from '../http/idempotency.ts'
+import { runOnce } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -53,7 +53,7 @@ export function doneOnce(
   const { path, now } = request
   const sent = { userId: user.id, method: 'POST', path, key, bytes: new Uint8Array(), now }
   return writeFor(signedIn, (inside) =>
-    once(
+    runOnce(
       inside.database,
       sent,
       () => work(inside),

@@ -1,7 +1,7 @@
 import { isDay } from '../../codec/time-text.ts'
 import { type Key, keys, type NewKey } from '../../contract/keys.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
-import { aYearAfter, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
+import { addYear, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { invalid } from '../problem/problem-error.ts'
@@ -201,7 +201,7 @@ function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
 
 /** The last day of a key, unless another is asked for. */
 function usualDay(now: Date): string {
-  return aYearAfter(now.toISOString()).slice(0, 10)
+  return addYear(now.toISOString()).slice(0, 10)
 }
 
 /** What stands in the field; undefined before anybody has filled in the form. */

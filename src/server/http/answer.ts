@@ -6,12 +6,11 @@ import { type Database, NotMet, type Transaction } from '../database/database.ts
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
-import { answeredBefore, type IdempotentRequest, readIdempotencyKey } from './idempotency.ts'
+import { answeredBefore, type IdempotentRequest, readIdempotencyKey, writeOnce } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
-import { handlingOf, withHandling } from './preference.ts'
 import type { Refused } from './refusal.ts'
 import { isRecorded } from './refusal-bounds.ts'
-import { type Reply, successOf } from './reply.ts'
+import { handlingOf, type Reply, successOf, withHandling } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
   type Answered,
@@ -23,9 +22,8 @@ import {
   originOf,
   type RateLimits,
   type RequestContext,
-  refused,
+  refusalOf,
 } from './request-context.ts'
-import { writeOnce } from './write-once.ts'
 
 /** A request to an operation: what it asks for, and what it is answered with. */
 interface OperationRequest {
@@ -53,7 +51,7 @@ export async function answer(
     const reply = await replyTo(request, caller)
     outcome = { reply, cause: reply.cause }
   } catch (error) {
-    outcome = refused(context, error)
+    outcome = refusalOf(context, error)
   }
   const principal = caller?.principal
   const { code } = outcome.reply

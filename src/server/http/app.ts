@@ -20,7 +20,7 @@ import {
   maxUrlBytes,
   type RequestContext,
   rateLimitsOf,
-  refused,
+  refusalOf,
 } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
 
@@ -63,7 +63,7 @@ export function createApp(
     try {
       answered = await answerTo(context)
     } catch (error) {
-      answered = refused(context, error)
+      answered = refusalOf(context, error)
     }
     const { reply, principal } = answered
     // Drop cached credentials after a write, before its response is sent.
@@ -127,7 +127,7 @@ export function answererOf(
     const fault = faultBefore(app, context, found)
     if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {
-      return refused(context, fault, found?.place.endpoint?.refuse)
+      return refusalOf(context, fault, found?.place.endpoint?.refuse)
     }
     const { place, params } = found
     return place.route

@@ -52,7 +52,7 @@ export async function runBatch(
       results.push({ index, status: created ? 201 : 200, ...told })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      const result = refused(index, error, room)
+      const result = refusalOf(index, error, room)
       room -= result.errors?.length ?? 0
       results.push(result)
     }
@@ -74,7 +74,7 @@ export async function upsert(
   return updated.version === version ? { id, created: false, code: 'unchanged' } : { id, created: false }
 }
 
-function refused(index: number, error: ProblemError, room: number): Result {
+function refusalOf(index: number, error: ProblemError, room: number): Result {
   const { status, code, message, errors, members } = error
   const { id } = members
   return {

@@ -5,12 +5,12 @@ import type { Reply } from './reply.ts'
 import {
   type Answered,
   type AppOptions,
-  attempt,
   type Bucket,
   count,
   type RateLimits,
   type Refuse,
   type RequestContext,
+  replyTo,
 } from './request-context.ts'
 
 /** A request to an endpoint that is not an operation of the API: a page, or a part of OAuth. */
@@ -85,7 +85,7 @@ export async function answerEndpoint(
     if (!countsItself) count(limits, bucket)
     return handled.reply()
   }
-  const outcome = await attempt(request, work, refuse)
+  const outcome = await replyTo(request, work, refuse)
   const { code } = outcome.reply
   if (principal && isRecorded(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')

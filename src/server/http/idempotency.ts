@@ -1,8 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag'
+import type { Operation } from '../../contract/operation.ts'
 import { fingerprint } from '../access/secret.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Database, Row, Store, Transaction } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import type { Call } from './handler.ts'
 import type { Reply } from './reply.ts'
+import { problemReply, type RequestContext } from './request-context.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 const neverKept: readonly number[] = [401, 403, 429]
@@ -46,7 +49,7 @@ export function readIdempotencyKey(header: string): string {
  * @param work errors roll the transaction back
  * @param keep removes secrets from the stored response
  */
-export async function once(
+export async function runOnce(
   database: Database,
   request: IdempotentRequest,
   work: () => Promise<Reply>,
@@ -141,4 +144,51 @@ function replay(kept: RecordRow, print: string): Reply {
   }
   const headers = JSON.parse(kept.headers) as Record<string, string>
   return { status: kept.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: kept.body }
+}
+
+/**
+ * Does the work of a repeatable request once, in a transaction, and repeats the same reply. An error's reply
+ * is stored too, in a second transaction after the rollback.
+ *
+ * @param allowedIn returns the call in a transaction; throws if the caller has lost access
+ */
+export async function writeOnce(
+  database: Store,
+  context: RequestContext,
+  operation: Operation,
+  request: IdempotentRequest,
+  allowedIn: (transaction: Transaction) => Promise<Call>,
+  work: (call: Call) => Promise<Reply>,
+): Promise<Reply> {
+  const kept = (reply: Reply) => withoutSecret(operation, reply)
+  try {
+    return await database.write(async (transaction) => {
+      const call = await allowedIn(transaction)
+      return runOnce(transaction, request, () => work(call).catch(refuse), kept)
+    })
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    const refusal = problemReply(error.fault, context)
+    return database.write((transaction) => runOnce(transaction, request, async () => refusal, kept))
+  }
+}
+
+/** An error of the work, which is stored; errors of the caller or the key are not. */
+class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly fault: ProblemError
+
+  constructor(fault: ProblemError) {
+    super(fault.message, { cause: fault })
+    this.fault = fault
+  }
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof ProblemError ? new Refused(error) : error
+}
+
+function withoutSecret({ secret }: Operation, reply: Reply): Reply {
+  if (!secret || typeof reply.body !== 'string' || reply.status >= 400) return reply
+  return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
 }

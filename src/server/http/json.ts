@@ -55,7 +55,7 @@ function reasonFor(text: string): string {
  * and text that is not well-formed Unicode or contains U+0000 (which SQLite would silently change or
  * truncate, and PostgreSQL refuses).
  */
-export function structuralFaults(body: unknown): Faults {
+export function findStructuralFaults(body: unknown): Faults {
   const faults = new Faults()
   const path: PropertyKey[] = []
 

@@ -5,7 +5,10 @@ import { parseAccept } from 'hono/utils/accept'
  * accepts none. Ignores case. The most specific matching range decides the quality of an offer; equal ones
  * are ordered by specificity, then as offered.
  */
-export function preferred<Offer extends string>(header: string, offers: readonly Offer[]): Offer | undefined {
+export function choosePreferred<Offer extends string>(
+  header: string,
+  offers: readonly Offer[],
+): Offer | undefined {
   const ranges = parseAccept(header)
   const places = new Map<string, number>()
   for (const [place, { type }] of ranges.entries()) {

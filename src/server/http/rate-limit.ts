@@ -29,16 +29,16 @@ interface Bucket {
 const maxBuckets = 10_000
 
 /** Creates a token bucket rate limit. */
-export function rateLimit(perMinute: number, now: () => Date): RateLimit {
-  return { perMinute, ...tokenBuckets(perMinute, 60_000, now) }
+export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
+  return { perMinute, ...createTokenBuckets(perMinute, 60_000, now) }
 }
 
 /**
  * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
  * full.
  */
-export function tokenBuckets(holds: number, refillMs: number, now: () => Date): TokenBuckets {
-  const buckets = lruCache<Bucket>(maxBuckets)
+export function createTokenBuckets(holds: number, refillMs: number, now: () => Date): TokenBuckets {
+  const buckets = createLruCache<Bucket>(maxBuckets)
   const perMs = holds / refillMs
 
   function bucketOf(name: string): Bucket {
@@ -76,7 +76,7 @@ interface LruCache<Value> {
 }
 
 /** Creates a cache of at most `most` values. Relies on the insertion order of Map. */
-function lruCache<Value>(maxEntries: number): LruCache<Value> {
+function createLruCache<Value>(maxEntries: number): LruCache<Value> {
   const values = new Map<string, Value>()
   let newest: string | undefined
 

@@ -1,4 +1,4 @@
-import { type RateLimit, rateLimit } from './rate-limit.ts'
+import { createRateLimit, type RateLimit } from './rate-limit.ts'
 
 /** Limits how many refusals the audit log records, and counts the others. */
 export interface RefusalBounds {
@@ -32,7 +32,11 @@ const recordedCodes: ReadonlySet<string> = new Set([
 
 /** Creates the limits of an app. */
 export function refusalBounds(now: () => Date): RefusalBounds {
-  return { each: rateLimit(perMinute.each, now), all: rateLimit(perMinute.all, now), unrecorded: 0 }
+  return {
+    each: createRateLimit(perMinute.each, now),
+    all: createRateLimit(perMinute.all, now),
+    unrecorded: 0,
+  }
 }
 
 /** True if the audit log may record one more refusal of this user or network. */

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../contract/http.ts'
 import { type Attempts, attemptsIn } from '../access/attempts.ts'
-import { type CredentialCache, credentialCache } from '../access/credential-cache.ts'
+import { type CredentialCache, createCredentialCache } from '../access/credential-cache.ts'
 import type { Credential } from '../access/identify.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
@@ -12,7 +12,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError, problemOf, tooMany, unavailable } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
-import { type RateLimit, rateLimit, type TokenBuckets, tokenBuckets } from './rate-limit.ts'
+import { createRateLimit, createTokenBuckets, type RateLimit, type TokenBuckets } from './rate-limit.ts'
 import { type RefusalBounds, refusalBounds } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
 
@@ -149,17 +149,17 @@ export const everyHeader = {
 export function rateLimitsOf(app: AppOptions): RateLimits {
   const { database, perMinute, now, elapsedMs, passwordCost } = app
   const inbox = app.inboxPerDay ?? inboxPerDay
-  const requests = () => rateLimit(perMinute, now)
+  const requests = () => createRateLimit(perMinute, now)
   return {
     requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
-    failures: rateLimit(failedCredentialsPerMinute, now),
+    failures: createRateLimit(failedCredentialsPerMinute, now),
     signIns: attemptsIn(database, now),
     passwords: passwordsOf(passwordCost),
-    credentials: credentialCache(elapsedMs),
+    credentials: createCredentialCache(elapsedMs),
     refusals: refusalBounds(now),
     inbox: {
-      deliveries: tokenBuckets(inbox.deliveries, dayMs, now),
-      bytes: tokenBuckets(inbox.bytes, dayMs, now),
+      deliveries: createTokenBuckets(inbox.deliveries, dayMs, now),
+      bytes: createTokenBuckets(inbox.bytes, dayMs, now),
     },
   }
 }
@@ -168,7 +168,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
 export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
 
 /** Runs the work and returns its reply, or the response to its error. */
-export async function attempt(
+export async function replyTo(
   context: RequestContext,
   work: () => Reply | Promise<Reply>,
   refuse: Refuse = problemReply,
@@ -177,12 +177,12 @@ export async function attempt(
     const reply = await work()
     return { reply, cause: reply.cause }
   } catch (error) {
-    return refused(context, error, refuse)
+    return refusalOf(context, error, refuse)
   }
 }
 
 /** Returns the response to any error. */
-export function refused(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
+export function refusalOf(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
   const fault = faultOf(error)
   return { reply: refuse(fault, context), cause: fault.cause }
 }

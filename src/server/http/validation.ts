@@ -9,7 +9,7 @@ import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
-import { maxMembers, mergePatch, pointerOf, structuralFaults, unsound } from './json.ts'
+import { findStructuralFaults, maxMembers, mergePatch, pointerOf, unsound } from './json.ts'
 
 /**
  * Returns the complete resource of a body: null means the default, unchanged read-only fields are ignored,
@@ -69,7 +69,7 @@ function structureFaults(body: unknown, fields: object): Faults {
     addUnknownFields(faults, unknown, Object.keys(fields), [])
     throw invalid(faults.reported, faults.more)
   }
-  const faults = structuralFaults(body)
+  const faults = findStructuralFaults(body)
   if (faults.reported.some(({ code }) => code === 'too_deep' || code === 'too_many')) {
     throw invalid(faults.reported, faults.more)
   }

@@ -5,7 +5,7 @@ import type { Call } from '../http/handler.ts'
 import { OutgoingError, type OutgoingTrouble } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
-import { probes, verdict } from './probes.ts'
+import { probes, readProbeResponse } from './probes.ts'
 
 type Check = IntegrationCheck['checks'][number]
 type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>
@@ -59,7 +59,7 @@ async function connectionChecks(
   const request = token === undefined ? { ...probe.request, headers: {} } : probe.request
   try {
     const answer = await outgoing({ ...request, timeoutMs, maximumBytes })
-    const { isAccepted, detail } = verdict(answer, probe)
+    const { isAccepted, detail } = readProbeResponse(answer, probe)
     const { host } = new URL(request.url)
     return [
       check('connection', 'ok', `${host} answers`),

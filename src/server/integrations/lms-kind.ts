@@ -1,4 +1,4 @@
-import { nearest } from '../../codec/nearest.ts'
+import { findNearest } from '../../codec/nearest.ts'
 import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 
@@ -7,7 +7,7 @@ export function requireKind(kind: string): LmsKind {
   const known = lmsKinds.find((each) => each === kind)
   if (known) return known
   const others = lmsKinds.slice(0, -1).join(', ')
-  const meant = nearest(kind, lmsKinds)
+  const meant = findNearest(kind, lmsKinds)
   throw new ProblemError(
     'not_found',
     `${notFoundDetail('LMS kind', kind)} It must be ${others} or ${lmsKinds.at(-1)}.${meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''}`,

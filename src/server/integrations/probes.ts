@@ -57,7 +57,7 @@ export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) 
 }
 
 /** Reads a response: the owner of the token, or why it was refused, as a clause. */
-export function verdict(
+export function readProbeResponse(
   { status, headers, body }: OutgoingResponse,
   { ownerOf }: Probe,
 ): { readonly isAccepted: boolean; readonly detail: string } {

@@ -8,7 +8,7 @@ import { allEndpoints } from '../endpoints.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
-import { sealingWith } from '../sealing/sealing.ts'
+import { createSealing } from '../sealing/sealing.ts'
 import { type FromThread, piecesAhead, type ThreadData, type ToThread } from './message.ts'
 
 // A thread of the server: it answers requests as the server itself does, on a connection of its own that only reads.
@@ -26,7 +26,7 @@ const pouring = new Map<number, Pouring>()
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const app = openDatabase().then((database) => {
   // No row read here is a secret, and no request leaves this thread.
-  const others = { sealing: sealingWith(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
+  const others = { sealing: createSealing(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
   return { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
 })
 const operations = app.then((opened) => answererOf(opened, (target) => routesFor(resourceIn(target)), []))

@@ -7,7 +7,7 @@ import { type IssuedTokens, type Issuing, openGrant, writingOf } from './grant-t
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { requireVerifier } from './pkce.ts'
-import { givableScopes } from './scope-text.ts'
+import { grantableScopesOf } from './scope-text.ts'
 
 const lastsMs = 60_000
 
@@ -84,7 +84,7 @@ export async function exchangeCode(
     )
   }
   requireVerifier(verifier, row.code_challenge)
-  const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
+  const scopes = grantableScopesOf(JSON.parse(row.scopes) as Scope[], row.role)
   const { grantId, tokens } = await openGrant(issuing, { client, userId: row.user_id, scopes })
   await database.run(sql`update authorization_codes set grant_id = ${grantId} where hash = ${hash}`)
   return tokens

@@ -5,10 +5,10 @@ import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { findClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, printable } from './oauth-error.ts'
-import { parameter, requiredParameter } from './parameter.ts'
+import { readParameter, readRequiredParameter } from './parameter.ts'
 import { challengeOf } from './pkce.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
-import { askedScopes } from './scope-text.ts'
+import { parseScopes } from './scope-text.ts'
 
 /** The client that gets the response, and its state. */
 export interface Recipient {
@@ -47,15 +47,15 @@ export function authorizationRequestOf(
   { query }: EndpointRequest,
   { client }: Recipient,
 ): AuthorizationRequest {
-  parameter(query, 'state')
-  const type = requiredParameter(query, 'response_type')
+  readParameter(query, 'state')
+  const type = readRequiredParameter(query, 'response_type')
   if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
-  const mode = parameter(query, 'response_mode')
+  const mode = readParameter(query, 'response_mode')
   if (mode !== undefined && mode !== 'query') {
     throw new OAuthError('invalid_request', 'The response_mode must be query.')
   }
   const codeChallenge = challengeOf(query, client.isPublic)
-  return { codeChallenge, prompts: promptsOf(query), scopes: askedScopes(parameter(query, 'scope')) }
+  return { codeChallenge, prompts: promptsOf(query), scopes: parseScopes(readParameter(query, 'scope')) }
 }
 
 /** Redirects the browser to the client: 303, with the issuer (RFC 9207) and the state. */
@@ -74,7 +74,7 @@ export function answerClient(
 
 function readOrRefuse(query: URLSearchParams, name: string): string {
   try {
-    return requiredParameter(query, name)
+    return readRequiredParameter(query, name)
   } catch (error) {
     throw error instanceof OAuthError ? unanswerable(error.message) : error
   }
@@ -98,7 +98,7 @@ type Prompt = (typeof promptValues)[number]
  * another account there. Throws `invalid_request` for an unsupported combination.
  */
 function promptsOf(query: URLSearchParams): readonly Prompt[] {
-  const given = parameter(query, 'prompt')?.split(' ') ?? []
+  const given = readParameter(query, 'prompt')?.split(' ') ?? []
   const known = promptValues.filter((value) => given.includes(value))
   if (known.length !== new Set(given).size) {
     throw new OAuthError('invalid_request', `The prompt must be one or more of ${promptValues.join(', ')}.`)

@@ -17,7 +17,7 @@ import {
 import { codeConsentPage, recordAllowance } from './consent.tsx'
 import { OAuthError } from './oauth-error.ts'
 import { formTargetOf } from './redirect-uri.ts'
-import { givableScopes } from './scope-text.ts'
+import { grantableScopesOf } from './scope-text.ts'
 
 /**
  * The authorization endpoint (RFC 6749 §3.1): signs the user in, asks for consent, and redirects to the
@@ -120,7 +120,7 @@ async function allow(
     const inside = within(visit, transaction)
     const user = await stillSignedIn(inside, visitor)
     const { id: userId, role } = user
-    const given = givableScopes(
+    const given = grantableScopesOf(
       scopes.filter((scope) => shown.includes(scope)),
       role,
     )

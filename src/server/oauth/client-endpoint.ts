@@ -3,7 +3,7 @@ import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
 import { count } from '../http/request-context.ts'
-import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
+import { authenticateClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 
 /** A request of an authenticated client. */
@@ -35,7 +35,7 @@ async function answered(
 ): Promise<Reply> {
   try {
     const form = await readForm(visit.request.raw)
-    const client = await authenticatedClient(visit, form)
+    const client = await authenticateClient(visit, form)
     // Any program can use the id of a public client, so these requests are counted by network.
     count(
       visit.limits,

@@ -15,7 +15,7 @@ import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
 import { grantDays } from './grant-tokens.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
-import { givableScopes } from './scope-text.ts'
+import { grantableScopesOf } from './scope-text.ts'
 
 /** Asks for consent before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
@@ -75,7 +75,7 @@ interface ConsentOptions {
 
 function consentPage({ visitor, user, request }: SignedInEndpointRequest, options: ConsentOptions): Reply {
   const { clientName, asked, next, caution, hidden, formTarget } = options
-  const scopes = givableScopes(asked, user.role)
+  const scopes = grantableScopesOf(asked, user.role)
   const beyond = asked.filter((scope) => !scopes.includes(scope))
   return page(
     { title: `Allow ${clientName}?`, narrow: true, headers: visitor.headers, formTarget },

@@ -8,8 +8,8 @@ import { clientEndpoint } from './client-endpoint.ts'
 import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
-import { parameter } from './parameter.ts'
-import { askedScopes, givableScopes } from './scope-text.ts'
+import { readParameter } from './parameter.ts'
+import { grantableScopesOf, parseScopes } from './scope-text.ts'
 
 // No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -126,7 +126,7 @@ export async function pollDevice(
   await database.run(sql`delete from device_codes where hash = ${hash}`)
   if (row.decision === 'denied') return new OAuthError('access_denied', 'The request was denied.')
   if (row.status !== 'active') return new OAuthError('access_denied', 'The account is not active.')
-  const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
+  const scopes = grantableScopesOf(JSON.parse(row.scopes) as Scope[], row.role)
   return (await openGrant(issuing, { client, userId: row.user_id, scopes })).tokens
 }
 
@@ -143,7 +143,7 @@ async function hashOf(database: Database, userCode: string): Promise<string> {
 export const deviceAuthorizationEndpoint = clientEndpoint(
   oauthPaths.deviceAuthorization,
   async ({ visit, form, client }) => {
-    const scopes = askedScopes(parameter(form, 'scope'))
+    const scopes = parseScopes(readParameter(form, 'scope'))
     const { academy, request, issuer } = visit
     const { database } = academy
     const { deviceCode, userCode } = await database.write((transaction) =>

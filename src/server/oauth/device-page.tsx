@@ -22,7 +22,7 @@ import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { deviceConsentPage, recordAllowance } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
-import { givableScopes } from './scope-text.ts'
+import { grantableScopesOf } from './scope-text.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
@@ -102,7 +102,7 @@ async function decide(
     const device = await waitingDevice(transaction, request.now, userCode)
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))
-    const scopes = shown && givableScopes(left, user.role)
+    const scopes = shown && grantableScopesOf(left, user.role)
     const call = { database: transaction, now: request.now }
     const isDecided = await decideDevice(call, userCode, user.id, scopes)
     if (isDecided && scopes) await recordAllowance(inside, user, device.client, scopes)

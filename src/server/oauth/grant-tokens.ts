@@ -9,7 +9,7 @@ import type { Row, Transaction } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
-import { givableScopes } from './scope-text.ts'
+import { grantableScopesOf } from './scope-text.ts'
 
 const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
@@ -85,7 +85,7 @@ export async function openGrant(
  * response may be lost, the same client may repeat the exchange within ten seconds, unless the new refresh
  * token was used; that one is then invalid.
  */
-export async function rotate(
+export async function rotateRefreshToken(
   issuing: Issuing,
   client: OAuthClient,
   refreshToken: string,
@@ -115,7 +115,7 @@ export async function rotate(
   if (asked?.some((scope) => !granted.includes(scope))) {
     return new OAuthError('invalid_scope', `The scope exceeds what was granted: ${granted.join(' ')}.`)
   }
-  const scopes = givableScopes(asked ?? granted, row.role)
+  const scopes = grantableScopesOf(asked ?? granted, row.role)
   const tokens = await issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
   const successor = row.used_at ? null : digest(tokens.refreshToken)
   await database.run(sql`

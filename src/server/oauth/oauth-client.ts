@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { tooMany } from '../problem/problem-error.ts'
 import { OAuthError } from './oauth-error.ts'
-import { parameter } from './parameter.ts'
+import { readParameter } from './parameter.ts'
 
 /** A registered application as a client. */
 export interface OAuthClient {
@@ -35,7 +35,7 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
  * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
  * after too many failures from the address.
  */
-export async function authenticatedClient(
+export async function authenticateClient(
   visit: EndpointRequest,
   form: URLSearchParams,
 ): Promise<OAuthClient> {
@@ -61,9 +61,9 @@ interface GivenClient {
 }
 
 function ofForm(form: URLSearchParams): GivenClient {
-  const id = parameter(form, 'client_id')
+  const id = readParameter(form, 'client_id')
   if (id === undefined) throw new OAuthError('invalid_client', 'The parameter client_id is required.')
-  return { id, secret: parameter(form, 'client_secret') ?? '' }
+  return { id, secret: readParameter(form, 'client_secret') ?? '' }
 }
 
 function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
@@ -77,8 +77,8 @@ function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
       challenged: true,
     })
   }
-  const named = parameter(form, 'client_id')
-  if (parameter(form, 'client_secret') !== undefined || (named !== undefined && named !== id)) {
+  const named = readParameter(form, 'client_id')
+  if (readParameter(form, 'client_secret') !== undefined || (named !== undefined && named !== id)) {
     throw new OAuthError(
       'invalid_request',
       'The client must authenticate in the header or in the form, not in both.',

@@ -8,7 +8,7 @@ const maxValueLength = maxUrlBytes
  * Returns a parameter; an empty one counts as absent. Throws `invalid_request` if it is repeated (RFC 6749
  * §3.1, §3.2).
  */
-export function parameter(given: URLSearchParams, name: string): string | undefined {
+export function readParameter(given: URLSearchParams, name: string): string | undefined {
   const values = given.getAll(name)
   if (values.length > 1)
     throw new OAuthError('invalid_request', `The parameter ${name} must be given only once.`)
@@ -23,8 +23,8 @@ export function parameter(given: URLSearchParams, name: string): string | undefi
 }
 
 /** Returns a required parameter; throws `invalid_request` without it. */
-export function requiredParameter(given: URLSearchParams, name: string): string {
-  const value = parameter(given, name)
+export function readRequiredParameter(given: URLSearchParams, name: string): string {
+  const value = readParameter(given, name)
   if (value !== undefined) return value
   throw new OAuthError('invalid_request', `The parameter ${name} is required.`)
 }

@@ -1,6 +1,6 @@
 import { digest, isSame } from '../access/secret.ts'
 import { OAuthError } from './oauth-error.ts'
-import { parameter } from './parameter.ts'
+import { readParameter } from './parameter.ts'
 
 /**
  * Returns the code challenge of an authorization request; null if a confidential client sent none. Throws
@@ -8,8 +8,8 @@ import { parameter } from './parameter.ts'
  * §2.1.1).
  */
 export function challengeOf(query: URLSearchParams, isPublic: boolean): string | null {
-  const challenge = parameter(query, 'code_challenge')
-  const method = parameter(query, 'code_challenge_method')
+  const challenge = readParameter(query, 'code_challenge')
+  const method = readParameter(query, 'code_challenge_method')
   if (challenge === undefined) {
     if (!isPublic && method === undefined) return null
     throw new OAuthError('invalid_request', 'The parameter code_challenge is required (RFC 7636).')

@@ -7,7 +7,7 @@ import { OAuthError } from './oauth-error.ts'
  * Parses requested scopes; `read` without any. Ignores unknown ones. Throws `invalid_scope` if none is left,
  * or if the text is malformed (RFC 6749 §3.3).
  */
-export function askedScopes(text: string | undefined): readonly Scope[] {
+export function parseScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return ['read']
   if (!/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(text)) {
     throw new OAuthError('invalid_scope', 'The scope must be names separated by single spaces.')
@@ -19,7 +19,7 @@ export function askedScopes(text: string | undefined): readonly Scope[] {
 }
 
 /** Returns the scopes that a user with this role can grant now; throws `invalid_scope` if none is left. */
-export function givableScopes(asked: readonly Scope[], role: RoleName): readonly Scope[] {
+export function grantableScopesOf(asked: readonly Scope[], role: RoleName): readonly Scope[] {
   const given = asked.filter((scope) => grantable[role].includes(scope))
   if (given.length > 0) return given
   throw new OAuthError('invalid_scope', `The role ${role} cannot grant any of these scopes.`)

@@ -11,11 +11,11 @@ import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
 import { clientEndpoint } from './client-endpoint.ts'
 import { pollDevice } from './device-code.ts'
-import { type IssuedTokens, type Issuing, rotate, writingOf } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
-import { parameter, requiredParameter } from './parameter.ts'
-import { askedScopes } from './scope-text.ts'
+import { readParameter, readRequiredParameter } from './parameter.ts'
+import { parseScopes } from './scope-text.ts'
 
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
 type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
@@ -23,19 +23,19 @@ type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OA
 /** Reads the form of each grant type; throws before anything is written if a parameter is missing. */
 const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Give>> = {
   authorization_code(form) {
-    const code = requiredParameter(form, 'code')
-    const redirectUri = requiredParameter(form, 'redirect_uri')
-    const verifier = parameter(form, 'code_verifier')
+    const code = readRequiredParameter(form, 'code')
+    const redirectUri = readRequiredParameter(form, 'redirect_uri')
+    const verifier = readParameter(form, 'code_verifier')
     return (issuing, client) => exchangeCode(issuing, client, { code, redirectUri, verifier })
   },
   refresh_token(form) {
-    const refreshToken = requiredParameter(form, 'refresh_token')
-    const scope = parameter(form, 'scope')
-    const asked = scope === undefined ? undefined : askedScopes(scope)
-    return (issuing, client) => rotate(issuing, client, refreshToken, asked)
+    const refreshToken = readRequiredParameter(form, 'refresh_token')
+    const scope = readParameter(form, 'scope')
+    const asked = scope === undefined ? undefined : parseScopes(scope)
+    return (issuing, client) => rotateRefreshToken(issuing, client, refreshToken, asked)
   },
   [deviceGrantType](form) {
-    const deviceCode = requiredParameter(form, 'device_code')
+    const deviceCode = readRequiredParameter(form, 'device_code')
     return (issuing, client) => pollDevice(issuing, client, deviceCode)
   },
 }
@@ -68,7 +68,7 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
 })
 
 function giveOf(form: URLSearchParams): Give {
-  const name = requiredParameter(form, 'grant_type')
+  const name = readRequiredParameter(form, 'grant_type')
   const read = Object.hasOwn(grantTypes, name) ? grantTypes[name] : undefined
   if (read) return read(form)
   throw new OAuthError('unsupported_grant_type', `The grant_type must be ${grantTypeNames.join(', ')}.`)
@@ -81,7 +81,7 @@ function giveOf(form: URLSearchParams): Give {
 export const introspectionEndpoint = clientEndpoint(
   oauthPaths.introspect,
   async ({ visit, form, client }) => {
-    const token = requiredParameter(form, 'token')
+    const token = readRequiredParameter(form, 'token')
     const { database, request, issuer } = visit
     const now = request.now.toISOString()
     const found = await liveToken(database, token, client.id, now)
@@ -129,7 +129,7 @@ async function liveToken(
  * §2.1 permits: dropping one is not signing out. Returns 200 for unknown tokens.
  */
 export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
-  const hash = digest(requiredParameter(form, 'token'))
+  const hash = digest(readRequiredParameter(form, 'token'))
   const { academy, request } = visit
   const { database, newId } = academy
   await database.write((transaction) =>

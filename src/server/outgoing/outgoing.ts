@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
-import { type FindProxy, ProxySettingError, proxiesIn } from '../../codec/proxy.ts'
+import { type FindProxy, ProxySettingError, readProxies } from '../../codec/proxy.ts'
 import { type AddressGuard, addressGuard, type Reach } from './address-guard.ts'
 import { openTunnel, TunnelError } from './tunnel.ts'
 
@@ -61,7 +61,7 @@ export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
  */
 export function outgoingTo(reach: Reach, lookup: LookupFunction = systemLookup as LookupFunction): Outgoing {
   const guard = addressGuard(reach)
-  const findProxy = proxiesIn(reach.env ?? {})
+  const findProxy = readProxies(reach.env ?? {})
   return (request) => send(request, guard, lookup, findProxy)
 }
 

@@ -94,10 +94,10 @@ export function invalid(errors: readonly Fault[], more = 0): ProblemError {
 
 /** Summarizes the faults of a request in one sentence: the only one, or their number and places. */
 export function problemsIn(errors: readonly Fault[], more = 0): string {
-  return sentence(errors.length === 1 ? errors.map(told).join() : counted(errors, more))
+  return sentence(errors.length === 1 ? errors.map(describe).join() : counted(errors, more))
 }
 
-function told(fault: Fault): string {
+function describe(fault: Fault): string {
   const { code, detail } = fault
   if (code !== 'unknown_field' && code !== 'unknown_parameter') return `${placeOf(fault)} ${detail}`
   const [, meant = ''] = detail.split(/(?=; did you mean)/)

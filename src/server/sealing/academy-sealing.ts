@@ -1,5 +1,5 @@
-import { type KeySource, keyFile, keyPathOf, passingKey } from './key-file.ts'
-import { type Sealing, sealingWith } from './sealing.ts'
+import { fileKeySource, type KeySource, keyPathOf, memoryKeySource } from './key-file.ts'
+import { createSealing, type Sealing } from './sealing.ts'
 
 /** The academy whose secrets are sealed. */
 export interface SealedAcademy {
@@ -17,11 +17,11 @@ export interface SealedAcademy {
  * PostgreSQL.
  */
 export function academySealing(academy: SealedAcademy): Sealing {
-  return sealingWith(sourceOf(academy))
+  return createSealing(sourceOf(academy))
 }
 
 function sourceOf({ path, postgres, temporary, encryptionKeyFile }: SealedAcademy): KeySource | undefined {
-  if (temporary) return passingKey()
-  if (!postgres) return keyFile(keyPathOf(path))
-  return encryptionKeyFile === undefined ? undefined : keyFile(encryptionKeyFile)
+  if (temporary) return memoryKeySource()
+  if (!postgres) return fileKeySource(keyPathOf(path))
+  return encryptionKeyFile === undefined ? undefined : fileKeySource(encryptionKeyFile)
 }

@@ -42,7 +42,7 @@ export interface KeySource {
 }
 
 /** Stores a key in a file, mode 0600: one line of base64url. */
-export function keyFile(path: string): KeySource {
+export function fileKeySource(path: string): KeySource {
   return {
     shown: basename(path),
     read: () => readKeyFile(path),
@@ -56,7 +56,7 @@ export function keyFile(path: string): KeySource {
 }
 
 /** Keeps a key in memory, for an academy that ends with its process. */
-export function passingKey(): KeySource {
+export function memoryKeySource(): KeySource {
   let key: SealingKey | undefined
   return {
     shown: 'memory',

@@ -33,7 +33,7 @@ export interface Sealing {
  * Creates the sealing with the key of a source; without one, as on PostgreSQL without a key file, it refuses
  * to seal.
  */
-export function sealingWith(source: KeySource | undefined): Sealing {
+export function createSealing(source: KeySource | undefined): Sealing {
   function keyNow(): SealingKey | undefined {
     if (!source) throw unavailable('Secrets cannot be stored: start the server with --encryption-key-file.')
     try {

@@ -10,7 +10,7 @@ import {
   gzipSync,
 } from 'node:zlib'
 import type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
-import { preferred } from '../http/negotiation.ts'
+import { choosePreferred } from '../http/negotiation.ts'
 
 // At its lowest quality, brotli is faster and smaller than gzip: 13 KB of a list become 1.4 KB in 20 µs.
 const brotliOptions = {
@@ -88,7 +88,7 @@ function codingFor({ headers }: HttpRequest): Coding | undefined {
   const accepted = headers['accept-encoding']
   if (accepted === undefined) return undefined
   // x-gzip is the former name of gzip (RFC 9110 §8.4.1.3).
-  const best = preferred(accepted.replaceAll(/x-gzip/gi, 'gzip'), [...codings, 'identity'])
+  const best = choosePreferred(accepted.replaceAll(/x-gzip/gi, 'gzip'), [...codings, 'identity'])
   return best === 'identity' ? undefined : best
 }
 

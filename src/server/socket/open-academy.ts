@@ -1,5 +1,16 @@
 import type { Server } from 'node:http'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
+import { localPrincipal } from '../access/identify.ts'
+import { nowhere } from '../access/principal.ts'
+import {
+  type FirstAcademy,
+  type FirstPassword,
+  isKeyOwed,
+  makeFirstPassword,
+  recordKeyGiven,
+  takeBackFirstSecrets,
+} from '../credentials/first-admin.ts'
+import { addYear, createKey } from '../credentials/keys.ts'
 import type { Store } from '../database/database.ts'
 import { deferredStore } from '../database/deferred-store.ts'
 import type { IdMaker } from '../database/id.ts'
@@ -29,7 +40,7 @@ export async function openOrClose(
   try {
     return await (postgres
       ? openAcademyOnPostgres(postgres, now)
-      : openAcademyFile(path, now, { watch: upgrade && telling(upgrade, onUpgrade), ids, temporary }))
+      : openAcademyFile(path, now, { watch: upgrade && reportUpgrade(upgrade, onUpgrade), ids, temporary }))
   } catch (error) {
     server.close()
     server.closeAllConnections()
@@ -44,7 +55,7 @@ export function upgradingStore(): Store {
   })
 }
 
-function telling(watch: UpgradeWatch, onUpgrade: () => void): UpgradeWatch {
+function reportUpgrade(watch: UpgradeWatch, onUpgrade: () => void): UpgradeWatch {
   return {
     ...watch,
     onProgress: (progress) => {
@@ -52,4 +63,47 @@ function telling(watch: UpgradeWatch, onUpgrade: () => void): UpgradeWatch {
       return watch.onProgress(progress)
     },
   }
+}
+
+/** Secrets that the start of a server creates for the first admin, to be printed once. */
+export interface FirstSecrets {
+  /** The admin's key, if the academy is new or a key was requested; not stored. */
+  readonly firstKey: string | undefined
+  /** The first admin's password, if it was requested and just created; not stored. */
+  readonly firstPassword: FirstPassword | undefined
+  /** Revokes both because they could not be printed; the next start creates new ones. */
+  readonly takeBack: () => Promise<void>
+}
+
+/** Creates the requested secrets unless they exist; also a key if the previous one was revoked unprinted. */
+export async function makeFirstSecrets(
+  academy: FirstAcademy,
+  wanted: { readonly password: boolean; readonly key: boolean },
+): Promise<FirstSecrets> {
+  const { database } = academy
+  const firstPassword = wanted.password ? await makeFirstPassword(academy) : undefined
+  const firstKey =
+    wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy, wanted.key) : undefined
+  const takeBack = () => takeBackFirstSecrets(academy, { key: firstKey, email: firstPassword?.email })
+  return { firstKey, firstPassword, takeBack }
+}
+
+/**
+ * Creates a key if it was requested, or is owed: then by one of several servers that start at the same time.
+ */
+async function makeAdminKey(
+  { database, now, newId }: FirstAcademy,
+  isWanted: boolean,
+): Promise<string | undefined> {
+  const principal = await localPrincipal(database)
+  const { userId, scopes } = principal
+  const time = now().toISOString()
+  const key = { name: 'first key', userId, scopes, expiresAt: addYear(time) }
+  return database.write(async (transaction) => {
+    const wasOwed = await recordKeyGiven(transaction)
+    if (!isWanted && !wasOwed) return undefined
+    const call = { database: transaction, now: time, newId, principal, origin: nowhere }
+    const made = await createKey(call, key)
+    return made.key ?? undefined
+  })
 }

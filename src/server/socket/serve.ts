@@ -22,9 +22,8 @@ import { clientAddressOf, trustedAmong } from './client-address.ts'
 import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf, trackWork } from './drain.ts'
-import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
 import { nodeListener } from './node-adapter.ts'
-import { openOrClose, upgradingStore } from './open-academy.ts'
+import { type FirstSecrets, makeFirstSecrets, openOrClose, upgradingStore } from './open-academy.ts'
 import {
   allowedHosts,
   checkRawRequest,

@@ -1,11 +1,11 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvCounter } from '../../../src/cli/export/csv-counter.ts'
+import { createCsvCounter } from '../../../src/cli/export/csv-counter.ts'
 import { csvRecord, isGuarded } from '../../../src/codec/csv.ts'
 
 function counted(text: string, pieceBytes = text.length, separator = ',') {
-  const counter = csvCounter(separator)
+  const counter = createCsvCounter(separator)
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += pieceBytes) counter.count(bytes.subarray(at, at + pieceBytes))
   counter.end()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guardedCsv } from '../../../src/cli/export/csv-guard.ts'
+import { guardCsv } from '../../../src/cli/export/csv-guard.ts'
 import { separatorOf } from '../../../src/cli/export/csv-records.ts'
 
 /** Guards a CSV that arrives in pieces of some length. */
@@ -9,7 +9,7 @@ async function through(text: string, size = Number.POSITIVE_INFINITY): Promise<s
     for (let at = 0; at < bytes.length; at += size)
       yield bytes.subarray(at, at + Math.min(size, bytes.length))
   }
-  const csv = guardedCsv(pieces(), separatorOf(text.split('\n', 1)[0] ?? ''))
+  const csv = guardCsv(pieces(), separatorOf(text.split('\n', 1)[0] ?? ''))
   const parts: Uint8Array[] = []
   for await (const piece of csv) parts.push(piece)
   return Buffer.concat(parts).toString('utf8')

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { lineWriter } from '../../../src/cli/terminal/line-writer.ts'
+import { createLineWriter } from '../../../src/cli/terminal/line-writer.ts'
 import { runModule } from '../../helpers/process.ts'
 
 const dropped = (count: number) => `${count} dropped\n`
@@ -22,7 +22,7 @@ function reader({ isSlow = false } = {}) {
 
 test('lines that come together are written together, in their order', async () => {
   const { stream, pieces } = reader()
-  const log = lineWriter(stream, dropped)
+  const log = createLineWriter(stream, dropped)
   for (let index = 0; index < 20; index += 1) log.write(`${index}\n`)
   expect(pieces).toEqual([])
   await log.close()
@@ -32,7 +32,7 @@ test('lines that come together are written together, in their order', async () =
 test('a line that is alone is written by itself, without waiting for another or for the end', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const stream = new Writable({ decodeStrings: false, write: (piece) => resolve(piece) })
-  lineWriter(stream, dropped, { everyMs: 1 }).write('one\n')
+  createLineWriter(stream, dropped, { everyMs: 1 }).write('one\n')
   expect(await promise).toBe('one\n')
 })
 
@@ -40,7 +40,7 @@ test('a writer that nobody closes leaves nothing behind at the process once all 
   const { stream } = reader()
   const listeners = () => process.listenerCount('exit')
   const before = listeners()
-  const log = lineWriter(stream, dropped)
+  const log = createLineWriter(stream, dropped)
   log.write('')
   expect(listeners()).toBe(before)
   log.write('one\n')
@@ -53,7 +53,7 @@ test('a writer that nobody closes leaves nothing behind at the process once all 
 
 test('while a reader is slow, what waits is bounded: lines beyond it are dropped, and counted in their place', async () => {
   const { stream, pieces, read } = reader({ isSlow: true })
-  const log = lineWriter(stream, dropped, { everyMs: 0, maxWaiting: 70_000 })
+  const log = createLineWriter(stream, dropped, { everyMs: 0, maxWaiting: 70_000 })
   const long = `${'x'.repeat(65_536)}\n`
   log.write(long)
   for (let index = 0; index < 10_000; index += 1) log.write(`line ${index}\n`)
@@ -77,7 +77,7 @@ test('while a reader is slow, what waits is bounded: lines beyond it are dropped
 
 test('a reader that never reads does not hold up the end', async () => {
   const { stream } = reader({ isSlow: true })
-  const log = lineWriter(stream, dropped, { closeTimeoutMs: 1 })
+  const log = createLineWriter(stream, dropped, { closeTimeoutMs: 1 })
   log.write('one\n')
   await log.close()
   expect(stream.writableLength).toBe('one\n'.length)
@@ -89,7 +89,7 @@ test.for(['throw new Error("crash")', 'process.exit(3)'])(
     const module = import.meta.resolve('../../../src/cli/terminal/line-writer.ts')
     const program = `
     import { lineWriter } from ${JSON.stringify(module)}
-    lineWriter(process.stderr, String).write('the last line\\n')
+    createLineWriter(process.stderr, String).write('the last line\\n')
     setImmediate(() => { ${end} })`
     expect((await runModule(program)).stderr).toContain('the last line\n')
   },

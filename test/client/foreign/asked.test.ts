@@ -6,7 +6,7 @@ import type { Operation } from '../../../src/contract/operation.ts'
 const { analytics, courses, enrollments, users } = contract
 
 /** The verdict of a query about one item. */
-function verdict(operation: Operation, query: object, item: object): 'in' | 'out' | 'unjudged' {
+function readProbeResponse(operation: Operation, query: object, item: object): 'in' | 'out' | 'unjudged' {
   const check = createFilterCheck(operation, query)
   if (!check) throw new Error('nothing is filtered')
   const judged = check.judge(item)
@@ -21,18 +21,18 @@ describe('a choice', () => {
     [{ title: 'Sea' }, 'unjudged'],
     [{ status: 'Live' }, 'unjudged'],
   ] as const)('of %j is %s', ([item, expected]) => {
-    expect(verdict(courses.list, { status: 'draft,archived' }, item)).toBe(expected)
+    expect(readProbeResponse(courses.list, { status: 'draft,archived' }, item)).toBe(expected)
   })
 
   test('in the words of a platform is compared with those', () => {
-    expect(verdict(courses.list, { status: 'live' }, { status: 'Live' })).toBe('in')
-    expect(verdict(courses.list, { status: 'live' }, { status: 'paused' })).toBe('out')
+    expect(readProbeResponse(courses.list, { status: 'live' }, { status: 'Live' })).toBe('in')
+    expect(readProbeResponse(courses.list, { status: 'live' }, { status: 'paused' })).toBe('out')
   })
 
   test('knows the other names of a role', () => {
-    expect(verdict(users.list, { role: 'instructor' }, { role: 'Teacher' })).toBe('in')
-    expect(verdict(users.list, { role: 'teacher' }, { role: 'instructor' })).toBe('in')
-    expect(verdict(users.list, { role: 'learner' }, { role: 'teacher' })).toBe('out')
+    expect(readProbeResponse(users.list, { role: 'instructor' }, { role: 'Teacher' })).toBe('in')
+    expect(readProbeResponse(users.list, { role: 'teacher' }, { role: 'instructor' })).toBe('in')
+    expect(readProbeResponse(users.list, { role: 'learner' }, { role: 'teacher' })).toBe('out')
   })
 })
 
@@ -53,12 +53,12 @@ describe('a text', () => {
     ],
     [{ q: 'grace' }, { email: 'a@x.example' }, 'unjudged'],
   ] as const)('%j of %j is %s', ([query, item, expected]) => {
-    expect(verdict(users.list, query, item)).toBe(expected)
+    expect(readProbeResponse(users.list, query, item)).toBe(expected)
   })
 
   test('is looked for in a list', () => {
-    expect(verdict(courses.list, { tag: 'sea' }, { tags: ['land', 'sea'] })).toBe('in')
-    expect(verdict(courses.list, { tag: 'sea' }, { tags: ['land'] })).toBe('out')
+    expect(readProbeResponse(courses.list, { tag: 'sea' }, { tags: ['land', 'sea'] })).toBe('in')
+    expect(readProbeResponse(courses.list, { tag: 'sea' }, { tags: ['land'] })).toBe('out')
   })
 })
 
@@ -96,12 +96,12 @@ describe('a time', () => {
     ['2026/12/02', 'out'],
   ] as const)('%j between two days is %s', ([last_accessed, expected]) => {
     const query = { start_date: '2026-02-20', end_date: '2026-02-20' }
-    expect(verdict(analytics.learners, query, { last_accessed })).toBe(expected)
+    expect(readProbeResponse(analytics.learners, query, { last_accessed })).toBe(expected)
   })
 
   test('that is missing is in with learners who have not started', () => {
     const query = { start_date: '2026-02-20', include_not_started: true }
-    expect(verdict(analytics.learners, query, { lastAccessed: null })).toBe('in')
+    expect(readProbeResponse(analytics.learners, query, { lastAccessed: null })).toBe('in')
   })
 })
 
@@ -189,7 +189,7 @@ describe('a reference', () => {
     [{ learner_id: 'ext:S-1' }, { learnerId: 7 }, 'unjudged'],
     [{ course_id: 'ext:BIO' }, { courseId: 'crs_1' }, 'unjudged'],
   ] as const)('%j of %j is %s', ([query, item, expected]) => {
-    expect(verdict(analytics.learners, query, item)).toBe(expected)
+    expect(readProbeResponse(analytics.learners, query, item)).toBe(expected)
   })
 
   test('is open where no field of an item may hold it', () => {

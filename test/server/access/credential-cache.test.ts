@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { credentialCache } from '../../../src/server/access/credential-cache.ts'
+import { createCredentialCache } from '../../../src/server/access/credential-cache.ts'
 import { test } from '../../helpers/academy.ts'
 import { start } from '../../helpers/test-academy.ts'
 
@@ -8,7 +8,7 @@ import { start } from '../../helpers/test-academy.ts'
 function watched() {
   let timeMs = 0
   let looked = 0
-  const known = credentialCache<{ readonly look: number }>(() => timeMs)
+  const known = createCredentialCache<{ readonly look: number }>(() => timeMs)
   const find = (digest: string) =>
     known.find(digest, async () => {
       looked += 1

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { fairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
+import { createFairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
 
 /** A queue whose work reports its start and ends when the test says so. */
 function handQueue({ atOnce = 1, longest = 100 } = {}) {
-  const queue = fairQueue({ atOnce, longest })
+  const queue = createFairQueue({ atOnce, longest })
   const begun: string[] = []
   const ends: (() => void)[] = []
   return {
@@ -49,7 +49,7 @@ test('those behind one address share its turns, one piece each', async () => {
 })
 
 test('so many at once, results and faults go to whoever asked, and a fault stops nothing', async () => {
-  const queue = fairQueue({ atOnce: 2, longest: 100 })
+  const queue = createFairQueue({ atOnce: 2, longest: 100 })
   let running = 0
   let most = 0
   const work = async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/audit/link.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
@@ -141,7 +141,7 @@ test('after any writes, what the log says of a thing leads from one change to th
       }
       while (await academy.database.write((transaction) => linkEntries(transaction)));
       const entries = await all<AuditEntry>(admin, '/v1/audit?sort=place')
-      const check = chainCheck([])
+      const check = createChainCheck([])
       for (const entry of entries) check.take(entry)
       expect(check.report()).toMatchObject({ broken: 0, unlinked: 0, place: entries.length })
       const things = replayed(entries)

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { chainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/audit/link.ts'
 import type { Store } from '../../../src/server/database/database.ts'
@@ -36,7 +36,7 @@ for (const engine of sharedEngines) {
       expect(outcomes(answers)).toEqual({ 201: 30 })
       await Promise.all(servers.map(({ database }) => linkAll(database)))
       const entries = await wholeLog(admin)
-      const check = chainCheck([])
+      const check = createChainCheck([])
       for (const entry of entries) check.take(entry)
       expect(check.report()).toMatchObject({ broken: 0, unlinked: 0, place: entries.length })
       const told = new Set(entries.map(({ subjectId }) => subjectId))

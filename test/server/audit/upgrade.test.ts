@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { type ChainReport, chainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { type ChainReport, createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { detailsText, firstHash, formerLinkText, originText } from '../../../src/contract/audit-chain.ts'
 import { sha256 } from '../../../src/server/audit/entry.ts'
@@ -44,7 +44,7 @@ const upgrade = (database: Store) => database.write((transaction) => upgradeAudi
 
 async function reportOf(database: Store, admin: Person): Promise<ChainReport> {
   await linkAll(database)
-  const check = chainCheck([])
+  const check = createChainCheck([])
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body } = await admin.get(`/v1/audit?sort=place&limit=100${cursor && `&cursor=${cursor}`}`)
     for (const entry of body.data as AuditEntry[]) check.take(entry)

@@ -5,8 +5,8 @@ import { allEndpoints } from '../../../src/server/endpoints.ts'
 import { createApp } from '../../../src/server/http/app.ts'
 import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'
 import { allRoutes } from '../../../src/server/routes.ts'
-import { passingKey } from '../../../src/server/sealing/key-file.ts'
-import { sealingWith } from '../../../src/server/sealing/sealing.ts'
+import { memoryKeySource } from '../../../src/server/sealing/key-file.ts'
+import { createSealing } from '../../../src/server/sealing/sealing.ts'
 import { passwordCost } from '../../helpers/academy.ts'
 import { fetchOf } from '../../helpers/web.ts'
 
@@ -22,7 +22,7 @@ export async function appOn(academy: string | AcademyFile, now: () => Date) {
       newId,
       perMinute: 0,
       passwordCost,
-      sealing: sealingWith(passingKey()),
+      sealing: createSealing(memoryKeySource()),
       outgoing: outgoingWhenNeeded({ loopback: false }),
       log: () => undefined,
     },

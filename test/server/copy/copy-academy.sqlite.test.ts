@@ -6,7 +6,7 @@ import { openAcademyFile, openModelAcademy } from '../../../src/server/academy.t
 import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-academy.ts'
 import { requireFitTexts } from '../../../src/server/copy/copy-checks.ts'
 import { openCopyEnds } from '../../../src/server/copy/copy-ends.ts'
-import { copiedTables } from '../../../src/server/copy/tables.ts'
+import { listCopiedTables } from '../../../src/server/copy/tables.ts'
 import type { Database, Store } from '../../../src/server/database/database.ts'
 import { searchNumbers } from '../../../src/server/database/sqlite-search.ts'
 import { copyToTrash } from '../../../src/server/database/trash.ts'
@@ -87,7 +87,7 @@ function watched(store: Store, onCells: (rows: readonly unknown[][]) => void): S
 
 test('every table of an academy is copied, each after those that it refers to, but for the search index', async () => {
   const model = await openModelAcademy(now)
-  const copied = (await copiedTables(model)).map(({ name }) => name)
+  const copied = (await listCopiedTables(model)).map(({ name }) => name)
   const all = await model.all(
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!'`,
   )
@@ -285,7 +285,7 @@ test('few rows are in memory at a time, fewer of them where they are long', asyn
 
 test('texts that PostgreSQL cannot hold are found before anything is copied', async ({ academy }) => {
   await fill(academy)
-  const tables = await copiedTables(await openModelAcademy(now))
+  const tables = await listCopiedTables(await openModelAcademy(now))
   const problem = (database: Database) => requireFitTexts(database, tables)
   // An escaped backslash before the letter u is not an escape.
   const harmless = JSON.stringify({ firstName: '\\u0000' })

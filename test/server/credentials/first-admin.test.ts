@@ -8,7 +8,7 @@ import { digest } from '../../../src/server/access/secret.ts'
 import { makeFirstPassword, takeBackFirstSecrets } from '../../../src/server/credentials/first-admin.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { openAcademy } from '../../../src/server/local.ts'
-import { makeFirstSecrets } from '../../../src/server/socket/first-secrets.ts'
+import { makeFirstSecrets } from '../../../src/server/socket/open-academy.ts'
 import { onPostgres, passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
-import { chainCheck } from '../../../src/cli/audit/chain-check.ts'
+import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
 import { linkAll } from '../../../src/server/audit/link.ts'
@@ -94,7 +94,7 @@ test('the audit log of an academy of 9430e96 is whole after the upgrade', async 
   await using academy = await openUpgraded()
   const admin = await academy.person('admin')
   await linkAll(academy.database)
-  const check = chainCheck([])
+  const check = createChainCheck([])
   for (const entry of (await admin.get('/v1/audit?sort=place&limit=100')).body.data as AuditEntry[])
     check.take(entry)
   expect(check.report()).toMatchObject({ broken: 0, unlinked: 0 })

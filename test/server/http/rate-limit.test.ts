@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { rateLimit } from '../../../src/server/http/rate-limit.ts'
+import { createRateLimit } from '../../../src/server/http/rate-limit.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { giveGrant } from '../../helpers/signed-in.ts'
@@ -104,7 +104,7 @@ test('what others send without a credential, or with a wrong one, is not taken f
 })
 
 test('one request more than there are buckets forgets the one that was used longest ago, and no other', () => {
-  const limit = rateLimit(1, () => new Date(0))
+  const limit = createRateLimit(1, () => new Date(0))
   limit.take('first')
   limit.take('second')
   for (let count = 0; count < 9998; count += 1) limit.take(`other ${count}`)

@@ -2,7 +2,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { proxiesIn } from '../../../src/codec/proxy.ts'
+import { readProxies } from '../../../src/codec/proxy.ts'
 import type { Reach } from '../../../src/server/outgoing/address-guard.ts'
 import { outgoingTo } from '../../../src/server/outgoing/outgoing.ts'
 import type { Resolve } from '../../../src/server/webhooks/outbox/guarded-connect.ts'
@@ -52,7 +52,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
   [
     'webhooks out',
     (reach, address) => {
-      const sender = openSender(targetsOf(reach), proxiesIn(reach.env ?? {}), resolving(address) as Resolve)
+      const sender = openSender(targetsOf(reach), readProxies(reach.env ?? {}), resolving(address) as Resolve)
       onTestFinished(() => sender.close())
       const signal = AbortSignal.timeout(60_000)
       return async (url) => (await sender.send({ url, headers: {}, body: '{}', signal })).status

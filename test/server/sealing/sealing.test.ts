@@ -15,8 +15,8 @@ import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
 import { academySealing } from '../../../src/server/sealing/academy-sealing.ts'
-import { keyFile, keyPathOf, passingKey } from '../../../src/server/sealing/key-file.ts'
-import { sealingWith } from '../../../src/server/sealing/sealing.ts'
+import { fileKeySource, keyPathOf, memoryKeySource } from '../../../src/server/sealing/key-file.ts'
+import { createSealing } from '../../../src/server/sealing/sealing.ts'
 import { freshDirectory, openTestAcademy } from '../../helpers/academy.ts'
 
 const test = base
@@ -32,7 +32,7 @@ const test = base
   })
 
 const place = 'integration:canvas:accessToken'
-const sealIn = (database: Store, sealing: ReturnType<typeof sealingWith>, text = 'top secret') =>
+const sealIn = (database: Store, sealing: ReturnType<typeof createSealing>, text = 'top secret') =>
   database.write((transaction) => sealing.seal(transaction, place, text))
 
 test('what was sealed opens again, in its place alone, and is never stored as it is', async ({ academy }) => {
@@ -89,7 +89,7 @@ test('of many who make the key at once all have the same', async ({ folder }) =>
     const { workerData, parentPort } = require('node:worker_threads')
     import(workerData.module).then(({ keyFile }) => {
       Atomics.wait(workerData.start, 0, 0)
-      parentPort.postMessage(keyFile(workerData.path).make().id)
+      parentPort.postMessage(fileKeySource(workerData.path).make().id)
     })
     parentPort.postMessage('ready')`
   const module = new URL('../../../src/server/sealing/key-file.ts', import.meta.url).href
@@ -103,7 +103,7 @@ test('of many who make the key at once all have the same', async ({ folder }) =>
   Atomics.notify(start, 0)
   const keys = (await Promise.all(ids)).flat()
   await Promise.all(makers.map((worker) => worker.terminate()))
-  expect(keys).toEqual(Array(4).fill(keyFile(path).read()?.id))
+  expect(keys).toEqual(Array(4).fill(fileKeySource(path).read()?.id))
   expect(readdirSync(folder)).toEqual(['academy.db.key'])
 })
 
@@ -145,10 +145,10 @@ test('of two servers with different keys the one whose key sealed first goes on,
   folder,
 }) => {
   const [one, other] = ['one.key', 'other.key'].map((name) => {
-    const source = keyFile(join(folder, name))
+    const source = fileKeySource(join(folder, name))
     source.make()
-    return sealingWith(source)
-  }) as [ReturnType<typeof sealingWith>, ReturnType<typeof sealingWith>]
+    return createSealing(source)
+  }) as [ReturnType<typeof createSealing>, ReturnType<typeof createSealing>]
   const sealed = await sealIn(database, one)
   await expect(sealIn(database, other)).rejects.toThrow(/other\.key holds another key .*: use that one\.$/)
   expect(await other.trouble(database)).toMatch(/use that one\.$/)
@@ -201,14 +201,14 @@ test.for([
 })
 
 test('a server on PostgreSQL that has no key file says which flag it needs', async ({ academy }) => {
-  const without = sealingWith(undefined)
+  const without = createSealing(undefined)
   await expect(sealIn(academy.database, without)).rejects.toThrow(/--encryption-key-file/)
   expect(() => without.open(place, 'v1.x')).toThrow(/--encryption-key-file/)
   expect(await without.trouble(academy.database)).toBeUndefined()
 })
 
 test('an academy that goes with its process leaves no key', async ({ academy }) => {
-  const sealing = sealingWith(passingKey())
+  const sealing = createSealing(memoryKeySource())
   expect(sealing.open(place, await sealIn(academy.database, sealing))).toBe('top secret')
   expect(existsSync(keyPathOf(academy.path))).toBe(false)
 })

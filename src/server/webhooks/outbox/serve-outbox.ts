@@ -1,4 +1,4 @@
-import { proxiesIn } from '../../../codec/proxy.ts'
+import { readProxies } from '../../../codec/proxy.ts'
 import type { Store } from '../../database/database.ts'
 import type { Reach } from '../../outgoing/address-guard.ts'
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts'
@@ -17,7 +17,7 @@ export function serveOutbox({
   ...parts
 }: Omit<DispatcherParts, 'sender'> & { readonly reach: Reach }): ServedOutbox {
   const { database } = parts
-  const sender = openSender(targetsOf(reach), proxiesIn(reach.env ?? {}))
+  const sender = openSender(targetsOf(reach), readProxies(reach.env ?? {}))
   const dispatcher = new Dispatcher({ ...parts, sender })
   return {
     database: {
