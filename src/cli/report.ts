@@ -1,5 +1,5 @@
+import { visible } from '../codec/hidden-characters.ts'
 import { jsonText } from '../codec/json-text.ts'
-import { visible } from '../codec/visible.ts'
 import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { isLoopbackHost } from './loopback.ts'
-import { isNetwork } from './network-text.ts'
+import { isNetwork } from './network-address.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

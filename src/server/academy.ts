@@ -80,8 +80,8 @@ export async function openCopyFile(
 export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
   const { largeBytes = noticedBytes } = watch
   if (!isLongUpgrade(path, { largeBytes, applicationId, newest: schemaVersion })) return
-  const { upgradeAside } = await import('./upgrade/upgrade-aside.ts')
-  await upgradeAside(path, watch)
+  const { upgradeInProcess } = await import('./upgrade/upgrade-in-process.ts')
+  await upgradeInProcess(path, watch)
 }
 
 /** True for a file that no upgrade would change, as far as its first bytes tell. */

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
+import { visible } from '../../codec/hidden-characters.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { visible } from '../../codec/visible.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { counted } from '../terminal/counted.ts'
 import { keyText, parts, placeText } from './entry.ts'

@@ -1,4 +1,4 @@
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 

@@ -1,6 +1,6 @@
 import type { Command } from '../command/command.ts'
 import { noTarget, plainText } from '../command/refusals.ts'
-import { type Shell, scripts, shells } from '../shell/scripts.ts'
+import { type Shell, scripts, shells } from '../shell/completion-scripts.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** `learnctl completion <shell>` */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { shellWord } from '../../codec/shell-word.ts'
-import { visible } from '../../codec/visible.ts'
 import type { Target } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

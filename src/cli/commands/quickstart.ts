@@ -1,4 +1,4 @@
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/events.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'

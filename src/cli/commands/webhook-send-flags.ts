@@ -1,6 +1,6 @@
 import type { Flag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { outcomes, tamperings } from '../simulator/choices.ts'
+import { outcomes, tamperings } from '../simulator/simulation-choices.ts'
 
 /** The flags of `learnctl webhooks send`. */
 export const sendFlags: readonly Flag[] = withTimeZone([

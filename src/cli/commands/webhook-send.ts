@@ -141,7 +141,7 @@ async function simulationOf(
   count: number,
 ): Promise<Simulation> {
   const [{ factsOf }, { simulatedEvents }, { signingMaterial }, { tamperingOf }] = await Promise.all([
-    import('../simulator/facts.ts'),
+    import('../simulator/event-flags.ts'),
     import('../simulator/simulated-events.ts'),
     import('../simulator/signing-material.ts'),
     import('../simulator/tampering.ts'),

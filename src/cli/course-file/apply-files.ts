@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'

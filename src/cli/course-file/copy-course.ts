@@ -1,4 +1,4 @@
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'

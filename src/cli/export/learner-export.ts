@@ -56,7 +56,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   const { assertWhole } = await import('../../client/foreign/walk.ts')
   const strict = !remote || isStrict(reply.headers)
   const kept = strict ? null : filter
-  const { openCsv } = strict ? { openCsv: null } : await import('./csv-opening.ts')
+  const { openCsv } = strict ? { openCsv: null } : await import('./open-csv.ts')
   const csv = openCsv
     ? await openCsv(reply, caller.request(operation, input), encoding)
     : { bytes: reply.body ?? nothing(), separator: ',', headed: true }

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import type { LogEntry } from '../../server/http/log.ts'
 
 /**

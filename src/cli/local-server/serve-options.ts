@@ -1,5 +1,5 @@
 import { isLoopback } from '../../client/base-url.ts'
-import { isNetwork } from '../../codec/network-text.ts'
+import { isNetwork } from '../../codec/network-address.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'

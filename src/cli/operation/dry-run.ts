@@ -1,6 +1,6 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
-import { visible } from '../../codec/visible.ts'
 import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
 import { masked } from '../terminal/mask-secrets.ts'

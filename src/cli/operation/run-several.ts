@@ -1,7 +1,7 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { visible } from '../../codec/visible.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import { confirm, type Question } from '../command/confirm.ts'

@@ -1,5 +1,5 @@
+import { visible } from '../../codec/hidden-characters.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { visible } from '../../codec/visible.ts'
 import { masked, maskSecretsInText } from '../terminal/mask-secrets.ts'
 
 // Fields are recognised by name: `learnctl api` sends bodies without a schema.

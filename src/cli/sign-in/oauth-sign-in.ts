@@ -11,7 +11,7 @@ import {
   TimeoutError,
 } from '../../client/errors.ts'
 import { isCredential } from '../../codec/credential-text.ts'
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { calls } from '../../contract/calls.ts'
 import { openPage } from '../command/browser.ts'

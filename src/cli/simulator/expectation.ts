@@ -1,9 +1,9 @@
 import { enrolStep, mappingSteps, thenReplay } from '../command/mapping-steps.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
-import { type Outcome, outcomes } from './choices.ts'
 import type { DeliveryResult } from './send-deliveries.ts'
 import type { Simulation } from './simulation.ts'
+import { type Outcome, outcomes } from './simulation-choices.ts'
 
 /** Counts results by outcome, and those that were not expected. */
 export interface Tally {

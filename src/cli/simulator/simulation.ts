@@ -4,8 +4,8 @@ import type { LmsKind } from '../../contract/integration-choices.ts'
 import type { SignedDelivery, SigningMaterial } from '../../webhooks/delivery.ts'
 import { sign } from '../../webhooks/sign.ts'
 import { signStandard } from '../../webhooks/standard-signature.ts'
-import type { Tampering } from './choices.ts'
 import type { SimulatedEvent, SimulatedFacts } from './simulated-event.ts'
+import type { Tampering } from './simulation-choices.ts'
 import { tamperWith } from './tampering.ts'
 
 /** The options of a simulation. */

@@ -2,7 +2,7 @@ import type { LmsKind } from '../../contract/integration-choices.ts'
 import type { SignedDelivery } from '../../webhooks/delivery.ts'
 import { kinds } from '../../webhooks/kinds.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type Tampering, tamperings } from './choices.ts'
+import { type Tampering, tamperings } from './simulation-choices.ts'
 
 /**
  * Returns the parts of a delivery that its signature protects; a change of any other part is not detected.

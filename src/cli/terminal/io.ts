@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { visible, visibleDocument } from '../../codec/visible.ts'
+import { visible, visibleDocument } from '../../codec/hidden-characters.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'

@@ -11,7 +11,14 @@ import type {
 import { type Call, requireVersion } from '../http/handler.ts'
 import { type StoredInput, withModuleIds } from './course-attributes.ts'
 import { findCourse, toCourse } from './course-row.ts'
-import { changesBetween, entryOf, type History, type VersionRow, versionOf, versionsOf } from './history.ts'
+import {
+  changesBetween,
+  entryOf,
+  type History,
+  type VersionRow,
+  versionOf,
+  versionsOf,
+} from './version-history.ts'
 
 interface CourseVersionRow extends VersionRow {
   readonly course_id: string

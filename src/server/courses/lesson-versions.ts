@@ -9,8 +9,15 @@ import {
 } from '../../contract/lessons.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { findCourse } from './course-row.ts'
-import { changesBetween, entryOf, type History, type VersionRow, versionOf, versionsOf } from './history.ts'
 import { findLesson, type LessonRow, toLesson } from './lesson-row.ts'
+import {
+  changesBetween,
+  entryOf,
+  type History,
+  type VersionRow,
+  versionOf,
+  versionsOf,
+} from './version-history.ts'
 
 /** A version of a lesson. */
 type LessonVersionRow = VersionRow &

@@ -1,4 +1,4 @@
-import { visibleDocument } from '../../codec/visible.ts'
+import { visibleDocument } from '../../codec/hidden-characters.ts'
 
 /** JSON that others wrote, a member a line; what is no JSON, as it is. */
 export function Document({ text }: { text: string }) {

@@ -1,4 +1,4 @@
-import { visible } from '../../codec/visible.ts'
+import { visible } from '../../codec/hidden-characters.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })

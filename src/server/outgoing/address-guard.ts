@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { isNetwork } from '../../codec/network-text.ts'
+import { isNetwork } from '../../codec/network-address.ts'
 
 /**
  * Addresses that are no public host's: this machine, private networks, and what is kept for special purposes (IANA IPv4 and

@@ -88,7 +88,7 @@ test.for(['throw new Error("crash")', 'process.exit(3)'])(
   async (end) => {
     const module = import.meta.resolve('../../../src/cli/terminal/line-writer.ts')
     const program = `
-    import { lineWriter } from ${JSON.stringify(module)}
+    import { createLineWriter } from ${JSON.stringify(module)}
     createLineWriter(process.stderr, String).write('the last line\\n')
     setImmediate(() => { ${end} })`
     expect((await runModule(program)).stderr).toContain('the last line\n')

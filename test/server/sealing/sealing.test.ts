@@ -87,7 +87,7 @@ test('of many who make the key at once all have the same', async ({ folder }) =>
   const start = new Int32Array(new SharedArrayBuffer(4))
   const maker = `
     const { workerData, parentPort } = require('node:worker_threads')
-    import(workerData.module).then(({ keyFile }) => {
+    import(workerData.module).then(({ fileKeySource }) => {
       Atomics.wait(workerData.start, 0, 0)
       parentPort.postMessage(fileKeySource(workerData.path).make().id)
     })

@@ -1,6 +1,6 @@
 import { type CsvValue, csvRecord, isGuarded } from '../../../codec/csv.ts'
+import { visible } from '../../../codec/hidden-characters.ts'
 import { jsonText } from '../../../codec/json-text.ts'
-import { visible } from '../../../codec/visible.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
+import { visible } from '../../../codec/hidden-characters.ts'
 import { isJsonObject } from '../../../codec/json-object.ts'
-import { visible } from '../../../codec/visible.ts'
 import { wrap } from '../../terminal/wrap-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 

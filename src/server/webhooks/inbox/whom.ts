@@ -3,7 +3,7 @@ import type { LmsKind } from '../../../contract/integration-choices.ts'
 import type { Candidate } from '../../../webhooks/event.ts'
 import { keyHint, learnerCandidatesOf } from '../../../webhooks/payload-learner.ts'
 import type { Database } from '../../database/database.ts'
-import { resolveIdentities } from '../../integrations/identity.ts'
+import { resolveIdentities } from '../../integrations/resolve-identities.ts'
 import { keepsBody, type Outcome } from './outcome.ts'
 
 /** By what an erasure finds a delivery whose payload is kept. */

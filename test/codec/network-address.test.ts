@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isNetwork } from '../../src/codec/network-text.ts'
+import { isNetwork } from '../../src/codec/network-address.ts'
 
 test.for(['10.0.0.0/8', '192.0.2.1', '192.0.2.1/32', '::1', '2001:db8::/32', '::/0'])('%s is one', (text) => {
   expect(isNetwork(text)).toBe(true)

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { resolveIdentities } from '../../../src/server/integrations/identity.ts'
+import { resolveIdentities } from '../../../src/server/integrations/resolve-identities.ts'
 import type { Candidate } from '../../../src/webhooks/event.ts'
 import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 

@@ -12,7 +12,7 @@ const defaultIntervalMs = 10_000
  * ends; this way the server answers requests meanwhile, Ctrl-C works, and the memory is freed at the end.
  * Throws DatabaseError, and the reason of the signal.
  */
-export async function upgradeAside(path: string, watch: UpgradeWatch): Promise<void> {
+export async function upgradeInProcess(path: string, watch: UpgradeWatch): Promise<void> {
   const { onProgress, signal, everyMs = defaultIntervalMs } = watch
   signal.throwIfAborted()
   const beganMs = performance.now()
