@@ -1,8 +1,6 @@
-import { type Declared, type Entry, keyAmongEquals, keyText, nouns, type Part, placeText } from './entry.ts'
+import { users } from '../dataset/users.ts'
+import { type Declared, type Entry, keyAmongEquals, keyText, nouns, placeText } from './entry.ts'
 import type { Problems } from './problems.ts'
-
-/** What else no two records of a dataset may share. */
-const unique: Readonly<Partial<Record<Part, readonly string[]>>> = { users: ['email', 'username'] }
 
 /**
  * The entries, each once: those of progress with one key are steps of one record, in the order of their times. Any other
@@ -48,7 +46,7 @@ function numberEquals(entries: readonly Entry[]): void {
 }
 
 function namesOf({ dataset, key, record }: Entry): string[] {
-  const others = (unique[dataset] ?? []).flatMap((field) => {
+  const others = (dataset === 'users' ? (users.unique ?? []) : []).flatMap((field) => {
     const value = record[field]
     if (typeof value !== 'string') return []
     return [`${field}:${field === 'email' ? value.trim().toLowerCase() : value}`]

@@ -1,10 +1,11 @@
+import { users } from '../dataset/users.ts'
 import type { Change } from '../records/compare.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { emailKey, keyText, placeText } from './entry.ts'
 import type { Action } from './plan.ts'
 
 /** What no two users have: a value has to be free before another takes it. */
-const unique = ['email', 'username']
+const { unique = [] } = users
 
 /**
  * Updates in an order in which each value is free when it is taken, as where one user gets the address that another gives

@@ -23,6 +23,8 @@ export interface Dataset {
   readonly columns: readonly Column[]
   /** The fields that tell one record from all others: the first of these sets of which a record has all fields. */
   readonly keys: readonly (readonly string[])[]
+  /** Fields with values that no two records have, and that may move from one to another. */
+  readonly unique?: readonly string[]
   /** The field whose records are made in the order of a file: the lessons of one course, which follow each other. */
   readonly inOrderOf?: string
   /** What each field that names another record refers to. */

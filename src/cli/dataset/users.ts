@@ -14,6 +14,7 @@ export const users: Dataset = {
   schema: UserInput,
   columns: columnsOf(UserInput),
   keys: [['externalId'], ['email']],
+  unique: ['email', 'username'],
   references: {},
   operations: {
     list,

@@ -68,7 +68,11 @@ export interface Journal {
   unknownSince(ms: number): number
   /** Notes what a unit is about to do, and waits until that is written. Throws a CommandError where it cannot be. */
   begin(unit: number, intent?: Intent): Promise<void>
-  finish(unit: number, outcomes: readonly Outcome[]): void
+  finish(unit: number, outcomes: readonly Outcome[], isRetry?: boolean): void
+  /** The lines that each further pass sends again; those that were begun, in their order. */
+  readonly retries: readonly (readonly number[])[]
+  /** Notes that lines are sent again, whose rejections do not count any more as soon as their units are finished. */
+  retry(lines: readonly number[]): void
   /** Notes that a unit that this process has begun was refused as a whole, and changed nothing. */
   withdraw(unit: number): void
   /** Takes the journal away: the import is complete. */
@@ -87,12 +91,34 @@ interface Header {
 
 interface Entries {
   readonly done: Set<number>
+  readonly retries: (readonly number[])[]
   readonly begun: Map<number, EarlierIntent>
-  readonly rejections: Rejection[]
+  rejections: Rejection[]
   counts: Counts
 }
 
-const noEntries = (): Entries => ({ done: new Set(), begun: new Map(), rejections: [], counts: noCounts })
+const noEntries = (): Entries => ({
+  done: new Set(),
+  begun: new Map(),
+  retries: [],
+  rejections: [],
+  counts: noCounts,
+})
+
+/** Adds what became of a unit; `retried` are the lines in it that had been rejected before. */
+function addTo(
+  entries: Entries,
+  counts: Partial<Counts>,
+  rejections: readonly Rejection[],
+  retried: readonly number[],
+): void {
+  const { failed = 0 } = counts
+  const added = { ...noCounts, ...counts, failed: failed - retried.length }
+  entries.counts = sumOf(entries.counts, added)
+  const lines = new Set(retried)
+  if (lines.size > 0) entries.rejections = entries.rejections.filter(({ line }) => !lines.has(line))
+  entries.rejections.push(...rejections)
+}
 
 /**
  * Opens the journal of an import in the directory of the state: that of one that was interrupted, unless `restart`, else a
@@ -138,14 +164,25 @@ function goOn(
   [header = {}, ...lines]: readonly JsonObject[],
 ): Journal {
   const entries = noEntries()
-  for (const { begun, at, kind, version, withdrawn, unit, counts, rejections } of lines) {
-    // What `begin`, `withdraw` and `finish` wrote.
+  for (const {
+    begun,
+    at,
+    kind,
+    version,
+    withdrawn,
+    retry,
+    retried = [],
+    unit,
+    counts,
+    rejections,
+  } of lines) {
+    // What `begin`, `withdraw`, `retry` and `finish` wrote.
+    if (retry !== undefined) entries.retries.push(retry as number[])
     if (typeof withdrawn === 'number') entries.begun.delete(withdrawn)
     if (typeof begun === 'number') entries.begun.set(begun, { kind, version, at } as EarlierIntent)
     if (typeof unit !== 'number' || entries.done.has(unit)) continue
     entries.done.add(unit)
-    entries.counts = sumOf(entries.counts, { ...noCounts, ...(counts as Partial<Counts>) })
-    if (rejections !== undefined) entries.rejections.push(...(rejections as Rejection[]))
+    addTo(entries, counts as Partial<Counts>, (rejections ?? []) as Rejection[], retried as number[])
   }
   replaceLines(path, [{ ...header, ...thisProcess(), ...identity }, ...lines])
   if (before !== null && before !== path) rmSync(before, { force: true })
@@ -192,15 +229,24 @@ function journalAt(
     withdraw(unit) {
       if (open.delete(unit)) lines.add({ withdrawn: unit })
     },
-    finish(unit, outcomes) {
+    retries: entries.retries,
+    retry(again) {
+      entries.retries.push(again)
+      lines.add({ retry: again })
+    },
+    finish(unit, outcomes, isRetry = false) {
       open.delete(unit)
       isAnswered = true
       const counts = countsOf(outcomes)
       const rejections = outcomes.filter((outcome): outcome is Rejection => outcome.kind === 'failed')
       const told = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
-      lines.add({ unit, counts: told, ...(rejections.length > 0 && { rejections }) })
-      entries.counts = sumOf(entries.counts, counts)
-      entries.rejections.push(...rejections)
+      const retried = isRetry ? outcomes.map(({ line }) => line) : []
+      lines.add({
+        ...{ unit, counts: told },
+        ...(rejections.length > 0 && { rejections }),
+        ...(isRetry && { retried }),
+      })
+      addTo(entries, counts, rejections, retried)
     },
     remove() {
       lines.drop()

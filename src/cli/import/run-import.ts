@@ -63,6 +63,8 @@ export interface Imported {
 
 /** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
 const maxAttemptAgeMs = 23 * 60 * 60 * 1000
+/** Maximum number of rows that are held to be sent again. */
+const maxRetried = 20_000
 const singleSize = { ...batchSize, records: 1 }
 
 /**
@@ -112,8 +114,10 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     const rowsToSend = await rowsOf(journal.begunAt)
     const codeCell = codeCellIn(rowsToSend.header, wanted.map)
     const sendingAll = { ...sending, isDoubtful: ({ cells }: Row) => cells[codeCell] === unconfirmed }
+    let next = 0
     for await (const units of unitsOf(valid(rowsToSend, invalid), size)) {
       for (const unit of units) {
+        next = unit.index + 1
         io.signal.throwIfAborted()
         if (journal.isDone(unit.index)) continue
         await pacing.run(() => sendUnit(sendingAll, unit), lanesOf(dataset, unit, batch))
@@ -121,6 +125,21 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       }
     }
     await pacing.settled()
+    for (let pass = 0; ; pass += 1) {
+      if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
+      const lines = new Set(journal.retries[pass])
+      if (lines.size === 0) break
+      const again = await retriedRows(await rowsOf(journal.begunAt), lines)
+      // In the opposite order: a chain of names that move on has one in which each is free in time.
+      for await (const units of unitsOf([pass % 2 === 0 ? again.reverse() : again], size, next)) {
+        for (const unit of units) {
+          next = unit.index + 1
+          io.signal.throwIfAborted()
+          if (!journal.isDone(unit.index)) await pacing.run(() => sendUnit(sendingAll, unit, true), ['retry'])
+        }
+      }
+      await pacing.settled()
+    }
     line.stop()
 
     const { warned } = sending
@@ -147,7 +166,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     journal.close()
   }
 
-  async function sendUnit(sending: Sending, unit: Unit): Promise<void> {
+  async function sendUnit(sending: Sending, unit: Unit, isRetry = false): Promise<void> {
     const before = journal.intentOf(unit.index)
     try {
       const outcomes: Outcome[] = await send(sending, unit, {
@@ -156,12 +175,29 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
         forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
         begin: (intent) => journal.begin(unit.index, intent),
       })
-      journal.finish(unit.index, outcomes)
+      journal.finish(unit.index, outcomes, isRetry)
     } catch (error) {
       if (before === null && isRefusal(error) && !isRepeated) journal.withdraw(unit.index)
       throw error
     }
   }
+}
+
+/** Rows that were refused for a name that another row may have given up since; none where that cannot be. */
+function linesToRetry(
+  { dataset, onExists }: Import,
+  { counts, rejections, retries }: Pick<Journal, 'counts' | 'rejections' | 'retries'>,
+): readonly number[] {
+  if (dataset.unique === undefined || onExists !== 'update' || counts.updated === 0) return []
+  const lines = rejections.flatMap(({ code, line }) => (code === 'duplicate' ? [line] : []))
+  const before = retries.at(-1)?.length ?? maxRetried + 1
+  return lines.length < before ? lines.toSorted((one, other) => one - other) : []
+}
+
+async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<Row[]> {
+  const found: Row[] = []
+  for await (const some of rows) found.push(...some.filter(({ line }) => lines.has(line)))
+  return found
 }
 
 /** True for an error that says that a request was not carried out, and changed nothing. */

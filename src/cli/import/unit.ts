@@ -8,12 +8,13 @@ export interface Unit {
   readonly rows: readonly Row[]
 }
 
-/** Rows in units of a size, as many units at once as there are rows for. */
+/** Rows in units of a size, as many units at once as there are rows for, numbered from `firstIndex`. */
 export async function* unitsOf(
-  rows: AsyncIterable<readonly Row[]>,
+  rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   size: BatchSize,
+  firstIndex = 0,
 ): AsyncGenerator<readonly Unit[]> {
-  let index = 0
+  let index = firstIndex
   const batcher = createBatcher<Row>(size, ({ record }) => record)
   const unitOf = (held: readonly Row[]): Unit => ({ index: index++, rows: held })
   for await (const some of rows) {

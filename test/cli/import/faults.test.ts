@@ -45,9 +45,12 @@ const enrolled = ['A', 'B', 'nowhere'].flatMap((course) =>
   ),
 )
 
+/** User 3 gets the address that user 4 gives up in a later row. */
+const nameOf = (number: number) => ({ 3: 'u4', 4: 'moved', 9: 'taken' })[number] ?? `u${number}`
+
 /** A file for each noun: new records, changed ones, others as they are, and rows that are refused. */
 const files: Readonly<Record<string, string>> = {
-  users: `externalId,email,firstName\n${rowsOf(40, (n) => `${n},${n === 9 ? 'taken' : `u${n}`}@b.example,`).replace('u3@b.example,', 'u3@b.example,After')}`,
+  users: `externalId,email,firstName\n${rowsOf(40, (n) => `${n},${nameOf(n)}@b.example,${n === 3 ? 'After' : ''}`)}`,
   courses: `externalId,title\n${rowsOf(12, (n) => `C${n},Course ${n}`)}A,A\nB,Other\n`,
   lessons: `externalId,courseId,title\n${rowsOf(16, (n) => `${n % 5 === 4 ? '' : `L${n}`},ext:${n === 7 ? 'nowhere' : 'A'},Lesson ${n}`)}`,
   enrollments: `courseId,userId,role,enrolledAt\n${enrolled.map((row) => `${row},2026-02-01\n`).join('')}`,

@@ -460,3 +460,29 @@ test('a deleted user, and a deleted lesson that keeps its external id, are resto
     )
   }
 })
+
+describe('addresses that move from one user to another', () => {
+  const people = (shift: (row: number) => number) =>
+    `externalId,email\n${[0, 1, 2, 3, 4, 5].map((row) => `${row},u${shift(row)}@b.example\n`).join('')}`
+
+  test.for(['', '--batch-size 1', '--batch-size 2'])(
+    'in a chain are free in time %s',
+    async (flags, { local }) => {
+      await local.run('users import -', { stdin: people((row) => row) })
+      // The last one in the file, then the first one has to be sent first.
+      for (const shift of [(row: number) => row + 1, (row: number) => row]) {
+        const ran = await local.run(`users import - ${flags}`, { stdin: people(shift) })
+        expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining(': 6 updated\n') })
+      }
+    },
+  )
+
+  test('are refused where two users exchange them, each once', async ({ local }) => {
+    await local.run('users import -', { stdin: people((row) => row) })
+    const exchange = people((row) => [1, 0, 6, 3, 4, 5][row] ?? 0)
+    const ran = await local.run('users import - --errors e.csv', { stdin: exchange })
+    expect(ran.code).toBe(8)
+    expect(ran.stderr).toContain('4 rows of 6 from standard input: 1 updated, 3 unchanged, 2 failed')
+    expect(readFileSync(join(local.cwd, 'e.csv'), 'utf8').split('\r\n')).toHaveLength(4)
+  })
+})
