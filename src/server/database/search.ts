@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Searched } from './database.ts'
-import type { Found } from './narrow.ts'
+import type { Found } from './page.ts'
 import { searchNeedle } from './text-key.ts'
 
 /** The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone. */

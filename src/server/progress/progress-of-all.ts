@@ -2,6 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Progress, progress } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
+import type { Place } from '../database/keyset.ts'
 import {
   type Condition,
   during,
@@ -14,7 +15,6 @@ import {
 } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
 import { referring } from '../database/reference.ts'
-import type { Place } from '../database/walk.ts'
 import { type Call, onlyUserOf } from '../http/handler.ts'
 import type { Reads } from '../http/plain-routes.ts'
 import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'

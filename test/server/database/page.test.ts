@@ -2,21 +2,20 @@ import fc from 'fast-check'
 import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Row } from '../../../src/server/database/database.ts'
-import type { Bounds } from '../../../src/server/database/narrow.ts'
-import { page, type Select } from '../../../src/server/database/page.ts'
+import { type Bounds, page, type Select } from '../../../src/server/database/page.ts'
 import { onPostgres, test } from '../../helpers/academy.ts'
 import { watched } from '../../helpers/plans/watched-database.ts'
 
 /** As if a table of some dozen rows were a large one. */
 const bounds: Bounds = {
   rounds: [
-    { sorted: 2, found: 1, walked: 3 },
-    { sorted: 4, found: 3, walked: 5 },
-    { sorted: 6, found: 3, walked: 10 },
+    { maxSorted: 2, maxFetched: 1, maxWalked: 3 },
+    { maxSorted: 4, maxFetched: 3, maxWalked: 5 },
+    { maxSorted: 6, maxFetched: 3, maxWalked: 10 },
   ],
-  foundLast: 12,
-  total: 6,
-  counted: 15,
+  maxFetchedLast: 12,
+  maxTotal: 6,
+  maxCounted: 15,
 }
 
 interface Thing extends Row {
