@@ -167,7 +167,7 @@ async function replaced(
   const draft = await partPath(database)
   try {
     await make(draft)
-    const { replaceDatabase } = await import('../../server/database/sole-use.ts')
+    const { replaceDatabase } = await import('../../server/database/sqlite/sole-use.ts')
     context.io.signal.throwIfAborted()
     replaceDatabase(database, draft, former)
   } catch (error) {
@@ -183,7 +183,7 @@ async function copied(
   from: string,
   to: { readonly path: string; readonly shown: string },
 ): Promise<number> {
-  const { backUp } = await import('../../server/database/online-backup.ts')
+  const { backUp } = await import('../../server/database/sqlite/online-backup.ts')
   const line = await createProgressLine(io, 'MiB', Math.ceil(statSync(from).size / mebibyte))
   try {
     const { bytes } = await backUp(from, to.path, (done) => {

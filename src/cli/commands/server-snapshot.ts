@@ -115,7 +115,7 @@ async function remove(context: Context, given: Given): Promise<void> {
   await output.done(`Deleted snapshot ${name} of ${database}`)
 }
 
-type SoleUse = typeof import('../../server/database/sole-use.ts')
+type SoleUse = typeof import('../../server/database/sqlite/sole-use.ts')
 
 /** Does what nobody else may use the database for. Throws a CommandError where somebody does. */
 async function alone(
@@ -125,7 +125,7 @@ async function alone(
   work: (means: SoleUse) => void,
 ): Promise<void> {
   try {
-    work(await import('../../server/database/sole-use.ts'))
+    work(await import('../../server/database/sqlite/sole-use.ts'))
   } catch (error) {
     const { databaseErrorOf } = await import('../session/database-fault.ts')
     throw databaseErrorOf(await inUseFault(context, action, database, error))

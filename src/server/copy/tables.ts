@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
-import { searchNumbers } from '../database/sqlite-search.ts'
+import { searchNumbers } from '../database/sqlite/search.ts'
 
 /** A table to copy. */
 export interface CopiedTable {

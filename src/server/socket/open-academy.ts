@@ -15,7 +15,7 @@ import type { Store } from '../database/database.ts'
 import { deferredStore } from '../database/deferred-store.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
-import { sqliteDialect } from '../database/sqlite-dialect.ts'
+import { sqliteDialect } from '../database/sqlite/dialect.ts'
 import { unavailable } from '../problem/problem-error.ts'
 import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 

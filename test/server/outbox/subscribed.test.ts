@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Row } from '../../../src/server/database/database.ts'
-import { sqliteDialect } from '../../../src/server/database/sqlite-dialect.ts'
+import { sqliteDialect } from '../../../src/server/database/sqlite/dialect.ts'
 import { forgetSubscribers, isWanted } from '../../../src/server/outbox/subscribed.ts'
 import { test } from '../../helpers/academy.ts'
 

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { databaseErrorOf } from './sqlite-fault.ts'
+import { databaseErrorOf } from './file-fault.ts'
 
 /** What SQLite keeps beside a database. */
 const companions = ['-wal', '-shm'] as const

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
-import { type Database, DatabaseError, type Store } from './database.ts'
-import { type SchemaStep, stepsFrom } from './schema/steps.ts'
+import { type Database, DatabaseError, type Store } from '../database.ts'
+import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
 import { takeIntoUse } from './sqlite.ts'
 
 /** Told before each step of an upgrade, which one it is from 1 on; each may take minutes. */

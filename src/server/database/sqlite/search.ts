@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Database, Row, Searched, SearchHits, SearchIndex } from './database.ts'
+import type { Database, Row, Searched, SearchHits, SearchIndex } from '../database.ts'
 
 /** The tables beside the index that its triggers fill. */
 export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers']

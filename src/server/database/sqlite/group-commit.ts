@@ -1,5 +1,5 @@
-import { unavailable } from '../problem/problem-error.ts'
-import type { Store, Transaction } from './database.ts'
+import { unavailable } from '../../problem/problem-error.ts'
+import type { Store, Transaction } from '../database.ts'
 
 interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>

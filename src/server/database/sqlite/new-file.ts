@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, copyFileSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import sql from 'sql-template-tag'
-import type { Store } from './database.ts'
+import type { Store } from '../database.ts'
+import { databaseErrorOf } from './file-fault.ts'
 import { openSqlite } from './sqlite.ts'
-import { databaseErrorOf } from './sqlite-fault.ts'
 
 /** What a file system says that has no hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import sql from 'sql-template-tag'
-import { type Database, DatabaseError } from './database.ts'
+import { type Database, DatabaseError } from '../database.ts'
 
 const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
 const looks = 3

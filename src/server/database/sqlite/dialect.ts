@@ -1,6 +1,6 @@
 import sql, { empty } from 'sql-template-tag'
-import type { Dialect } from './database.ts'
-import { sqliteSearch } from './sqlite-search.ts'
+import type { Dialect } from '../database.ts'
+import { sqliteSearch } from './search.ts'
 
 /** What other engines say otherwise. */
 export const sqliteDialect: Dialect = {

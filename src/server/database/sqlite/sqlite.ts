@@ -2,13 +2,10 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
-import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from './database.ts'
+import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from '../database.ts'
+import { sqliteDialect } from './dialect.ts'
+import { databaseErrorOf } from './file-fault.ts'
 import { groupCommit } from './group-commit.ts'
-import { oneAtATime } from './one-at-a-time.ts'
-import { sharedView } from './shared-view.ts'
-import { sqliteDialect } from './sqlite-dialect.ts'
-import { databaseErrorOf } from './sqlite-fault.ts'
-import { statementCache } from './statement-cache.ts'
 import { checkpointPages, logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
@@ -133,7 +130,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     stream: (query) => batches(path, query),
     savepoint: (work) => within(savepoint, release, 'rollback to item; release item', work),
   }
-  const turns = oneAtATime()
+  const turns = makeTurns()
   const view = sharedView(connection, (work) => inTurn(work))
   const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> =>
     turns.take(async () => {
@@ -154,7 +151,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
       if (found === logId) return
       throw new DatabaseError(path, 'has lost its write-ahead log: the file was removed or replaced')
     },
-    // A transaction of others is a run of microtasks: mostly nobody is in the middle of one.
+    // A transaction is a run of microtasks: mostly none is under way.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
     cells: (query) => (turns.areFree() ? transaction.cells(query) : inTurn(() => cells(query))),
@@ -231,4 +228,105 @@ function rowOf(names: readonly string[], cells: readonly Cell[]): Row {
 
 function values(query: Sql): SQLInputValue[] {
   return query.values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)))
+}
+
+/** Transactions that take turns on one connection, in the order in which they came. */
+interface Turns {
+  /** True while no transaction has the turn. */
+  readonly areFree: () => boolean
+  /** Does the work once the one before has ended. */
+  take<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+function makeTurns(): Turns {
+  const waiting: (() => void)[] = []
+  let isTaken = false
+  return {
+    areFree: () => !isTaken,
+    async take(work) {
+      // Handed over from one to the next, it is never free in between.
+      if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve))
+      isTaken = true
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        if (next) next()
+        else isTaken = false
+      }
+    },
+  }
+}
+
+/** One unchanging view of the data for all reads of one turn of the event loop. */
+interface SharedView {
+  /** Makes every statement from now on one of the view, until it is closed: in the next turn at the latest. */
+  open(): void
+  /** Ends the view, before anything that writes or must see the latest data. */
+  close(): void
+}
+
+/**
+ * The view of a connection. Most of what a small read takes is locking the file and unlocking it: requests that came
+ * together share that.
+ *
+ * @param inTurn does something once no transaction is under way
+ */
+function sharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
+  const [begin, commit] = [connection.prepare('begin'), connection.prepare('commit')]
+  let isOpen = false
+
+  function close(): void {
+    // A fault of the disk may have ended it.
+    if (isOpen && connection.isTransaction) commit.run()
+    isOpen = false
+  }
+
+  return {
+    open() {
+      if (isOpen) return
+      begin.run()
+      isOpen = true
+      setImmediate(() => void inTurn(close))
+    },
+    close,
+  }
+}
+
+interface Known<Statement> {
+  readonly strings: readonly string[]
+  readonly statement: Statement
+}
+
+/**
+ * Caches prepared statements by the pieces of their text between the values. The pieces of a template are the same strings
+ * each time, which is seen at once: to put the text together and to look it up takes longer than a small statement.
+ */
+function statementCache<Statement>(
+  prepare: (text: string) => Statement,
+  most: number,
+): (query: Sql) => Statement {
+  const byFirst = new Map<string, Known<Statement>[]>()
+  let count = 0
+  return (query) => {
+    const { strings } = query
+    const [first = ''] = strings
+    const known = byFirst.get(first)?.find((one) => isSame(one.strings, strings))
+    if (known) return known.statement
+    const statement = prepare(query.sql)
+    if (count >= most) {
+      byFirst.clear()
+      count = 0
+    }
+    count += 1
+    const others = byFirst.get(first) ?? []
+    byFirst.set(first, [...others, { strings, statement }])
+    return statement
+  }
+}
+
+function isSame(known: readonly string[], strings: readonly string[]): boolean {
+  if (known.length !== strings.length) return false
+  for (let index = 1; index < known.length; index += 1) if (known[index] !== strings[index]) return false
+  return true
 }

@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
-import { DatabaseError } from './database.ts'
+import { DatabaseError } from '../database.ts'
+import { databaseErrorOf } from './file-fault.ts'
 import { applicationId } from './schema-version.ts'
 import { connectionTo, lockWaitMs } from './sqlite.ts'
-import { databaseErrorOf } from './sqlite-fault.ts'
 
 const pagesAtOnce = 2048
 

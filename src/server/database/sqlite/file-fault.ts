@@ -1,4 +1,4 @@
-import { DatabaseError } from './database.ts'
+import { DatabaseError } from '../database.ts'
 
 /** Any fault of a database file as a DatabaseError. */
 export function databaseErrorOf(path: string, error: unknown): DatabaseError {
