@@ -124,6 +124,7 @@ test('erasing takes away for good what tells who it was; the id stays', async ({
     { 'idempotency-key': '"made"' },
   )
   await admin.post('/v1/users', { email: 'ADA@b.example' }, { 'idempotency-key': '"twice"' })
+  await admin.post('/v1/courses', { title: 'Sea' }, { 'idempotency-key': '"for ADA@b.example"' })
   const { key } = (await admin.post('/v1/keys', { name: 'Augusta’s tablet', userId: user.id })).body
   expect((await admin.delete(`/v1/users/${user.id}?erase=true`)).status).toBe(204)
   const { body } = await admin.get(`/v1/users/${user.id}`)
