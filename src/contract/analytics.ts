@@ -5,7 +5,7 @@ import { difficulties } from './course-choices.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { BooleanParam, choices, Percent, Reference, References, Time } from './field.ts'
 import { field, named, objectOf, shown } from './fields.ts'
-import { operation, staff } from './operation.ts'
+import { operationsOf, staff } from './operation.ts'
 import { pageFields, paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 
@@ -124,14 +124,11 @@ export const LearnerPage = named(
 export type LearnerPage = z.output<typeof LearnerPage>
 
 /** Learners and how far they are, for those who look at numbers. */
-export const analytics = {
-  learners: operation({
-    id: 'analytics.learners',
-    method: 'GET',
-    path: '/v1/analytics/learners',
+export const analytics = operationsOf('analytics', {
+  learners: {
+    at: 'GET /v1/analytics/learners',
     summary: 'Report the progress and grades of learners, one row per learner and course',
     published: true,
-    scope: 'read',
     roles: staff,
     query: z.strictObject({
       start_date: Bound.optional().meta({
@@ -170,7 +167,6 @@ export const analytics = {
       ...paging,
     }),
     response: LearnerPage,
-    status: 200,
     list: true,
     filters: {
       start_date: { by: 'start', field: 'lastAccessed', unlessSet: 'include_not_started' },
@@ -189,5 +185,5 @@ export const analytics = {
       enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },
     },
     media: ['text/csv', 'application/x-ndjson'],
-  }),
-}
+  },
+})

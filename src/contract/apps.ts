@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { period, Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 const maximumLength = 2048
@@ -105,45 +105,33 @@ export const NewApp = named(
 export type NewApp = z.output<typeof NewApp>
 
 /** OAuth applications, for admins. */
-export const apps = {
-  list: operation({
-    id: 'apps.list',
-    method: 'GET',
-    path: '/v1/apps',
+export const apps = operationsOf('apps', {
+  list: {
+    at: 'GET /v1/apps',
     summary: 'List OAuth applications',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ ...period('Registered'), ...paging }),
     response: page(App, 'OAuth applications'),
-    status: 200,
     list: true,
     filters: inPeriod('createdAt'),
     identifier: 'clientId',
-  }),
-  create: operation({
-    id: 'apps.create',
-    method: 'POST',
-    path: '/v1/apps',
+  },
+  create: {
+    at: 'POST /v1/apps',
     summary: 'Register an OAuth application',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: AppInput,
     response: NewApp,
-    status: 201,
     identifier: 'clientId',
     secret: 'clientSecret',
-  }),
-  delete: operation({
-    id: 'apps.delete',
-    method: 'DELETE',
-    path: '/v1/apps/{clientId}',
+  },
+  delete: {
+    at: 'DELETE /v1/apps/{clientId}',
     summary: 'Delete an OAuth application',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

@@ -3,7 +3,7 @@ import { type Action, auditedActions, auditedNouns, type Noun } from './actions.
 import { choices, exactly, ofUser, period, Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
 const Changed = z.record(z.string(), z.unknown())
@@ -72,13 +72,10 @@ export const AuditEntry = named(
 export type AuditEntry = z.output<typeof AuditEntry>
 
 /** The audit log, for admins. Nothing changes or deletes its entries. */
-export const audit = {
-  list: operation({
-    id: 'audit.list',
-    method: 'GET',
-    path: '/v1/audit',
+export const audit = operationsOf('audit', {
+  list: {
+    at: 'GET /v1/audit',
     summary: 'List the entries of the audit log',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
@@ -92,7 +89,6 @@ export const audit = {
       ...paging,
     }),
     response: page(AuditEntry, 'the audit log'),
-    status: 200,
     list: true,
     filters: {
       user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
@@ -102,16 +98,12 @@ export const audit = {
       subject_id: { by: 'equal', field: 'subjectId' },
       ...inPeriod('at'),
     },
-  }),
-  get: operation({
-    id: 'audit.get',
-    method: 'GET',
-    path: '/v1/audit/{entryId}',
+  },
+  get: {
+    at: 'GET /v1/audit/{entryId}',
     summary: 'Show an entry of the audit log',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: AuditEntry,
-    status: 200,
-  }),
-}
+  },
+})

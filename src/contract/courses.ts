@@ -13,21 +13,18 @@ import { courseStatuses, difficulties } from './course-choices.ts'
 import { BooleanParam, choices, exactly, period, search, UpdatedSince } from './field.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { CompareTo } from './history.ts'
-import { everyone, operation, staff, teachers } from './operation.ts'
+import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { erase, trashSort } from './trash.ts'
 
 export { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
 
 /** Courses and their versions. */
-export const courses = {
-  list: operation({
-    id: 'courses.list',
-    method: 'GET',
-    path: '/v1/courses',
+export const courses = operationsOf('courses', {
+  list: {
+    at: 'GET /v1/courses',
     summary: 'List courses',
     published: true,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       status: choices(courseStatuses).optional(),
@@ -42,7 +39,6 @@ export const courses = {
       ...paging,
     }),
     response: page(Course, 'courses'),
-    status: 200,
     list: true,
     filters: {
       status: { by: 'choice', field: 'status', choices: courseStatuses },
@@ -54,50 +50,33 @@ export const courses = {
       ...inPeriod('createdAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'courses.get',
-    method: 'GET',
-    path: '/v1/courses/{courseId}',
+  },
+  get: {
+    at: 'GET /v1/courses/{courseId}',
     summary: 'Show a course',
-    published: false,
-    scope: 'read',
     roles: everyone,
     response: Course,
-    status: 200,
-  }),
-  create: operation({
-    id: 'courses.create',
-    method: 'POST',
-    path: '/v1/courses',
+  },
+  create: {
+    at: 'POST /v1/courses',
     summary: 'Create a course',
     published: true,
-    scope: 'write',
     roles: teachers,
     body: CourseInput,
     response: Course,
-    status: 201,
-  }),
-  update: operation({
-    id: 'courses.update',
-    method: 'PUT',
-    path: '/v1/courses/{courseId}',
+  },
+  update: {
+    at: 'PUT /v1/courses/{courseId}',
     summary: 'Update a course',
     published: true,
-    scope: 'write',
     roles: teachers,
     body: CoursePatch,
     merge: true,
     response: CourseUpdate,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'courses.delete',
-    method: 'DELETE',
-    path: '/v1/courses/{courseId}',
+  },
+  delete: {
+    at: 'DELETE /v1/courses/{courseId}',
     summary: 'Delete a course',
-    published: false,
-    scope: 'write',
     roles: teachers,
     query: z.strictObject({
       force: BooleanParam.default(false).meta({
@@ -108,79 +87,49 @@ export const courses = {
     }),
     elevatedBy: ['force', 'erase'],
     response: null,
-    status: 204,
-  }),
-  versions: operation({
-    id: 'courses.versions',
-    method: 'GET',
-    path: '/v1/courses/{courseId}/versions',
+  },
+  versions: {
+    at: 'GET /v1/courses/{courseId}/versions',
     summary: 'List the versions of a course, newest first',
-    published: false,
-    scope: 'read',
     roles: staff,
     query: z.strictObject({ ...period('Created'), ...paging }),
     response: page(CourseVersion, 'versions of a course'),
-    status: 200,
     list: true,
     filters: inPeriod('createdAt'),
-  }),
-  version: operation({
-    id: 'courses.version',
-    method: 'GET',
-    path: '/v1/courses/{courseId}/versions/{version}',
+  },
+  version: {
+    at: 'GET /v1/courses/{courseId}/versions/{version}',
     summary: 'Show one version of a course',
-    published: false,
-    scope: 'read',
     roles: staff,
     response: CourseSnapshot,
-    status: 200,
-  }),
-  diff: operation({
-    id: 'courses.diff',
-    method: 'GET',
-    path: '/v1/courses/{courseId}/versions/{version}/diff',
+  },
+  diff: {
+    at: 'GET /v1/courses/{courseId}/versions/{version}/diff',
     summary: 'Compare two versions of a course',
-    published: false,
-    scope: 'read',
     roles: staff,
     query: z.strictObject({ to: CompareTo }),
     response: CourseDiff,
-    status: 200,
-  }),
-  restore: operation({
-    id: 'courses.restore',
-    method: 'POST',
-    path: '/v1/courses/{courseId}/versions/{version}/restore',
+  },
+  restore: {
+    at: 'POST /v1/courses/{courseId}/versions/{version}/restore',
     summary: 'Restore an earlier version of a course as a new version',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: CourseUpdate,
-    status: 201,
-  }),
-  listDeleted: operation({
-    id: 'courses.listDeleted',
-    method: 'GET',
-    path: '/v1/deleted-courses',
+  },
+  listDeleted: {
+    at: 'GET /v1/deleted-courses',
     summary: 'List deleted courses that can be restored',
-    published: false,
-    scope: 'read',
     roles: teachers,
     query: z.strictObject({ ...period('Deleted'), sort: trashSort, ...paging }),
     response: page(DeletedCourse, 'deleted courses'),
-    status: 200,
     list: true,
     filters: inPeriod('deletedAt'),
-  }),
-  restoreDeleted: operation({
-    id: 'courses.restoreDeleted',
-    method: 'POST',
-    path: '/v1/deleted-courses/{deletedCourseId}/restore',
+  },
+  restoreDeleted: {
+    at: 'POST /v1/deleted-courses/{deletedCourseId}/restore',
     summary: 'Restore a deleted course',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: Course,
     status: 200,
-  }),
-}
+  },
+})

@@ -3,7 +3,7 @@ import { choices, Instant, period, Time } from './field.ts'
 import { field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { lmsKinds } from './integration-choices.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 /** What can become of a delivery. */
@@ -103,13 +103,10 @@ export const Replayed = named(
 export type Replayed = z.output<typeof Replayed>
 
 /** Deliveries that came from other systems, for admins. */
-export const deliveries = {
-  list: operation({
-    id: 'deliveries.list',
-    method: 'GET',
-    path: '/v1/webhooks/deliveries',
+export const deliveries = operationsOf('deliveries', {
+  list: {
+    at: 'GET /v1/webhooks/deliveries',
     summary: 'List webhook deliveries',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
@@ -120,7 +117,6 @@ export const deliveries = {
       ...paging,
     }),
     response: page(Delivery, 'webhook deliveries'),
-    status: 200,
     list: true,
     filters: {
       lms_kind: { by: 'choice', field: 'lmsKind', choices: lmsKinds },
@@ -128,40 +124,30 @@ export const deliveries = {
       ...inPeriod('receivedAt'),
       received_since: { by: 'start', field: 'receivedAt' },
     },
-  }),
-  get: operation({
-    id: 'deliveries.get',
-    method: 'GET',
-    path: '/v1/webhooks/deliveries/{deliveryId}',
+  },
+  get: {
+    at: 'GET /v1/webhooks/deliveries/{deliveryId}',
     summary: 'Show a webhook delivery with its payload',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: DeliveryDetails,
-    status: 200,
-  }),
-  replay: operation({
-    id: 'deliveries.replay',
-    method: 'POST',
-    path: '/v1/webhooks/deliveries/{deliveryId}/replay',
+  },
+  replay: {
+    at: 'POST /v1/webhooks/deliveries/{deliveryId}/replay',
     summary: 'Process a webhook delivery again',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Delivery,
     status: 200,
-  }),
-  replayAll: operation({
-    id: 'deliveries.replayAll',
-    method: 'POST',
-    path: '/v1/webhooks/deliveries/replay',
+  },
+  replayAll: {
+    at: 'POST /v1/webhooks/deliveries/replay',
     summary: 'Process up to 100 unmatched webhook deliveries again',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: ReplayInput,
     response: Replayed,
     report: true,
     status: 200,
-  }),
-}
+  },
+})

@@ -4,7 +4,7 @@ import { choices, Instant, optional, period, Time, UpdatedSince, WebAddress } fr
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { Message } from './messages.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 import { patchOf } from './patch.ts'
 import { changed } from './record-fields.ts'
@@ -95,13 +95,10 @@ export const NewEndpoint = named(
 export type NewEndpoint = z.output<typeof NewEndpoint>
 
 /** Where events are sent, for admins. */
-export const endpoints = {
-  list: operation({
-    id: 'endpoints.list',
-    method: 'GET',
-    path: '/v1/webhooks/endpoints',
+export const endpoints = operationsOf('endpoints', {
+  list: {
+    at: 'GET /v1/webhooks/endpoints',
     summary: 'List webhook endpoints',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
@@ -111,86 +108,63 @@ export const endpoints = {
       ...paging,
     }),
     response: page(Endpoint, 'webhook endpoints'),
-    status: 200,
     list: true,
     filters: {
       status: { by: 'choice', field: 'status', choices: endpointStatuses },
       ...inPeriod('createdAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'endpoints.get',
-    method: 'GET',
-    path: '/v1/webhooks/endpoints/{endpointId}',
+  },
+  get: {
+    at: 'GET /v1/webhooks/endpoints/{endpointId}',
     summary: 'Show a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Endpoint,
-    status: 200,
-  }),
-  create: operation({
-    id: 'endpoints.create',
-    method: 'POST',
-    path: '/v1/webhooks/endpoints',
+  },
+  create: {
+    at: 'POST /v1/webhooks/endpoints',
     summary: 'Create a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: EndpointInput,
     response: NewEndpoint,
-    status: 201,
     secret: 'secret',
-  }),
-  update: operation({
-    id: 'endpoints.update',
-    method: 'PUT',
-    path: '/v1/webhooks/endpoints/{endpointId}',
+  },
+  update: {
+    at: 'PUT /v1/webhooks/endpoints/{endpointId}',
     summary: 'Update a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: EndpointPatch,
     merge: true,
     response: Endpoint,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'endpoints.delete',
-    method: 'DELETE',
-    path: '/v1/webhooks/endpoints/{endpointId}',
+  },
+  delete: {
+    at: 'DELETE /v1/webhooks/endpoints/{endpointId}',
     summary: 'Delete a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: null,
-    status: 204,
-  }),
-  rotate: operation({
-    id: 'endpoints.rotate',
-    method: 'POST',
-    path: '/v1/webhooks/endpoints/{endpointId}/rotate',
+  },
+  rotate: {
+    at: 'POST /v1/webhooks/endpoints/{endpointId}/rotate',
     summary: 'Replace the secret of a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: NewEndpoint,
     status: 200,
     secret: 'secret',
-  }),
-  test: operation({
-    id: 'endpoints.test',
-    method: 'POST',
-    path: '/v1/webhooks/endpoints/{endpointId}/test',
+  },
+  test: {
+    at: 'POST /v1/webhooks/endpoints/{endpointId}/test',
     summary: 'Send a test event to a webhook endpoint',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Message,
     status: 200,
-  }),
-}
+  },
+})
 
 function isPlain({ username, password, hash }: URL): boolean {
   return username === '' && password === '' && hash === ''

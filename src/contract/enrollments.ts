@@ -3,7 +3,7 @@ import { BatchResult, batchOf } from './batch.ts'
 import { choices, Instant, ofCourses, ofUsers, period, Reference, Time, UpdatedSince } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
-import { everyone, operation, teachers } from './operation.ts'
+import { everyone, operationsOf, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { changed, managedBy } from './record-fields.ts'
@@ -101,14 +101,10 @@ export const Enrollment = named(
 export type Enrollment = z.output<typeof Enrollment>
 
 /** Enrolments: a user in a course, as learner or instructor. */
-export const enrollments = {
-  list: operation({
-    id: 'enrollments.list',
-    method: 'GET',
-    path: '/v1/enrollments',
+export const enrollments = operationsOf('enrollments', {
+  list: {
+    at: 'GET /v1/enrollments',
     summary: 'List enrolments',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
@@ -121,7 +117,6 @@ export const enrollments = {
       ...paging,
     }),
     response: page(Enrollment, 'enrolments'),
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
@@ -131,65 +126,41 @@ export const enrollments = {
       ...inPeriod('enrolledAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'enrollments.get',
-    method: 'GET',
-    path: '/v1/enrollments/{enrollmentId}',
+  },
+  get: {
+    at: 'GET /v1/enrollments/{enrollmentId}',
     summary: 'Show an enrolment',
-    published: false,
-    scope: 'read',
     roles: everyone,
     response: Enrollment,
-    status: 200,
-  }),
-  create: operation({
-    id: 'enrollments.create',
-    method: 'POST',
-    path: '/v1/enrollments',
+  },
+  create: {
+    at: 'POST /v1/enrollments',
     summary: 'Enrol a user in a course',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: EnrollmentInput,
     response: Enrollment,
-    status: 201,
-  }),
-  batch: operation({
-    id: 'enrollments.batch',
-    method: 'POST',
-    path: '/v1/enrollments/batch',
+  },
+  batch: {
+    at: 'POST /v1/enrollments/batch',
     summary: 'Create or update up to 1,000 enrolments',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: batchOf(EnrollmentInput, 'fail', 'EnrollmentBatch'),
     response: BatchResult,
     status: 200,
     report: true,
-  }),
-  update: operation({
-    id: 'enrollments.update',
-    method: 'PUT',
-    path: '/v1/enrollments/{enrollmentId}',
+  },
+  update: {
+    at: 'PUT /v1/enrollments/{enrollmentId}',
     summary: 'Update an enrolment',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: EnrollmentPatch,
     merge: true,
     response: Enrollment,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'enrollments.delete',
-    method: 'DELETE',
-    path: '/v1/enrollments/{enrollmentId}',
+  },
+  delete: {
+    at: 'DELETE /v1/enrollments/{enrollmentId}',
     summary: 'Delete an enrolment',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

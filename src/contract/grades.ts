@@ -14,7 +14,7 @@ import {
 } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
-import { everyone, operation, teachers } from './operation.ts'
+import { everyone, operationsOf, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { changed } from './record-fields.ts'
 import { aboveMaximum, isGradable, largestScore, notGradable } from './score.ts'
@@ -196,14 +196,10 @@ export const GradeStep = named(
 export type GradeStep = z.output<typeof GradeStep>
 
 /** The gradebook: the grades of learners in courses, item by item. */
-export const grades = {
-  list: operation({
-    id: 'grades.list',
-    method: 'GET',
-    path: '/v1/grades',
+export const grades = operationsOf('grades', {
+  list: {
+    at: 'GET /v1/grades',
     summary: 'List grades',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
@@ -216,7 +212,6 @@ export const grades = {
       ...paging,
     }),
     response: page(Grade, 'grades'),
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
@@ -226,66 +221,42 @@ export const grades = {
       ...inPeriod('gradedAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'grades.get',
-    method: 'GET',
-    path: '/v1/grades/{gradeId}',
+  },
+  get: {
+    at: 'GET /v1/grades/{gradeId}',
     summary: 'Show a grade',
-    published: false,
-    scope: 'read',
     roles: everyone,
     response: Grade,
-    status: 200,
-  }),
-  set: operation({
-    id: 'grades.set',
-    method: 'PUT',
-    path: '/v1/grades',
+  },
+  set: {
+    at: 'PUT /v1/grades',
     summary: 'Record a grade of a learner in a course',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: GradeInput,
     response: RecordedGrade,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'grades.delete',
-    method: 'DELETE',
-    path: '/v1/grades/{gradeId}',
+  },
+  delete: {
+    at: 'DELETE /v1/grades/{gradeId}',
     summary: 'Delete a grade',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: null,
-    status: 204,
-  }),
-  history: operation({
-    id: 'grades.history',
-    method: 'GET',
-    path: '/v1/grades/{gradeId}/history',
+  },
+  history: {
+    at: 'GET /v1/grades/{gradeId}/history',
     summary: 'List the history of a grade, newest first',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({ ...period('Recorded'), ...paging }),
     response: page(GradeStep, 'the history of a grade'),
-    status: 200,
     list: true,
     filters: inPeriod('recordedAt'),
-  }),
-  batch: operation({
-    id: 'grades.batch',
-    method: 'POST',
-    path: '/v1/grades/batch',
+  },
+  batch: {
+    at: 'POST /v1/grades/batch',
     summary: 'Record up to 1,000 grades',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: batchOf(GradeInput, 'update', 'GradeBatch'),
     response: BatchResult,
     status: 200,
     report: true,
-  }),
-}
+  },
+})

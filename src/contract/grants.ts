@@ -3,7 +3,7 @@ import { period, Reference, Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
 import { scopes } from './keys.ts'
-import { everyone, operation } from './operation.ts'
+import { everyone, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 /** What a user has allowed an OAuth application to do, and the family of tokens that came of it. */
@@ -24,14 +24,10 @@ export const Grant = named(
 export type Grant = z.output<typeof Grant>
 
 /** Grants: one's own, and for admins those of others. */
-export const grants = {
-  list: operation({
-    id: 'grants.list',
-    method: 'GET',
-    path: '/v1/grants',
+export const grants = operationsOf('grants', {
+  list: {
+    at: 'GET /v1/grants',
     summary: 'List the OAuth applications that act on your behalf',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       user_id: Reference.optional().meta({
@@ -41,22 +37,16 @@ export const grants = {
       ...paging,
     }),
     response: page(Grant, 'grants'),
-    status: 200,
     list: true,
     filters: {
       user_id: { by: 'reference', field: 'userId', to: 'userId' },
       ...inPeriod('createdAt'),
     },
-  }),
-  revoke: operation({
-    id: 'grants.revoke',
-    method: 'DELETE',
-    path: '/v1/grants/{grantId}',
+  },
+  revoke: {
+    at: 'DELETE /v1/grants/{grantId}',
     summary: 'Revoke a grant',
-    published: false,
-    scope: 'write',
     roles: everyone,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

@@ -5,81 +5,59 @@ import { inPeriod, updatedSince } from './filter.ts'
 import { Integration, IntegrationCheck, IntegrationPatch } from './integration.ts'
 import { mappedNouns } from './integration-choices.ts'
 import { MappedNoun, Mapping, MappingInput } from './mapping.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 /** The connections to other learning management systems, for admins. */
-export const integrations = {
-  list: operation({
-    id: 'integrations.list',
-    method: 'GET',
-    path: '/v1/integrations',
+export const integrations = operationsOf('integrations', {
+  list: {
+    at: 'GET /v1/integrations',
     summary: 'List integrations',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ ...period('Created'), updated_since: UpdatedSince, ...paging }),
     response: page(Integration, 'integrations'),
-    status: 200,
     list: true,
     filters: { ...inPeriod('createdAt'), updated_since: updatedSince },
     identifier: 'lmsKind',
-  }),
-  get: operation({
-    id: 'integrations.get',
-    method: 'GET',
-    path: '/v1/integrations/{lmsKind}',
+  },
+  get: {
+    at: 'GET /v1/integrations/{lmsKind}',
     summary: 'Show an integration',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Integration,
-    status: 200,
     identifier: 'lmsKind',
-  }),
-  set: operation({
-    id: 'integrations.set',
-    method: 'PUT',
-    path: '/v1/integrations/{lmsKind}',
+  },
+  set: {
+    at: 'PUT /v1/integrations/{lmsKind}',
     summary: 'Create or update an integration',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: IntegrationPatch,
     merge: true,
     response: Integration,
-    status: 200,
     identifier: 'lmsKind',
-  }),
-  remove: operation({
-    id: 'integrations.remove',
-    method: 'DELETE',
-    path: '/v1/integrations/{lmsKind}',
+  },
+  remove: {
+    at: 'DELETE /v1/integrations/{lmsKind}',
     summary: 'Delete an integration',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: null,
-    status: 204,
-  }),
-  test: operation({
-    id: 'integrations.test',
-    method: 'POST',
-    path: '/v1/integrations/{lmsKind}/test',
+  },
+  test: {
+    at: 'POST /v1/integrations/{lmsKind}/test',
     summary: 'Check the connection to the other system',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: IntegrationCheck,
     status: 200,
     report: true,
-  }),
-  mappings: operation({
-    id: 'integrations.mappings',
-    method: 'GET',
-    path: '/v1/integrations/{lmsKind}/mappings',
+  },
+  mappings: {
+    at: 'GET /v1/integrations/{lmsKind}/mappings',
     summary: 'List mappings of courses and users',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
@@ -92,7 +70,6 @@ export const integrations = {
       ...paging,
     }),
     response: page(Mapping, 'mappings'),
-    status: 200,
     list: true,
     filters: {
       noun: { by: 'choice', field: 'noun', choices: mappedNouns },
@@ -102,52 +79,37 @@ export const integrations = {
       ...inPeriod('createdAt'),
       updated_since: updatedSince,
     },
-  }),
-  mapping: operation({
-    id: 'integrations.mapping',
-    method: 'GET',
-    path: '/v1/integrations/{lmsKind}/mappings/{mappingId}',
+  },
+  mapping: {
+    at: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}',
     summary: 'Show a mapping',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Mapping,
-    status: 200,
-  }),
-  map: operation({
-    id: 'integrations.map',
-    method: 'PUT',
-    path: '/v1/integrations/{lmsKind}/mappings',
+  },
+  map: {
+    at: 'PUT /v1/integrations/{lmsKind}/mappings',
     summary: 'Record which course or user one of the other system is',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: MappingInput,
     response: Mapping,
-    status: 200,
-  }),
-  mapBatch: operation({
-    id: 'integrations.mapBatch',
-    method: 'POST',
-    path: '/v1/integrations/{lmsKind}/mappings/batch',
+  },
+  mapBatch: {
+    at: 'POST /v1/integrations/{lmsKind}/mappings/batch',
     summary: 'Record up to 1,000 mappings',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: batchOf(MappingInput, 'update', 'MappingBatch'),
     response: BatchResult,
     status: 200,
     report: true,
-  }),
-  unmap: operation({
-    id: 'integrations.unmap',
-    method: 'DELETE',
-    path: '/v1/integrations/{lmsKind}/mappings/{mappingId}',
+  },
+  unmap: {
+    at: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}',
     summary: 'Delete a mapping',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

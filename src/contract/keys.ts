@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Instant, ofUser, period, Reference, Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 export const scopes = ['read', 'write', 'admin'] as const
@@ -66,46 +66,34 @@ export const NewKey = named(
 export type NewKey = z.output<typeof NewKey>
 
 /** API keys, for admins. */
-export const keys = {
-  list: operation({
-    id: 'keys.list',
-    method: 'GET',
-    path: '/v1/keys',
+export const keys = operationsOf('keys', {
+  list: {
+    at: 'GET /v1/keys',
     summary: 'List API keys',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({ user_id: ofUser, ...period('Created'), ...paging }),
     response: page(Key, 'API keys'),
-    status: 200,
     list: true,
     filters: {
       user_id: { by: 'reference', field: 'userId', to: 'userId' },
       ...inPeriod('createdAt'),
     },
-  }),
-  create: operation({
-    id: 'keys.create',
-    method: 'POST',
-    path: '/v1/keys',
+  },
+  create: {
+    at: 'POST /v1/keys',
     summary: 'Create an API key',
-    published: false,
     scope: 'admin',
     roles: admins,
     body: KeyInput,
     response: NewKey,
-    status: 201,
     secret: 'key',
-  }),
-  revoke: operation({
-    id: 'keys.revoke',
-    method: 'DELETE',
-    path: '/v1/keys/{keyId}',
+  },
+  revoke: {
+    at: 'DELETE /v1/keys/{keyId}',
     summary: 'Revoke an API key',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { operation, teachers } from './operation.ts'
+import { operationsOf, teachers } from './operation.ts'
 
 const attributes = {
   id: field(
@@ -31,28 +31,18 @@ export const Lease = named(
 export type Lease = z.output<typeof Lease>
 
 /** The lease of an apply: an academy takes one apply at a time. */
-export const leases = {
-  take: operation({
-    id: 'leases.take',
-    method: 'PUT',
-    path: '/v1/apply-lease',
+export const leases = operationsOf('leases', {
+  take: {
+    at: 'PUT /v1/apply-lease',
     summary: 'Create or renew the apply lease',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: LeaseInput,
     response: Lease,
-    status: 200,
-  }),
-  release: operation({
-    id: 'leases.release',
-    method: 'DELETE',
-    path: '/v1/apply-lease/{leaseId}',
+  },
+  release: {
+    at: 'DELETE /v1/apply-lease/{leaseId}',
     summary: 'Delete the apply lease',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: null,
-    status: 204,
-  }),
-}
+  },
+})

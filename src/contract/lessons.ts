@@ -15,7 +15,7 @@ import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { CompareTo, diffFields } from './history.ts'
 import { Assessment, AssessmentInput, ContentBlockInput } from './lesson-content.ts'
-import { everyone, operation, staff, teachers } from './operation.ts'
+import { everyone, operationsOf, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { changed, deletedFields, externalId, managedBy, versionFields } from './record-fields.ts'
@@ -168,14 +168,10 @@ export const DeletedLesson = named(
 export type DeletedLesson = z.output<typeof DeletedLesson>
 
 /** Lessons. Learners see the published ones of published courses. */
-export const lessons = {
-  list: operation({
-    id: 'lessons.list',
-    method: 'GET',
-    path: '/v1/lessons',
+export const lessons = operationsOf('lessons', {
+  list: {
+    at: 'GET /v1/lessons',
     summary: 'List lessons',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
@@ -188,7 +184,6 @@ export const lessons = {
       ...paging,
     }),
     response: page(Lesson, 'lessons'),
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
@@ -198,130 +193,82 @@ export const lessons = {
       ...inPeriod('createdAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'lessons.get',
-    method: 'GET',
-    path: '/v1/lessons/{lessonId}',
+  },
+  get: {
+    at: 'GET /v1/lessons/{lessonId}',
     summary: 'Show a lesson',
-    published: false,
-    scope: 'read',
     roles: everyone,
     response: Lesson,
-    status: 200,
-  }),
-  create: operation({
-    id: 'lessons.create',
-    method: 'POST',
-    path: '/v1/lessons',
+  },
+  create: {
+    at: 'POST /v1/lessons',
     summary: 'Create a lesson',
     published: true,
-    scope: 'write',
     roles: teachers,
     body: LessonInput,
     response: Lesson,
-    status: 201,
-  }),
-  update: operation({
-    id: 'lessons.update',
-    method: 'PUT',
-    path: '/v1/lessons/{lessonId}',
+  },
+  update: {
+    at: 'PUT /v1/lessons/{lessonId}',
     summary: 'Update a lesson',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: LessonPatch,
     merge: true,
     response: Lesson,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'lessons.delete',
-    method: 'DELETE',
-    path: '/v1/lessons/{lessonId}',
+  },
+  delete: {
+    at: 'DELETE /v1/lessons/{lessonId}',
     summary: 'Delete a lesson',
-    published: false,
-    scope: 'write',
     roles: teachers,
     query: z.strictObject({ erase }),
     elevatedBy: ['erase'],
     response: null,
-    status: 204,
-  }),
-  versions: operation({
-    id: 'lessons.versions',
-    method: 'GET',
-    path: '/v1/lessons/{lessonId}/versions',
+  },
+  versions: {
+    at: 'GET /v1/lessons/{lessonId}/versions',
     summary: 'List the versions of a lesson, newest first',
-    published: false,
-    scope: 'read',
     roles: staff,
     query: z.strictObject({ ...period('Created'), ...paging }),
     response: page(LessonVersion, 'versions of a lesson'),
-    status: 200,
     list: true,
     filters: inPeriod('createdAt'),
-  }),
-  version: operation({
-    id: 'lessons.version',
-    method: 'GET',
-    path: '/v1/lessons/{lessonId}/versions/{version}',
+  },
+  version: {
+    at: 'GET /v1/lessons/{lessonId}/versions/{version}',
     summary: 'Show one version of a lesson',
-    published: false,
-    scope: 'read',
     roles: staff,
     response: LessonSnapshot,
-    status: 200,
-  }),
-  diff: operation({
-    id: 'lessons.diff',
-    method: 'GET',
-    path: '/v1/lessons/{lessonId}/versions/{version}/diff',
+  },
+  diff: {
+    at: 'GET /v1/lessons/{lessonId}/versions/{version}/diff',
     summary: 'Compare two versions of a lesson',
-    published: false,
-    scope: 'read',
     roles: staff,
     query: z.strictObject({ to: CompareTo }),
     response: LessonDiff,
-    status: 200,
-  }),
-  restore: operation({
-    id: 'lessons.restore',
-    method: 'POST',
-    path: '/v1/lessons/{lessonId}/versions/{version}/restore',
+  },
+  restore: {
+    at: 'POST /v1/lessons/{lessonId}/versions/{version}/restore',
     summary: 'Restore an earlier version of a lesson as a new version',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: Lesson,
-    status: 201,
-  }),
-  listDeleted: operation({
-    id: 'lessons.listDeleted',
-    method: 'GET',
-    path: '/v1/deleted-lessons',
+  },
+  listDeleted: {
+    at: 'GET /v1/deleted-lessons',
     summary: 'List deleted lessons that can be restored',
-    published: false,
-    scope: 'read',
     roles: teachers,
     query: z.strictObject({ course_id: ofCourse, ...period('Deleted'), sort: trashSort, ...paging }),
     response: page(DeletedLesson, 'deleted lessons'),
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
       ...inPeriod('deletedAt'),
     },
-  }),
-  restoreDeleted: operation({
-    id: 'lessons.restoreDeleted',
-    method: 'POST',
-    path: '/v1/deleted-lessons/{deletedLessonId}/restore',
+  },
+  restoreDeleted: {
+    at: 'POST /v1/deleted-lessons/{deletedLessonId}/restore',
     summary: 'Restore a deleted lesson at its place in the course',
-    published: false,
-    scope: 'write',
     roles: teachers,
     response: Lesson,
     status: 200,
-  }),
-}
+  },
+})

@@ -3,7 +3,7 @@ import { messageTypes } from './events.ts'
 import { choices, exactly, period, Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
 import { inPeriod } from './filter.ts'
-import { admins, operation } from './operation.ts'
+import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
@@ -61,13 +61,10 @@ export const MessageDetails = named(
 export type MessageDetails = z.output<typeof MessageDetails>
 
 /** Events on their way to endpoints, for admins. */
-export const messages = {
-  list: operation({
-    id: 'messages.list',
-    method: 'GET',
-    path: '/v1/webhooks/messages',
+export const messages = operationsOf('messages', {
+  list: {
+    at: 'GET /v1/webhooks/messages',
     summary: 'List webhook messages',
-    published: false,
     scope: 'admin',
     roles: admins,
     query: z.strictObject({
@@ -78,7 +75,6 @@ export const messages = {
       ...paging,
     }),
     response: page(Message, 'webhook messages'),
-    status: 200,
     list: true,
     filters: {
       endpoint_id: { by: 'equal', field: 'endpointId' },
@@ -86,27 +82,20 @@ export const messages = {
       type: { by: 'choice', field: 'type', choices: messageTypes },
       ...inPeriod('createdAt'),
     },
-  }),
-  get: operation({
-    id: 'messages.get',
-    method: 'GET',
-    path: '/v1/webhooks/messages/{messageId}',
+  },
+  get: {
+    at: 'GET /v1/webhooks/messages/{messageId}',
     summary: 'Show a webhook message with its attempts',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: MessageDetails,
-    status: 200,
-  }),
-  resend: operation({
-    id: 'messages.resend',
-    method: 'POST',
-    path: '/v1/webhooks/messages/{messageId}/resend',
+  },
+  resend: {
+    at: 'POST /v1/webhooks/messages/{messageId}/resend',
     summary: 'Send a webhook message again',
-    published: false,
     scope: 'admin',
     roles: admins,
     response: Message,
     status: 200,
-  }),
-}
+  },
+})

@@ -75,9 +75,55 @@ export type Body<O extends Operation> = Output<O['body']>
 /** What a success answers. */
 export type Answer<O extends Operation> = Output<O['response']>
 
-/** Keeps an operation's literal types, so that paths, queries and bodies stay known to the compiler. */
-export function operation<const O extends Operation>(declared: O): O {
-  return declared
+/** An operation as it is declared: what follows from its place, its method and its response is left out. */
+type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status'> & {
+  /** Method and path: `GET /v1/courses/{courseId}`. */
+  readonly at: `${Method} /${string}`
+  readonly published?: true
+  /** By default `read` for GET, `write` for the rest. */
+  readonly scope?: Scope | null
+  /** By default 204 without a response, 201 for POST, else 200. */
+  readonly status?: Operation['status']
+}
+
+type MethodOf<At> = At extends `${infer M extends Method} ${string}` ? M : never
+type PathOf<At> = At extends `${Method} ${infer P extends `/${string}`}` ? P : never
+
+type Filled<Id extends string, D extends Declared> = Omit<D, 'at' | 'published' | 'scope' | 'status'> & {
+  readonly id: Id
+  readonly method: MethodOf<D['at']>
+  readonly path: PathOf<D['at']>
+  readonly published: boolean
+  readonly scope: Scope | null
+  readonly status: Operation['status']
+}
+
+/** The operations of a resource, whose literal types stay known to the compiler. */
+export function operationsOf<
+  const Name extends string,
+  const Group extends Readonly<Record<string, Declared>>,
+>(name: Name, group: Group) {
+  const filled = Object.entries(group).map(([verb, declared]) => [
+    verb,
+    filledOf(`${name}.${verb}`, declared),
+  ])
+  return Object.fromEntries(filled) as {
+    readonly [Verb in keyof Group & string]: Filled<`${Name}.${Verb}`, Group[Verb]>
+  }
+}
+
+function filledOf(id: string, { at, ...declared }: Declared): Operation {
+  const [method, path] = at.split(' ') as [Method, Operation['path']]
+  const standard = declared.response === null ? 204 : method === 'POST' ? 201 : 200
+  return {
+    id,
+    method,
+    path,
+    ...declared,
+    published: declared.published === true,
+    scope: declared.scope === undefined ? (method === 'GET' ? 'read' : 'write') : declared.scope,
+    status: declared.status ?? standard,
+  }
 }
 
 /** Every role. */

@@ -13,7 +13,7 @@ import {
 } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
-import { everyone, operation, teachers } from './operation.ts'
+import { everyone, operationsOf, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 import { updatedAt, version } from './record-fields.ts'
 
@@ -124,14 +124,10 @@ const ProgressStepPage = page(ProgressStep, 'the progress history of a learner i
 const { include_total: _, ...uncounted } = paging
 
 /** The progress of learners, and its history. */
-export const progress = {
-  all: operation({
-    id: 'progress.all',
-    method: 'GET',
-    path: '/v1/progress',
+export const progress = operationsOf('progress', {
+  all: {
+    at: 'GET /v1/progress',
     summary: 'List the progress of all learners, in the order of their enrolments',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
@@ -141,7 +137,6 @@ export const progress = {
       ...paging,
     }),
     response: ProgressPage,
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
@@ -149,14 +144,10 @@ export const progress = {
       ...inPeriod('lastAccessed'),
       updated_since: updatedSince,
     },
-  }),
-  steps: operation({
-    id: 'progress.steps',
-    method: 'GET',
-    path: '/v1/progress/history',
+  },
+  steps: {
+    at: 'GET /v1/progress/history',
     summary: 'List the progress history of all learners, oldest first within each enrolment',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
@@ -165,21 +156,16 @@ export const progress = {
       ...uncounted,
     }),
     response: ProgressStepPage,
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
       ...inPeriod('recordedAt'),
     },
-  }),
-  list: operation({
-    id: 'progress.list',
-    method: 'GET',
-    path: '/v1/learners/{learnerId}/progress',
+  },
+  list: {
+    at: 'GET /v1/learners/{learnerId}/progress',
     summary: 'List the progress of a learner',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourse,
@@ -188,35 +174,26 @@ export const progress = {
       ...paging,
     }),
     response: ProgressPage,
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
       ...inPeriod('lastAccessed'),
       updated_since: updatedSince,
     },
-  }),
-  set: operation({
-    id: 'progress.set',
-    method: 'PUT',
-    path: '/v1/learners/{learnerId}/progress',
+  },
+  set: {
+    at: 'PUT /v1/learners/{learnerId}/progress',
     summary: 'Record the progress of a learner in a course',
     lenient:
       'With handling=lenient, a lastAccessed that is older than the stored one, or in the future, is adjusted instead of refused',
     published: true,
-    scope: 'write',
     roles: [...teachers, 'learner'],
     body: ProgressInput,
     response: Progress,
-    status: 200,
-  }),
-  history: operation({
-    id: 'progress.history',
-    method: 'GET',
-    path: '/v1/learners/{learnerId}/progress/history',
+  },
+  history: {
+    at: 'GET /v1/learners/{learnerId}/progress/history',
     summary: 'List the progress history of a learner in a course, newest first',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       course_id: Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }),
@@ -224,24 +201,19 @@ export const progress = {
       ...paging,
     }),
     response: ProgressStepPage,
-    status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
       ...inPeriod('recordedAt'),
     },
-  }),
-  batch: operation({
-    id: 'progress.batch',
-    method: 'POST',
-    path: '/v1/progress/batch',
+  },
+  batch: {
+    at: 'POST /v1/progress/batch',
     summary: 'Record up to 1,000 progress updates',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: batchOf(ProgressItem, 'update', 'ProgressBatch'),
     response: BatchResult,
     status: 200,
     report: true,
-  }),
-}
+  },
+})

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
-import { everyone, operation } from './operation.ts'
+import { everyone, operationsOf } from './operation.ts'
 
 const State = named(
   'Health',
@@ -14,40 +14,28 @@ const State = named(
 )
 
 /** The service itself, without a credential. */
-export const service = {
-  health: operation({
-    id: 'service.health',
-    method: 'GET',
-    path: '/health',
+export const service = operationsOf('service', {
+  health: {
+    at: 'GET /health',
     summary: 'Check that the server is up',
-    published: false,
     scope: null,
     uncounted: true,
     roles: everyone,
     response: State,
-    status: 200,
-  }),
-  ready: operation({
-    id: 'service.ready',
-    method: 'GET',
-    path: '/ready',
+  },
+  ready: {
+    at: 'GET /ready',
     summary: 'Check that the server can take requests',
-    published: false,
     scope: null,
     uncounted: true,
     roles: everyone,
     response: State,
-    status: 200,
-  }),
-  openapi: operation({
-    id: 'service.openapi',
-    method: 'GET',
-    path: '/v1/openapi.json',
+  },
+  openapi: {
+    at: 'GET /v1/openapi.json',
     summary: 'Get the OpenAPI 3.1 document',
-    published: false,
     scope: null,
     roles: everyone,
     response: named('OpenApiDocument', 'An OpenAPI 3.1 document', z.record(z.string(), z.unknown())),
-    status: 200,
-  }),
-}
+  },
+})

@@ -4,7 +4,7 @@ import { BooleanParam, choices, exactly, optional, period, search, UpdatedSince 
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, updatedSince } from './filter.ts'
 import { scopes } from './keys.ts'
-import { admins, everyone, operation, teachers } from './operation.ts'
+import { admins, everyone, operationsOf, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { Profile } from './profile.ts'
@@ -139,14 +139,10 @@ export const OwnPatch = named(
 )
 
 /** Users, and the one who is signed in. */
-export const users = {
-  list: operation({
-    id: 'users.list',
-    method: 'GET',
-    path: '/v1/users',
+export const users = operationsOf('users', {
+  list: {
+    at: 'GET /v1/users',
     summary: 'List users',
-    published: false,
-    scope: 'read',
     roles: everyone,
     query: z.strictObject({
       role: choices(roles, aliases).optional(),
@@ -164,7 +160,6 @@ export const users = {
       ...paging,
     }),
     response: page(User, 'users'),
-    status: 200,
     list: true,
     filters: {
       role: { by: 'choice', field: 'role', choices: roles, names: aliases },
@@ -179,63 +174,41 @@ export const users = {
       ...inPeriod('createdAt'),
       updated_since: updatedSince,
     },
-  }),
-  get: operation({
-    id: 'users.get',
-    method: 'GET',
-    path: '/v1/users/{userId}',
+  },
+  get: {
+    at: 'GET /v1/users/{userId}',
     summary: 'Show a user',
-    published: false,
-    scope: 'read',
     roles: everyone,
     response: User,
-    status: 200,
-  }),
-  create: operation({
-    id: 'users.create',
-    method: 'POST',
-    path: '/v1/users',
+  },
+  create: {
+    at: 'POST /v1/users',
     summary: 'Create a user',
     published: true,
-    scope: 'write',
     roles: teachers,
     body: UserInput,
     response: User,
-    status: 201,
-  }),
-  batch: operation({
-    id: 'users.batch',
-    method: 'POST',
-    path: '/v1/users/batch',
+  },
+  batch: {
+    at: 'POST /v1/users/batch',
     summary: 'Create or update up to 1,000 users',
-    published: false,
-    scope: 'write',
     roles: teachers,
     body: batchOf(UserInput, 'fail', 'UserBatch'),
     response: BatchResult,
     status: 200,
     report: true,
-  }),
-  update: operation({
-    id: 'users.update',
-    method: 'PUT',
-    path: '/v1/users/{userId}',
+  },
+  update: {
+    at: 'PUT /v1/users/{userId}',
     summary: 'Update a user',
-    published: false,
-    scope: 'write',
     roles: admins,
     body: UserPatch,
     merge: true,
     response: User,
-    status: 200,
-  }),
-  delete: operation({
-    id: 'users.delete',
-    method: 'DELETE',
-    path: '/v1/users/{userId}',
+  },
+  delete: {
+    at: 'DELETE /v1/users/{userId}',
     summary: 'Delete a user',
-    published: false,
-    scope: 'write',
     roles: admins,
     query: z.strictObject({
       erase: BooleanParam.default(false).meta({
@@ -244,30 +217,20 @@ export const users = {
     }),
     elevatedBy: ['erase'],
     response: null,
-    status: 204,
-  }),
-  profile: operation({
-    id: 'users.profile',
-    method: 'GET',
-    path: '/v1/user/profile',
+  },
+  profile: {
+    at: 'GET /v1/user/profile',
     summary: 'Show the signed-in user',
     published: true,
-    scope: 'read',
     roles: everyone,
     response: CurrentUser,
-    status: 200,
-  }),
-  updateProfile: operation({
-    id: 'users.updateProfile',
-    method: 'PUT',
-    path: '/v1/user/profile',
+  },
+  updateProfile: {
+    at: 'PUT /v1/user/profile',
     summary: 'Update your own profile, username or password',
-    published: false,
-    scope: 'write',
     roles: everyone,
     body: OwnPatch,
     merge: true,
     response: CurrentUser,
-    status: 200,
-  }),
-}
+  },
+})
