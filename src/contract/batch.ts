@@ -6,7 +6,7 @@ const maximumBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Many items in one request, each judged on its own; `name` is that of its component. */
+/** Returns the body of a batch, each item of which succeeds or fails on its own; `name` is that of its component. */
 export function batchOf<Item extends z.ZodType>(
   item: Item,
   onExists: z.output<typeof OnExists>,

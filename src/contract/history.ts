@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { field, shown } from './fields.ts'
 
-/** What differs between two versions: one entry per changed place, arrays as wholes; `example` is such a place. */
+/** Returns the list of differences of two versions: one entry for each changed place, such as `example`, arrays as wholes. */
 function changesLike(example: string) {
   return z.array(
     shown(() => ({
@@ -13,7 +13,7 @@ function changesLike(example: string) {
 }
 export type Changes = z.output<ReturnType<typeof changesLike>>
 
-/** What a comparison of two versions says, beside whose they are. */
+/** Returns the fields of a comparison of two versions, beside whose they are. */
 export function diffFields(example: string) {
   return {
     from: field(z.int(), 'Version on the left of the comparison'),

@@ -26,13 +26,15 @@ function only(named: Named, isMeant: (schema: z.ZodType) => boolean): Named {
   return Object.fromEntries(Object.entries(named).filter(([, schema]) => isMeant(schema)))
 }
 
-/** The schemas with a name in these and below, each after those that it holds. */
+/** Collects the components in these schemas and below, each after those that it contains. Throws where two share a name. */
 function componentsIn(schemas: readonly (z.ZodType | null | undefined)[]): Named {
   const found = new Map<string, z.ZodType>()
   const visit = (schema: z.ZodType): void => {
     const inner = bare(schema)
     const component = componentOf(inner)
-    if (component && found.has(component.name)) return
+    const known = component && found.get(component.name)
+    if (known === inner) return
+    if (known) throw new Error(`Two components are called ${component.name}`)
     if (inner instanceof z.ZodArray) visit(inner.element as z.ZodType)
     for (const { is } of Object.values(fieldsOf(inner) ?? {})) visit(is)
     if (component) found.set(component.name, inner)

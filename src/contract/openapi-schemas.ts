@@ -34,7 +34,8 @@ export function documentSchemas(): DocumentSchemas {
   const names = new Map(Object.entries({ ...sent, ...shown }).map(([name, schema]) => [schema, name]))
   const nameOf = (body: z.ZodType) => {
     const name = names.get(body)
-    if (name === undefined) throw new Error('A body of the contract has no name in openapi-schemas.ts')
+    if (name === undefined)
+      throw new Error('A body of the contract is no component: see named() in fields.ts')
     return name
   }
   return {

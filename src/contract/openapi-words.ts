@@ -5,7 +5,7 @@ import { bare } from './patch.ts'
 /** What each field of a schema is, by its path (`modules.title`); the empty path says what the schema is. */
 export type Words = Readonly<Record<string, string>>
 
-/** The words of a component and of its fields. */
+/** Returns the words of a component and of its fields. */
 export function wordsOf(schema: z.ZodType): Words {
   return { '': componentOf(schema)?.says ?? '', ...wordsBelow('', schema) }
 }
@@ -20,7 +20,7 @@ function wordsBelow(path: string, schema: z.ZodType): Words {
   return Object.assign({}, ...fields)
 }
 
-/** The schema of a value, or of the items of a list. */
+/** Returns the schema of a value, or of the items of a list. */
 function objectIn(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   return inner instanceof z.ZodArray ? objectIn(inner.element as z.ZodType) : inner

@@ -75,7 +75,7 @@ export type Body<O extends Operation> = Output<O['body']>
 /** What a success answers. */
 export type Answer<O extends Operation> = Output<O['response']>
 
-/** An operation as it is declared: what follows from its place, its method and its response is left out. */
+/** An operation as it is declared: without what follows from its place, its method and its response. */
 type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status'> & {
   /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
@@ -98,7 +98,7 @@ type Filled<Id extends string, D extends Declared> = Omit<D, 'at' | 'published' 
   readonly status: Operation['status']
 }
 
-/** The operations of a resource, whose literal types stay known to the compiler. */
+/** Completes the operations of a resource; the compiler knows their literal types. */
 export function operationsOf<
   const Name extends string,
   const Group extends Readonly<Record<string, Declared>>,

@@ -35,8 +35,8 @@ export function sorting<const Field extends string>(
 }
 
 /**
- * One page of a list: `nextCursor` is null on the last one alone, `total` is there when asked for. Counting ends somewhere:
- * then `totalIsExact` is false and there are at least `total`.
+ * Returns the fields of a page. `nextCursor` is null on the last page alone, `total` is there on request. Where counting
+ * stops early, `totalIsExact` is false and there are at least `total` items.
  */
 export function pageFields<Item extends z.ZodType>(item: Item) {
   return {
@@ -50,7 +50,7 @@ export function pageFields<Item extends z.ZodType>(item: Item) {
   }
 }
 
-/** A page of a list; `of` says what is on it: `courses`. */
+/** Returns the page of a list; `of` names its items: `courses`. */
 export function page<Item extends z.ZodType>(item: Item, of: string) {
   return named(`${componentOf(item)?.name}Page`, `One page of ${of}`, objectOf(pageFields(item)))
 }

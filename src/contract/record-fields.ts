@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ExternalId, ManagedBy, Time } from './field.ts'
 import { type Field, field } from './fields.ts'
 
-/** The id that a school itself gives to a record. */
+/** Returns the field for the id that a school itself gives to a record. */
 export function externalId(noun: string): Field<typeof ExternalId> {
   return {
     is: ExternalId,

@@ -16,11 +16,12 @@ type Own = Partial<Omit<FieldFlag, 'kind'>> & {
 type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & string
 
 /**
- * The flags of the fields that can be written, but of secrets: the same walk makes the columns of files. The build puts the
- * result in the place of the modules that call this, so that a command loads no schema.
+ * Returns the flags of the fields that can be written, without secrets. They come from the columns of files, so that a flag
+ * and a column cannot disagree. The build replaces the modules that call this by their values, so that a command loads no
+ * schema.
  *
- * @param own what is said of single flags
- * @param order the first of them; the others follow as the contract has them, then what connects a record to other systems,
+ * @param own properties of single flags
+ * @param order the first flags; the others follow in the order of the contract, then what connects a record to other systems,
  * then the fields of objects
  */
 export function flagsOf<Schema extends z.ZodObject>(
@@ -56,7 +57,7 @@ function flagOf(schema: z.ZodType, column: Column, { as, byArgument, ...own }: O
   } as FieldFlag
 }
 
-/** The field at a dotted path. */
+/** Returns the field at a dotted path. */
 function fieldAt(schema: z.ZodType, path: string): Field {
   const names = path.split('.')
   const [last = ''] = names.splice(-1)
@@ -69,7 +70,7 @@ function fieldAt(schema: z.ZodType, path: string): Field {
   return found
 }
 
-/** The values that a field, or each item of a list, takes; undefined where it takes any. */
+/** Returns the values that a field, or each item of a list, takes; undefined where it takes any. */
 function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray) return choicesIn(inner.element as z.ZodType)
@@ -77,7 +78,7 @@ function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   return inner instanceof z.ZodEnum ? inner.options.map(String) : undefined
 }
 
-/** What holds without the flag, as help shows it; undefined where that goes without saying. */
+/** Returns what holds without the flag, as help shows it; undefined where that goes without saying. */
 function defaultOf(initial: unknown): string | undefined {
   if (typeof initial === 'boolean') return initial ? 'on' : 'off'
   if (Array.isArray(initial)) return initial.length > 0 ? initial.join(',') : undefined
