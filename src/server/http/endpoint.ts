@@ -10,7 +10,7 @@ import {
   type RateLimits,
   type Refuse,
   type RequestContext,
-  replyTo,
+  refusalOf,
 } from './request-context.ts'
 
 /** A request to an endpoint that is not an operation of the API: a page, or a part of OAuth. */
@@ -72,20 +72,23 @@ export async function answerEndpoint(
   request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
+  const { database } = academy
   let principal: Principal | undefined
   let bucket: Bucket = { kind: 'signIn', name: request.address }
-  const work = async () => {
-    const issuer = issuerOf(academy, request)
+  let outcome: Answered
+  try {
     const query = new URLSearchParams(request.search)
+    const issuer = issuerOf(academy, request)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
-    const { database } = academy
     const handled = await handle({ academy, database, limits, request, params, query, issuer, base })
     principal = handled.principal
     bucket = handled.bucket ?? bucket
     if (!countsItself) count(limits, bucket)
-    return handled.reply()
+    const reply = await handled.reply()
+    outcome = { reply, cause: reply.cause }
+  } catch (error) {
+    outcome = refusalOf(request, error, refuse)
   }
-  const outcome = await replyTo(request, work, refuse)
   const { code } = outcome.reply
   if (principal && isRecorded(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')

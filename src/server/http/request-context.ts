@@ -167,20 +167,6 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
 /** Converts an error to a response: problem details, an OAuth error, or a page. */
 export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
 
-/** Runs the work and returns its reply, or the response to its error. */
-export async function replyTo(
-  context: RequestContext,
-  work: () => Reply | Promise<Reply>,
-  refuse: Refuse = problemReply,
-): Promise<Answered> {
-  try {
-    const reply = await work()
-    return { reply, cause: reply.cause }
-  } catch (error) {
-    return refusalOf(context, error, refuse)
-  }
-}
-
 /** Returns the response to any error. */
 export function refusalOf(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
   const fault = faultOf(error)

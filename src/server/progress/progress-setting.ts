@@ -55,7 +55,29 @@ export async function setProgress(
   const enrolled = await requireEnrolled(call, learner, course, standing)
   const current = currentOf(learner, course, enrolled)
   guard(current)
-  const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
+  const written = recordAfter(call, current, {
+    ...shownOf(learner, course),
+    completionPercentage,
+    status: statusOf(completionPercentage, course),
+    lastAccessed: given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given,
+  })
+  if (written === current) return current
+  const after = standingAfter(enrolled.now, current, written)
+  storeProgress(database, written, after.risenAt)
+  const completed = await completeEnrollment(call, course, after, written.completedAt)
+  const changes = [...enrolled.changes, ...completed.changes, ...changesOf(current, written)]
+  await recordLearning(call, changes, [{ before: enrolled.before, after: completed.standing }])
+  return written
+}
+
+/** Returns the record that follows the stored one; the stored one where nothing changes. Throws 409 where that is newer. */
+function recordAfter(
+  { now }: ProgressCall,
+  current: Progress | undefined,
+  given: Omit<Progress, 'startedAt' | 'completedAt' | 'version' | 'updatedAt'>,
+): Progress {
+  const { lastAccessed, ...others } = given
+  const { completionPercentage, status } = others
   if (current && current.lastAccessed > lastAccessed) {
     throw new ProblemError(
       'stale_progress',
@@ -63,72 +85,69 @@ export async function setProgress(
       { members: { current } },
     )
   }
-  const status = statusOf(completionPercentage, course)
-  const same =
+  const isSame =
     current?.completionPercentage === completionPercentage &&
     current.lastAccessed === lastAccessed &&
     current.status === status
-  if (current && same) return current
-  const version = (current?.version ?? 0) + 1
-  const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
-  const risenAt = hasRisen(completionPercentage, current)
-    ? lastAccessed
-    : (enrolled.now.risenAt ?? current?.lastAccessed ?? null)
-  database.later(sql`
-    insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
-    values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
-            ${completedAt}, ${risenAt}, ${version}, ${now})
-    on conflict (user_id, course_id) do update set
-      percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
-      completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
-  database.later(sql`
-    insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
-    values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
-  const moved = {
-    ...enrolled.now,
-    status,
-    percentage: completionPercentage,
-    lastSeen: lastAccessed,
-    risenAt,
+  if (current && isSame) return current
+  return {
+    ...others,
+    startedAt: current?.startedAt ?? lastAccessed,
+    lastAccessed,
+    completedAt: current?.completedAt ?? (status === 'completed' ? lastAccessed : null),
+    version: (current?.version ?? 0) + 1,
+    updatedAt: now,
   }
-  const completed = await completeEnrollment(call, course, moved, completedAt)
-  const startedAt = current?.startedAt ?? lastAccessed
-  const written: Progress = {
-    learnerId: learner.id,
-    userEmail: learner.email,
-    userExternalId: learner.external_id,
-    courseId: course.id,
-    courseTitle: course.title,
-    courseExternalId: course.externalId,
+}
+
+function standingAfter(
+  before: CountedEnrollment,
+  current: Progress | undefined,
+  { completionPercentage, status, lastAccessed }: Progress,
+): CountedEnrollment {
+  const hasRisen = current === undefined || completionPercentage > current.completionPercentage
+  const risenAt = hasRisen ? lastAccessed : (before.risenAt ?? current.lastAccessed)
+  return { ...before, status, percentage: completionPercentage, lastSeen: lastAccessed, risenAt }
+}
+
+function storeProgress(
+  database: Writing['database'],
+  {
+    learnerId,
+    courseId,
     completionPercentage,
     status,
     startedAt,
     lastAccessed,
     completedAt,
     version,
-    updatedAt: now,
-  }
-  const both = { id: learner.id, before: current ?? null, after: written }
-  const changes: Change[] = [
-    ...enrolled.changes,
-    ...completed.changes,
-    { action: 'progress.updated', ...both },
-  ]
-  if (status === 'completed' && current?.status !== 'completed') {
-    changes.push({ action: 'progress.completed', ...both })
-  }
-  await recordLearning(call, changes, [{ before: enrolled.before, after: completed.standing }])
-  return written
+    updatedAt,
+  }: Progress,
+  risenAt: string | null,
+): void {
+  database.later(sql`
+    insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
+    values (${learnerId}, ${courseId}, ${completionPercentage}, ${status}, ${startedAt}, ${lastAccessed},
+            ${completedAt}, ${risenAt}, ${version}, ${updatedAt})
+    on conflict (user_id, course_id) do update set
+      percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
+      completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
+  database.later(sql`
+    insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
+    values (${learnerId}, ${courseId}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${updatedAt})`)
+}
+
+function changesOf(before: Progress | undefined, after: Progress): Change[] {
+  const both = { id: after.learnerId, before: before ?? null, after }
+  const updated: Change = { action: 'progress.updated', ...both }
+  const isCompleted = after.status === 'completed' && before?.status !== 'completed'
+  return isCompleted ? [updated, { action: 'progress.completed', ...both }] : [updated]
 }
 
 /** A time that stands for now: other clocks may be ahead, and others may have been first while this request waited. */
 function presentTime(given: string, now: string, current: Progress | undefined): string {
   const past = given < now ? given : now
   return current && current.lastAccessed > past ? current.lastAccessed : past
-}
-
-function hasRisen(percentage: number, current: Progress | undefined): boolean {
-  return current === undefined || percentage > current.completionPercentage
 }
 
 async function requireTrackableCourse(call: ProgressCall, reference: string): Promise<Course> {
@@ -202,26 +221,22 @@ async function requireEnrolled(
   )
 }
 
-/** The stored progress as it is shown. */
+/** The stored progress as the API shows it. */
 function currentOf(learner: UserRow, course: Course, { now, progress }: Enrolled): Progress | undefined {
-  if (!progress) return undefined
-  const { startedAt, lastAccessed, completedAt, version, updatedAt } = progress
-  return {
-    learnerId: learner.id,
-    userEmail: learner.email,
-    userExternalId: learner.external_id,
-    courseId: course.id,
-    courseTitle: course.title,
-    courseExternalId: course.externalId,
-    completionPercentage: now.percentage,
-    // It has progress, and so a status of progress.
-    status: now.status as Progress['status'],
-    startedAt,
-    lastAccessed,
-    completedAt,
-    version,
-    updatedAt,
-  }
+  return (
+    progress && {
+      ...shownOf(learner, course),
+      completionPercentage: now.percentage,
+      // It has progress, and so a status of progress.
+      status: now.status as Progress['status'],
+      ...progress,
+    }
+  )
+}
+
+function shownOf({ id: learnerId, email: userEmail, external_id: userExternalId }: UserRow, course: Course) {
+  const { id: courseId, title: courseTitle, externalId: courseExternalId } = course
+  return { learnerId, userEmail, userExternalId, courseId, courseTitle, courseExternalId }
 }
 
 function statusOf(percentage: number, { progressTracking }: Course): Progress['status'] {
