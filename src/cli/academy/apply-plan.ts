@@ -55,6 +55,8 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   const refusals = createRefusals()
   /** What closes records to what was written before. */
   const late: Item[] = []
+  /** What publishes courses after their lessons. */
+  const publishings: Item[] = []
   const busy = busyIn(plan)
   let done = 0
   const tell = async (count: number) => {
@@ -73,7 +75,12 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     if (part === 'progress') await writeProgress(dataset, own)
     else await writeRecords(dataset, own)
     if (part === 'courses') names.forgetCourses()
-    if (part === 'lessons') await settleLessons(applying, plan.lessonPlaces)
+    if (part !== 'lessons') continue
+    await settleLessons(applying, plan.lessonPlaces)
+    const refused = new Set([...failures.keys()].map(courseKeyOf))
+    for (const { action, body } of publishings) {
+      if (!refused.has(action.key)) await attempt(action, () => put(action, body))
+    }
   }
   for (const action of plan.actions.filter(({ kind }) => kind === 'delete')) {
     const { current } = action
@@ -137,11 +144,12 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
           ? await mended(dataset, action)
           : changedPart(entry.record, changes)
     const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
-    const { opening, record, closing } = stagesOf(
+    const { opening, record, publishing, closing } = stagesOf(
       action,
       restored ? { ...given, status: restored.to } : given,
       busy,
     )
+    if (publishing) publishings.push({ action, body: publishing })
     if (closing) late.push({ action, body: closing })
     if ((kind === 'create' || whole) && applying.batched.has(dataset.name)) return { action, body: record }
     const write = async () => {
@@ -226,6 +234,12 @@ function lanesOf({ dataset, entry, changes }: Action): readonly string[] {
   if (dataset !== 'lessons') return []
   const moved = changes.filter(({ field }) => field === 'courseId').map(({ from }) => String(from))
   return [String(entry?.record['courseId']), ...moved]
+}
+
+/** The key of the course that an action is about, or whose lesson it is about; null for others. */
+function courseKeyOf({ dataset, entry, key }: Action): string | null {
+  if (dataset === 'courses') return key
+  return dataset === 'lessons' ? String(entry?.record['courseId']) : null
 }
 
 /** Enrolments close before their users, and these before courses. */

@@ -8,6 +8,8 @@ export interface Stages {
   readonly opening: JsonObject | null
   /** What is declared, without what would close the record too early. */
   readonly record: JsonObject
+  /** After its lessons: learners do not see half a course; null for nothing. */
+  readonly publishing: JsonObject | null
   /** After everything else; null for nothing. */
   readonly closing: JsonObject | null
 }
@@ -16,6 +18,8 @@ export interface Stages {
 export interface Busy {
   /** Keys of courses in which anything is written. */
   readonly courses: ReadonlySet<string>
+  /** Keys of courses in which lessons are written. */
+  readonly lessons: ReadonlySet<string>
   /** Keys of courses for which progress is written, and of enrolments for which progress or grades are. */
   readonly progress: ReadonlySet<string>
   readonly users: ReadonlySet<string>
@@ -32,12 +36,14 @@ export function isClosed(dataset: Part, { status }: JsonObject): boolean {
 /** What is written to. */
 export function busyIn({ actions }: Plan): Busy {
   const courses = new Set<string>()
+  const lessons = new Set<string>()
   const progress = new Set<string>()
   const users = new Set<string>()
   for (const { dataset, entry, current } of actions) {
     const record = entry?.record ?? current ?? {}
     const course = String(record['courseId'])
     if (dataset !== 'users' && dataset !== 'courses') courses.add(course)
+    if (dataset === 'lessons') lessons.add(course)
     if (dataset === 'enrollments') users.add(String(record['userId']))
     if (dataset !== 'progress' && dataset !== 'grades') continue
     const learner = String(record['learnerId'])
@@ -46,12 +52,13 @@ export function busyIn({ actions }: Plan): Busy {
     if (dataset === 'progress') progress.add(course)
     users.add(learner)
   }
-  return { courses, progress, users }
+  return { courses, lessons, progress, users }
 }
 
 /**
  * The stages of an action. An archived course takes no lessons, enrolments and progress, neither do a suspended user and an
- * inactive enrolment take progress: what closes them comes last, and what is closed already is opened first.
+ * inactive enrolment take progress: what closes them comes last, and what is closed already is opened first. A draft is
+ * published after its lessons are written.
  */
 export function stagesOf(
   { dataset, key, entry, current, changes, kind }: Action,
@@ -63,11 +70,12 @@ export function stagesOf(
     const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)
     // One that a file says nothing about stays closed: nobody would close it again after an interruption.
     const stays = (record['status'] ?? entry?.record['status']) === closing.status
-    if (!isBusy || !stays) return { opening: null, record, closing: null }
-    if (current?.['status'] === closing.status) return { opening: open, record, closing }
-    return { opening: null, record: { ...record, ...open }, closing }
+    const stages = { opening: null, record, publishing: null, closing: null }
+    if (!isBusy || !stays) return stages
+    if (current?.['status'] === closing.status) return { ...stages, opening: open, closing }
+    return { ...stages, record: { ...record, ...open }, closing }
   }
-  if (dataset !== 'courses') return { opening: null, record, closing: null }
+  if (dataset !== 'courses') return { opening: null, record, publishing: null, closing: null }
 
   const tracking = record['progressTracking']
   const untracked = isOff(tracking) && busy.progress.has(key)
@@ -81,11 +89,16 @@ export function stagesOf(
     ...(untracked && { progressTracking: { enabled: false } }),
     ...(archives && { status: 'archived' }),
   }
+  const isDraft = kind === 'create' || current?.['status'] === 'draft'
+  const publishes = isDraft && (status === 'published' || (archives && kind === 'create'))
+  const waits = publishes && busy.lessons.has(key)
   return {
     opening: opens ? { status: 'published' } : null,
+    publishing: waits ? { status: 'published' } : null,
     record: {
-      ...(archives ? others : record),
-      ...(archives && kind === 'create' && { status: 'published' }),
+      ...(archives || waits ? others : record),
+      ...(kind === 'create' && waits && { status: 'draft' }),
+      ...(kind === 'create' && archives && !waits && { status: 'published' }),
       ...(untracked && typeof tracking === 'object' && { progressTracking: { ...tracking, enabled: true } }),
     },
     closing: Object.keys(closing).length > 0 ? closing : null,
