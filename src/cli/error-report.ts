@@ -7,22 +7,22 @@ import { version } from '../contract/version.ts'
 import { maskText } from './output/mask.ts'
 import type { Io } from './terminal/io.ts'
 
-const maximumReports = 10
-const maximumLength = 64 * 1024
+const maxReports = 10
+const maxLength = 64 * 1024
 
-/** What a report tells of a fault of this program. */
+/** Content of an error report. */
 export interface ReportedFault {
   readonly argv: readonly string[]
   readonly error: unknown
   readonly requestId: string | null
-  /** Credentials that must not be in it, whatever they look like. */
+  /** Credentials to remove. */
   readonly secrets: readonly string[]
 }
 
 /**
- * Writes what is known about a fault of this program to a file in the state directory, 0600, that can be sent to
- * somebody: no credential is in it, no value of the command line, and no name of a home directory. The newest ten are
- * kept. Gives the path; null where no file can be made.
+ * Writes a report on a bug to a file in the state directory, 0600, that users can send to the developers:
+ * without credentials, values of the command line and names of home directories. Keeps the newest ten.
+ * Returns the path; null if no file can be written.
  */
 export function writeErrorReport(io: Io, { argv, error, requestId, secrets }: ReportedFault): string | null {
   const text = [
@@ -39,23 +39,23 @@ export function writeErrorReport(io: Io, { argv, error, requestId, secrets }: Re
     makeDirectory(directory, null)
     const time = new Date(io.now()).toISOString().replaceAll(':', '-')
     const path = join(directory, `${time}-${randomBytes(3).toString('hex')}.txt`)
-    writeFileSync(path, `${masked.slice(0, maximumLength)}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(path, `${masked.slice(0, maxLength)}\n`, { mode: 0o600, flag: 'wx' })
     const names = readdirSync(directory).filter((name) => name.endsWith('.txt'))
-    for (const old of names.sort().slice(0, -maximumReports)) rmSync(join(directory, old), { force: true })
+    for (const old of names.sort().slice(0, -maxReports)) rmSync(join(directory, old), { force: true })
     return path
   } catch {
-    return null // The fault itself is what matters.
+    return null // The original error matters more.
   }
 }
 
-/** The stack of an error, and of what caused it. */
+/** Returns the stack of an error and of its causes. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
   return `${error.stack ?? error.message}${cause}`
 }
 
-/** The command and the names of its flags: a value may be anything. */
+/** Returns the command and the names of its flags, without values. */
 function withoutValues(argv: readonly string[]): string[] {
   let names = 0
   return argv.map((word) => {

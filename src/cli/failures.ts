@@ -22,9 +22,9 @@ import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
 import type { ExitName } from './terminal/exit-codes.ts'
 
-/** A fault as its user sees it. */
+/** An error as the user sees it. */
 export interface Failure {
-  /** A stable word for scripts. */
+  /** A stable code for scripts. */
   readonly code: string
   readonly exit: ExitName
   readonly message: string
@@ -32,14 +32,14 @@ export interface Failure {
   readonly hint: string | null
   readonly status: number | null
   readonly requestId: string | null
-  /** True where the same command may succeed later. */
+  /** True if the same command may succeed later. */
   readonly retryable: boolean
   readonly details: readonly unknown[]
 }
 
 const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
 
-/** What a thrown fault means: text, exit code, and what helps. `target` is what was called, if anything. */
+/** Converts any error to its text, exit code and hint. `target` is the one that was called, if any. */
 export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)
@@ -101,8 +101,8 @@ export function failureOf(error: unknown, target: Target | null): Failure {
 }
 
 /**
- * True where a platform took a write and answered what does not show that it was done, or led elsewhere. After 307 and 308 the request
- * is still to be done, at another place (RFC 9110 §15.4.8).
+ * True if a platform accepted a write, but its response does not show that it was done, or redirects. After
+ * 307 and 308 the request must be repeated elsewhere (RFC 9110 §15.4.8).
  */
 function isUnclear({ method, code, answer }: ProtocolError): boolean {
   const status = answer?.status ?? 0
@@ -114,7 +114,10 @@ function isUnclear({ method, code, answer }: ProtocolError): boolean {
   )
 }
 
-/** How to see whether a write was done; any platform takes users and lessons, and may have no list of them. */
+/**
+ * Suggests how to see whether a write was done; any platform has users and lessons, but maybe no list of
+ * them.
+ */
 function checkHint({ method, url }: Sent): string {
   const { pathname } = new URL(url)
   if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname))
@@ -123,7 +126,7 @@ function checkHint({ method, url }: Sent): string {
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 
-/** What an interrupted run tells its user: how to go on, or which writes got no response. */
+/** Returns the error of an interrupted run: how to continue, or which writes got no response. */
 export function interruptionFault(
   { exit }: InterruptedError,
   interruption: Command['interruption'],
@@ -142,7 +145,7 @@ export function interruptionFault(
   })
 }
 
-/** What a status means for the exit code; any other is a failure. */
+/** Exit codes by status; any other status is a failure. */
 export const exitOfStatus: Readonly<Record<number, ExitName>> = {
   400: 'usage',
   401: 'auth',
@@ -174,7 +177,7 @@ function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFro
     retryAfterMs === null ? [] : [`The server asks you to wait ${Math.ceil(retryAfterMs / 1000)} s`]
   const { message, why } = problemsIn(error, seen)
   const place = lineOf(error)
-  // The words alone would not tell that the platform reported success.
+  // The text alone would not show that the platform reported success.
   const returned =
     answer.status < 300 && !message.includes(place)
       ? [`${hostOf(error)} returned ${answer.status} (${place})`]
@@ -204,7 +207,7 @@ function signInHint(target: Target | null): string {
   return `Sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`
 }
 
-/** The variable that a credential is from; null for one that is kept in a profile. */
+/** Returns the variable that a credential is from; null for one of a profile. */
 function variableOf(credential: Credential | null): string | null {
   return credential && !credential.kept && credential.origin.source === 'environment'
     ? credential.origin.name
@@ -213,11 +216,11 @@ function variableOf(credential: Credential | null): string | null {
 
 const ownScopes = ['read', 'write', 'admin']
 
-/** How to get what a request takes (RFC 6750 §3.1), beside what there is already. */
+/** Suggests how to get the scopes that a request needs (RFC 6750 §3.1), in addition to the present ones. */
 function scopeHint({ neededScopes }: ApiError, target: Target | null): string | null {
   if (target?.kind !== 'remote' || !target.credential) return null
   const { kind, kept } = target.credential
-  // A key or token from elsewhere does not tell what it may do: what a command usually takes is a fair guess.
+  // Other keys and tokens do not show their scopes, so assume the common ones.
   const granted = kept?.tokens?.scopes ?? (kind === 'api_key' ? ['read'] : ['read', 'write'])
   const needed = neededScopes.length > 0 ? neededScopes : ownScopes
   const wanted = [...granted, ...needed]
@@ -233,7 +236,7 @@ function scopeHint({ neededScopes }: ApiError, target: Target | null): string | 
   return first + signInCommand(target, { scopes })
 }
 
-/** Which credential was sent where, and which others it keeps from being used. */
+/** Describes the credential that was sent, and the ones that it overrides. */
 export function credentialLines(target: Target | null): string[] {
   if (target?.kind !== 'remote' || !target.credential) return []
   const { kind, origin, shadows } = target.credential
@@ -248,12 +251,12 @@ function reachHint(error: ConnectionError | TimeoutError, target: Target | null)
   if (error.code === 'not_tls') return `If the server uses plain http: --url http://${url.host}`
   if (error.code === 'tls' && /SELF_SIGNED|UNABLE_TO_/.test(systemCode(error.cause) ?? ''))
     return 'To trust its certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file'
-  // A server that expects TLS hangs up on everything else.
+  // A server that expects TLS closes other connections.
   if (error.code === 'reset' && url.protocol === 'http:')
     return `If the server uses TLS: --url https://${url.host}`
   if (error.proxy && error.code !== 'cut_short' && error.code !== 'idle_timeout')
     return `The proxy is from ${error.proxy.variable}; NO_PROXY lists hosts to reach without it`
-  // It was reached, so its address is right.
+  // The server was reached, so the URL is right.
   if (error.code === 'cut_short' || error.code === 'idle_timeout' || error.code === 'reset') return null
   return target?.kind === 'remote' ? `The URL is from ${target.origin.name}` : null
 }
@@ -265,7 +268,7 @@ interface Hinting {
 
 const nothingChosen: NonNullable<FaultOptions['choice']> = { given: '', valid: [] }
 
-/** The nearest choices, where there are any, else the hint that came with the fault. */
+/** Suggests the nearest choices, or else the error's own hint. */
 function hintOf({ hint, choice }: Hinting): string | null {
   const { given, valid, means = {} } = choice ?? nothingChosen
   const words = findNearest(given, [...valid, ...Object.keys(means)])

@@ -7,8 +7,8 @@ import { exitCode } from './terminal/exit-codes.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
 /**
- * Runs one command line (without the names of node and the program) and gives its exit code. Every fault ends here,
- * as text or JSON on standard error.
+ * Runs a command line (without the names of node and the program) and returns its exit code. All errors end
+ * here, as text or JSON on standard error.
  */
 export async function main(argv: readonly string[], io: Io, transports?: Transports): Promise<number> {
   let context: Context | null = null
@@ -37,7 +37,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     else await runOrHelp(argv, io, execute)
     return exitCode('ok')
   } catch (error) {
-    // What a signal did to it is in its exit code.
+    // The exit code shows that a signal ended it.
     if (error instanceof ChildEnded) return error.exitCode
     const reason: unknown = io.signal.reason
     if (reason instanceof InterruptedError) {
@@ -61,7 +61,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   }
 }
 
-/** The first word of a line that a shell's completion script runs. */
+/** First word of a command line from a shell's completion script. */
 const completing = '__complete'
 
 async function completeLine(argv: readonly string[], io: Io, given: Transports | undefined): Promise<void> {
@@ -91,7 +91,9 @@ async function runOrHelp(
   }
 }
 
-/** Runs the command line of this process. The exit code is set, not exited with: output may still be on its way. */
+/**
+ * Runs the command line of this process. Sets the exit code without exiting, because output may be pending.
+ */
 export async function start(): Promise<void> {
   const argv = process.argv.slice(2)
   process.exitCode = await main(argv, processIo())
@@ -99,8 +101,8 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Ends this process at once should anything keep it, such as a name that is still looked up, for which `process.exit`
- * waits as well: whoever types does not.
+ * Kills this process if something keeps it alive, such as a DNS lookup, for which `process.exit` would wait,
+ * too.
  */
 function endSoon(): void {
   setTimeout(() => {

@@ -11,7 +11,7 @@ import { type ExitName, exitCode } from './terminal/exit-codes.ts'
 import { type Io, say, wrapLine } from './terminal/io.ts'
 import { maskSecretsInText } from './terminal/mask-secrets.ts'
 
-/** A run that has failed; its context is null where the fault came before there was one. */
+/** A failed run; its context is null if the error came before it. */
 export interface FailedRun {
   readonly argv: readonly string[]
   readonly io: Io
@@ -19,8 +19,8 @@ export interface FailedRun {
 }
 
 /**
- * Prints what a thrown fault means on standard error: lines for people, or one line of JSON under `-o json|jsonl`.
- * Gives the name of the exit code.
+ * Prints an error to standard error: as text, or as one line of JSON with `-o json|jsonl`. Returns the name
+ * of the exit code.
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const told = failureOf(error, targetOf(run))
@@ -70,13 +70,13 @@ function targetOf({ context }: FailedRun): Target | null {
   try {
     return context?.session.target() ?? null
   } catch {
-    return null // Having none may be the very fault that is reported.
+    return null // A missing target may be the error.
   }
 }
 
 /**
- * A setting's text. A command line that could not be understood has no settings, but whoever asked for JSON is to
- * get it all the same.
+ * Returns the text of a setting. An invalid command line has no settings, but `-o json` must work for its
+ * error, too.
  */
 function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: FailedRun): string | undefined {
   if (context)
@@ -91,7 +91,7 @@ function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: Faile
   return given.at(-1) ?? (io.env[`LEARNCTL_${name.toUpperCase()}`] || undefined)
 }
 
-/** An error that is a fault of this program, or of the academy inside it; null for any other. */
+/** Returns an error that is a bug of this program, or of the academy in it; null for any other. */
 async function ownFault(
   error: unknown,
   { code, requestId }: Failure,
@@ -102,7 +102,7 @@ async function ownFault(
   return (await context?.session.causeOf(requestId)) ?? null
 }
 
-/** The failure with the file that tells its developers what has happened. */
+/** Adds the path of the error report to a failure. */
 async function reported(failure: Failure, fault: unknown, run: FailedRun): Promise<Failure> {
   const { writeErrorReport } = await import('./error-report.ts')
   const { requestId } = failure
@@ -115,7 +115,7 @@ async function reported(failure: Failure, fault: unknown, run: FailedRun): Promi
   }
 }
 
-/** Where the error came up, and the response behind it. */
+/** Prints the stack of the error, and the response behind it. */
 async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<void> {
   const [{ stackOf }, { answerBehind }, { httpHead }] = await Promise.all([
     import('./error-report.ts'),
@@ -129,7 +129,7 @@ async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<vo
   await say(run.io, `${visibleLines(maskText(told.trimEnd(), secretsOf(run)))}\n`)
 }
 
-/** The credentials of this run. */
+/** Returns the credentials of this run. */
 function secretsOf({ context, io }: FailedRun): readonly string[] {
   return context?.session.secrets() ?? secretsIn(io.env)
 }

@@ -6,16 +6,18 @@ import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
 import { academySealing } from './sealing/academy-sealing.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 
-/** The encryption key of an academy, for whoever replaces it. */
+/** The encryption key of an academy, for replacing it. */
 export interface EncryptionKey {
-  /** Why stored secrets cannot be opened; undefined where they can, or there are none. */
+  /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly trouble: () => Promise<string | undefined>
-  /** Lets a new key take the place of this one, with which what it sealed is lost. */
+  /** Allows a new key to replace this one; secrets sealed with it are lost. */
   readonly forget: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** The key of the academy in a file, or on PostgreSQL with the key in a file of its own. Throws DatabaseError. */
+/**
+ * Opens the key of the academy in a file, or on PostgreSQL with a separate key file. Throws DatabaseError.
+ */
 export async function openEncryptionKey(options: {
   readonly path: string
   readonly now: () => Date

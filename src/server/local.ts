@@ -13,28 +13,31 @@ import { academySealing } from './sealing/academy-sealing.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 import { inboxEndpoint } from './webhooks/inbox/inbox-endpoint.ts'
 
-/** An academy inside this process: no port, no credential, the same app. */
+/** An academy in this process, without a port and a credential. */
 export interface OpenAcademy {
   readonly path: string
-  /** True when this call made the academy. */
+  /** True if this call created the academy. */
   readonly created: boolean
   readonly transport: Transport
-  /** A password for the first admin, made just now and nowhere else; undefined where there is one. */
+  /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
-  /** What was behind the internal error of that request; undefined where there was none. */
+  /** Returns the cause of an internal error of a request. */
   readonly causeOf: (requestId: string) => unknown
-  /** What is wrong with the database file itself; nothing where it is whole. */
+  /** Returns the problems of the database file; none if it is intact. */
   readonly check: () => Promise<string[]>
-  /** How many counters of learners differ from a recount, which takes a time that grows with the enrolments. */
+  /** Counts the counters of learners that differ from a recount; takes longer with more enrolments. */
   readonly differingCounters: () => Promise<number>
-  /** Brings them to what a recount says, while others go on writing; false where another program does so already. */
+  /** Sets the counters by a recount, while others write; false if another program does so already. */
   readonly correctCounters: () => Promise<boolean>
-  /** Why stored secrets cannot be opened; undefined where they can, or there are none. */
+  /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
 
-/** The academy in a file as it is; null where it is missing or would be brought up to date. Throws DatabaseError. */
+/**
+ * Opens the academy in a file without changing it; null if it is missing or needs an upgrade. Throws
+ * DatabaseError.
+ */
 export async function openCurrentAcademy(options: {
   path: string
   now?: () => Date
@@ -43,8 +46,8 @@ export async function openCurrentAcademy(options: {
 }
 
 /**
- * Opens the academy in a file, to be used as its first user. Only the routes of a resource that is asked for are
- * loaded. Throws DatabaseError.
+ * Opens the academy in a file, to act as its first user. Loads only the routes of resources that are used.
+ * Throws DatabaseError.
  */
 export async function openAcademy({
   path,
@@ -58,17 +61,17 @@ export async function openAcademy({
 }: {
   path: string
   now?: () => Date
-  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  /** Cost of checking a password; default a tenth of a second. */
   passwordCost?: PasswordCost
-  /** Is told of an upgrade that takes long. */
+  /** Observes a long upgrade. */
   watch?: UpgradeWatch | undefined
-  /** Makes its ids; by time and chance unless told otherwise. */
+  /** Generates the ids; default by time and randomness. */
   ids?: IdMaker | undefined
-  /** True for an academy that goes with its process: nothing waits for the disk. */
+  /** The academy ends with its process: writes do not wait for the disk. */
   temporary?: boolean
-  /** Variables to read proxies from, for requests to other systems; none unless given. */
+  /** Variables with proxies for outgoing requests; none by default. */
   env?: Readonly<Record<string, string | undefined>>
-  /** Creates no academy: a missing file is a DatabaseError of the kind `missing`. */
+  /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
   mustExist?: boolean
 }): Promise<OpenAcademy> {
   const { database, created, newId } = await openAcademyFile(path, now, {
@@ -76,7 +79,7 @@ export async function openAcademy({
   })
   const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
-  // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.
+  // There is no log: the caller reports errors, and the last cause is kept for that.
   let mayHaveLeftovers = false
   const log = (entry: LogEntry) => {
     if (entry.status >= 500) fault = entry
@@ -115,7 +118,7 @@ export async function openAcademy({
     },
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
     async close() {
-      // Where nobody serves the academy, each run that adds an answer to those that are kept takes old ones away.
+      // Without a server, each run that stores a response deletes expired ones.
       if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})
       await database.close()
     },

@@ -5,7 +5,7 @@ import type { Route } from './http/handler.ts'
 type Group = keyof Contract
 
 let hasRegraded = false
-// Only a course whose criteria change needs it.
+// Loaded only by a course whose criteria change.
 const regrading: Regrading = {
   async begin(...change) {
     hasRegraded = true
@@ -16,10 +16,10 @@ const regrading: Regrading = {
   },
 }
 
-/** Made once: of the same routes an app has its router ready. */
+/** Cached, because an app caches its router by these routes. */
 let courseRoutes: readonly Route[] | undefined
 
-/** The routes of each group of the contract, loaded when first asked for. A group without routes does not compile. */
+/** Loads the routes of each group of the contract. A group without routes does not compile. */
 const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrading)),
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
@@ -40,7 +40,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
-/** Those of them that read without parameters, apart from the schemas that all of them are loaded with. */
+/** Loads routes for requests without parameters, which need no schemas. */
 const plainRoutes: Partial<typeof routes> = {
   courses: async () => (await import('./courses/course-reads.ts')).plainCourseRoutes,
   users: async () => (await import('./users/user-reads.ts')).plainUserRoutes,
@@ -59,7 +59,7 @@ type FirstStep<Path> = Path extends `/v1/webhooks/${infer Rest}`
         ? Step
         : never
 
-/** Whose operations are below each first step of a path. A step of the contract that is missing does not compile. */
+/** The group of each first step of a path. A missing step of the contract does not compile. */
 const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: Name } = {
   courses: 'courses',
   'deleted-courses': 'courses',
@@ -87,8 +87,8 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
 }
 
 /**
- * The routes of the group that has operations below this step; none where there is no such group. `isPlain` asks for
- * those alone that read without parameters, where these are apart.
+ * Returns the routes of the group with this first step; none for an unknown one. `isPlain` requests only
+ * those without parameters, if they are separate.
  */
 export async function routesFor(step: string, isPlain = false): Promise<readonly Route[]> {
   if (!Object.hasOwn(groupAt, step)) return []
@@ -96,14 +96,16 @@ export async function routesFor(step: string, isPlain = false): Promise<readonly
   return ((isPlain ? plainRoutes[group] : undefined) ?? routes[group])()
 }
 
-/** What tells which resource a path is about: the first step after `/v1`, or the first one; below `webhooks` two. */
+/**
+ * Returns the first step of a path after `/v1`, which identifies its resource; two steps below `webhooks`.
+ */
 export function resourceIn(path: string): string {
   const [, first = '', ...rest] = (path.split('?', 1)[0] ?? '').split('/')
   if (first !== 'v1') return first
   return rest.slice(0, rest[0] === 'webhooks' ? 2 : 1).join('/')
 }
 
-/** The routes of every group. */
+/** Returns the routes of all groups. */
 export async function allRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }

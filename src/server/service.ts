@@ -6,7 +6,7 @@ import type { Call } from './http/handler.ts'
 import { Constant } from './http/reply.ts'
 import { routesOf } from './http/schema-routes.ts'
 
-// A server is up while its database is not: no handler here may wait for that.
+// The server is up even if its database is not, so no handler here may wait for that.
 export const serviceRoutes = routesOf(service, {
   health: { isApart: true, handle: stateOf },
   ready: {
@@ -23,7 +23,10 @@ function stateOf({ now }: Pick<Call, 'now'>) {
   return { status: 'ok' as const, version, time: now }
 }
 
-/** The document is the same for as long as the program runs, and takes milliseconds to make, write and hash. */
+/**
+ * Returns a function that makes the document once: it never changes, and takes milliseconds to write and
+ * hash.
+ */
 function documentOnce(): () => Constant {
   let document: Constant | undefined
   return () => {

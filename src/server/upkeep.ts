@@ -6,26 +6,26 @@ import { sweep } from './database/sweep.ts'
 import { finishRegrading } from './grades/regrade.ts'
 import { tidyOutbox } from './webhooks/outbox/tidy.ts'
 
-/** Ends work that is done again and again; waits for what is under way. */
+/** Ends repeated work; waits for running work. */
 export type Stop = () => Promise<void>
 
-/** Calls something once, later. */
+/** Calls a function once, later. */
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 
-const sweptEveryMs = 60_000
-/** Whoever reads counters adds up the changes that are not folded into them yet; audit entries are told as not linked yet. */
-const broughtInEveryMs = 5000
+const sweepIntervalMs = 60_000
+/** Readers of counters add the changes that are not folded yet; audit entries are shown as not linked yet. */
+const foldIntervalMs = 5000
 
 const later: Later = (work, ms) => setTimeout(work, ms).unref()
 
 /**
- * Keeps a database in order while it is served, outside all requests: what has expired is deleted, and on an engine with
- * many writers their changes are brought into the counters, and their audit entries linked. Several servers may do so at the same time.
+ * Maintains a database while it is served: deletes expired rows and, on an engine with many writers, folds
+ * counter changes and links audit entries. Several servers may do so concurrently.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
-  const stops = [regularly(sweptEveryMs, () => sweepAll(database, now), wait)]
+  const stops = [regularly(sweepIntervalMs, () => sweepAll(database, now), wait)]
   if (database.dialect.hasManyWriters)
-    stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
+    stops.push(regularly(foldIntervalMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
@@ -36,7 +36,7 @@ async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   await sweep(database, now)
   await finishRegrading({ database, now: clock, newId: idMaker(clock) })
   await tidyOutbox(database, now)
-  // A copy of an academy that had many writers may have entries that were not linked yet.
+  // A copy of an academy with many writers may have unlinked entries.
   await linkAll(database)
 }
 
@@ -47,8 +47,8 @@ async function bringIn(database: Store, now: () => Date): Promise<void> {
 }
 
 /**
- * Does something again and again, about so often and never twice at a time. What fails, as on a full disk, is left to the
- * next time.
+ * Repeats work at about this interval, never concurrently. An error, such as a full disk, is left to the next
+ * time.
  */
 function regularly(everyMs: number, work: () => Promise<void>, wait: Later): Stop {
   let working: Promise<void> = Promise.resolve()
@@ -57,7 +57,7 @@ function regularly(everyMs: number, work: () => Promise<void>, wait: Later): Sto
 
   function plan(): void {
     if (isStopped) return
-    // Servers on one database that were started together are not to do it at the same time.
+    // A random delay, so that servers started together do not work at the same time.
     timer = wait(run, everyMs * (0.75 + Math.random() / 2))
   }
 

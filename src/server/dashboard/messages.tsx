@@ -1,7 +1,7 @@
 import { endpoints } from '../../contract/endpoints.ts'
 import { messageTypes } from '../../contract/events.ts'
 import { type Message, messages } from '../../contract/messages.ts'
-import { endpointRoutes, mostEndpoints } from '../webhooks/outbox/endpoints.ts'
+import { endpointRoutes, maxEndpoints } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
 import { type ListColumn, listPage } from './list.tsx'
 import { noneText, pageAsked } from './paging.tsx'
@@ -96,7 +96,7 @@ function filterOf({ query }: SignedInRequest) {
 /** The URLs of all endpoints, by their ids. */
 async function endpointUrls(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
   const { data } = await ask(signedIn, endpointRoutes, endpoints.list, {
-    query: { limit: String(mostEndpoints) },
+    query: { limit: String(maxEndpoints) },
   })
   return new Map(data.map(({ id, url }) => [id, url]))
 }

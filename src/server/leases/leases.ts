@@ -9,12 +9,12 @@ import { findUser } from '../users/user-row.ts'
 const setting = 'apply_lease'
 const leaseMs = 60_000
 
-/** A lease as it is stored. */
+/** A stored lease. */
 type StoredLease = Omit<Lease, 'userEmail'>
 
 /**
- * The lease changes nothing in the academy, and each change that is made under it is audited: the lease itself is not, which
- * would be an entry every few seconds.
+ * Routes of the lease. Leases are not audited, which would add an entry every few seconds; changes made under
+ * them are.
  */
 export const leaseRoutes = routesOf(leases, {
   async take(call) {
@@ -59,7 +59,10 @@ async function shown(database: Database, lease: StoredLease): Promise<Lease> {
   return { ...lease, userEmail: (await findUser(database, lease.userId)).email }
 }
 
-/** 409 that names who applies, since when, and when the lease ends unless it is renewed; `time` is the server's. */
+/**
+ * Returns a 409 that names who applies, since when, and when the lease ends unless renewed; `time` is the
+ * server's.
+ */
 async function inProgress({ database, now }: Call, current: StoredLease): Promise<ProblemError> {
   const lease = await shown(database, current)
   const detail = `Another apply is in progress: ${lease.userEmail}, ${lease.holder}, since ${lease.takenAt}.`

@@ -72,7 +72,7 @@ export const userRoutes = routesOf(users, {
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
 })
 
-/** An item that restores the user whom it changes, unless it says something else of the status. */
+/** Makes an item that changes a deleted user restore it, unless the item has a status. */
 function restoring(item: Call): Call {
   const { rawBody } = item
   return { ...item, rawBody: isJsonObject(rawBody) ? { status: 'active', ...rawBody } : rawBody }

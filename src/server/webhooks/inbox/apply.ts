@@ -12,14 +12,14 @@ import { type ProgressCall, setProgress } from '../../progress/progress-setting.
 import { findUser, type UserRow } from '../../users/user-row.ts'
 import { nothing, type Outcome, type Subject } from './outcome.ts'
 
-/** A transaction with what an event does in it, and the delivery that it came with. */
+/** The transaction of an event, and its delivery. */
 export interface Applying {
   readonly call: ProgressCall
   readonly integration: Pick<Integration, 'lmsKind' | 'gradeToProgress'>
   readonly deliveryId: string
 }
 
-/** Does what an event says; what keeps it from being done is its outcome. */
+/** Applies an event; an error that prevents this becomes its outcome. */
 export async function applyEvent(applying: Applying, event: LmsEvent): Promise<Outcome> {
   if (event.type === 'ignored') return { ...nothing, status: 'ignored', reason: event.reason }
   const { call, integration } = applying
@@ -39,7 +39,7 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
     const apply = () => applyTo(applying, event, { courseId, userId })
     // A grade alone is refused before anything is written.
     if (event.type === 'grade' && integration.gradeToProgress === 'none') return await apply()
-    // What it did so far is undone where it cannot be done as a whole.
+    // Roll back a part of it if the rest fails.
     return await database.savepoint(apply)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
@@ -47,7 +47,7 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   }
 }
 
-/** Why it was not done: by whom or what it is about, it waits for a match; by its time, something newer is there. */
+/** Returns the outcome of an error: unmatched for an unknown subject, stale if something newer is stored. */
 function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
   const { code, message: detail, errors } = error
   const told = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
@@ -77,7 +77,7 @@ async function applyTo(
   if (event.type === 'progress') {
     const learner = await findUser(call.database, userId)
     requireActive(learner)
-    // A first progress would enrol the learner, which is for the school to do.
+    // The first progress would enrol the learner, which only the school may do.
     await requireLearner(call.database, userId, courseId)
     const completionPercentage = rounded(event.percentage)
     const progress = await setProgress(call, learner, { courseId, completionPercentage, lastAccessed: at })
@@ -85,7 +85,7 @@ async function applyTo(
   }
   const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
   const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
-  // A delivery that gives no name or weight leaves those of the gradebook.
+  // A delivery without a name or weight keeps those of the gradebook.
   const item = { label: label || undefined, weight: weight ?? undefined }
   const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
   const graded = await gradedBy(call, input, requireActive)
@@ -99,8 +99,8 @@ function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): vo
 }
 
 /**
- * What the grade of the course does to the progress in it, as the integration says. The learner was not there: when they
- * were last is kept, or else when they were enrolled stands for it. Null where nothing changes.
+ * Returns the progress that the grade of a course implies, according to the integration; null for none. The
+ * grade is no visit of the learner, so the last access is kept, or else is the enrolment.
  */
 async function progressOfGrade(
   { call, integration: { gradeToProgress } }: Applying,
@@ -130,7 +130,7 @@ async function progressOfGrade(
   return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
 }
 
-/** To four decimals: more says nothing, and is no number that anybody sent. */
+/** Rounds to four decimals. */
 function rounded(percentage: number): number {
   return Math.round(percentage * 1e4) / 1e4
 }

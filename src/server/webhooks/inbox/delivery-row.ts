@@ -4,7 +4,7 @@ import type { LmsKind } from '../../../contract/integration-choices.ts'
 import type { Database, Row } from '../../database/database.ts'
 import { notFound } from '../../problem/problem-error.ts'
 
-/** A delivery as its row holds it, with what its learner and course are called now. */
+/** Row of a delivery, with the current names of its learner and course. */
 export interface DeliveryRow extends Row {
   readonly id: string
   readonly lms_kind: string
@@ -26,19 +26,18 @@ export interface DeliveryRow extends Row {
   readonly processed_at: string
 }
 
-/** The columns of a delivery, from `webhook_deliveries d`. */
+/** Columns of a delivery, from `webhook_deliveries d`. */
 export const deliveryColumns = sql`d.id, d.lms_kind, d.delivery_key, d.event, d.status, d.reason, d.detail, d.missing,
   d.user_id, (select email from users where id = d.user_id) as user_email, d.course_id,
   (select title from courses where id = d.course_id) as course_title, d.item_id, d.grade_id, d.body, d.replays,
   d.received_at, d.processed_at`
 
-/** A delivery as it is shown, from its row. */
+/** Converts a row to a delivery. */
 export function toDelivery(row: DeliveryRow): Delivery {
   return {
     id: row.id,
     lmsKind: row.lms_kind,
     event: row.event,
-    // What is stored was one of them.
     status: row.status as Delivery['status'],
     reason: row.reason,
     detail: row.detail,
@@ -56,12 +55,12 @@ export function toDelivery(row: DeliveryRow): Delivery {
   }
 }
 
-/** The same with its payload. */
+/** Converts a row to a delivery with its payload. */
 export function toDeliveryDetails(row: DeliveryRow): DeliveryDetails {
   return { ...toDelivery(row), body: row.body }
 }
 
-/** The row of a delivery; throws 404. */
+/** Returns the row of a delivery; throws 404. */
 export async function findDelivery(database: Database, id: string): Promise<DeliveryRow> {
   const row = await database.one<DeliveryRow>(
     sql`select ${deliveryColumns} from webhook_deliveries d where d.id = ${id}`,
@@ -70,8 +69,7 @@ export async function findDelivery(database: Database, id: string): Promise<Deli
   return row
 }
 
-/** The kind of a stored delivery. */
+/** Returns the kind of a stored delivery. */
 export function kindOf({ lms_kind: kind }: Pick<DeliveryRow, 'lms_kind'>): LmsKind {
-  // What is stored was one of them.
   return kind as LmsKind
 }

@@ -1,7 +1,10 @@
 import type { Endpoint } from '../../http/endpoint.ts'
 import { problemReply } from '../../http/request-context.ts'
 
-/** Where other systems send grades and progress. No bearer: each kind of system proves by itself who it is. */
+/**
+ * The endpoint for grades and progress from other systems. It needs no bearer token: each kind of system has
+ * its own proof.
+ */
 export const inboxEndpoint: Endpoint = {
   method: 'POST',
   path: '/webhooks/:lmsKind/grades',
@@ -12,9 +15,9 @@ export const inboxEndpoint: Endpoint = {
 
 let loaded: Promise<typeof import('./receive.ts')> | undefined
 
-/** What a delivery takes, loaded by the first one: an academy in a process has mostly none. */
+/** Loads the receiving code on first use: an academy in a process mostly needs none. */
 function receiving(): Promise<typeof import('./receive.ts')> {
-  // To ask the loader again takes as long as a statement.
+  // Cached, because import() takes as long as a statement.
   loaded ??= import('./receive.ts')
   return loaded
 }

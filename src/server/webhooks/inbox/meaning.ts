@@ -4,7 +4,7 @@ import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
 import type { EventSettings, LmsEvent } from '../../../webhooks/event.ts'
 import { readEvent } from '../../../webhooks/read-event.ts'
 
-/** What a payload means; the fault where it is not of its kind's shape. */
+/** Reads the event of a payload; returns the fault of a malformed one. */
 export function meaningOf(
   kind: LmsKind,
   body: JsonObject,

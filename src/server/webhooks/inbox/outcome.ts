@@ -2,25 +2,25 @@ import type { Delivery } from '../../../contract/deliveries.ts'
 import type { Grade } from '../../../contract/grades.ts'
 import type { Progress } from '../../../contract/progress.ts'
 
-/** Whom and what an event is about, as far as that is known here. */
+/** The user and the course of an event, if they are known. */
 export interface Subject {
   readonly userId: string | null
   readonly courseId: string | null
 }
 
-/** What became of an event. */
+/** Result of an event. */
 export interface Outcome extends Subject {
   readonly status: Delivery['status']
-  /** Why nothing was done, in one word; null where something was. */
+  /** Why nothing was done, in one word; null if something was. */
   readonly reason: string | null
-  /** The same as a sentence, where there is more to say. */
+  /** The reason as a sentence, if there is more to say. */
   readonly detail: string | null
   readonly missing: Delivery['missing']
   readonly grade: Grade | null
   readonly progress: Progress | null
 }
 
-/** Nothing done, and nothing to tell. */
+/** Nothing was done. */
 export const nothing: Omit<Outcome, 'status'> = {
   reason: null,
   detail: null,
@@ -31,15 +31,15 @@ export const nothing: Omit<Outcome, 'status'> = {
   progress: null,
 }
 
-/** What a delivery that changes nothing may still do once the integration says more. */
+/** Reasons that a change of the integration can remove. */
 const replayableReasons: readonly string[] = ['no_maximum']
 
-/** True where nothing is left to be done with a delivery after this outcome. */
+/** True if a delivery is finished. */
 export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
   return status === 'applied' || status === 'stale'
 }
 
-/** True where the payload is of use after this outcome: that of an event about something else is not kept. */
+/** True if the payload may be needed again; that of an unrelated event is not stored. */
 export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')
 }

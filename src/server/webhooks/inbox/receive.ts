@@ -11,20 +11,20 @@ import { type Integration, integrationOf } from '../../integrations/integration.
 import { requireKind } from '../../integrations/lms-kind.ts'
 import { notFound, ProblemError, tooMany, unavailable } from '../../problem/problem-error.ts'
 import { meaningOf } from './meaning.ts'
-import { type Authentic, type Taken, take } from './take.ts'
+import { type Authentic, type StoredDelivery, storeDelivery } from './store-delivery.ts'
 import { trustOf } from './trust.ts'
 
-const maximumBytes = 256 * 1024
+const maxBytes = 256 * 1024
 const keysRetrySeconds = 60
 
 /**
- * Takes a delivery of another system: its size, its kind, its type, its proof and its time, what it means, and then, in one
- * transaction, that it is a new one and what it does. Throws ProblemError.
+ * Receives a delivery: checks size, kind, media type, proof and time, reads the event, then stores and
+ * applies it in one transaction. Throws ProblemError.
  */
 export async function receive(visit: EndpointRequest): Promise<Reply> {
   const { delivery, integration } = await authenticDelivery(visit)
   const { academy, request, limits } = visit
-  const taken = await take(academy.database, delivery, limits, (database) => ({
+  const taken = await storeDelivery(academy.database, delivery, limits, (database) => ({
     call: {
       database,
       now: timeText(request.now),
@@ -40,7 +40,7 @@ export async function receive(visit: EndpointRequest): Promise<Reply> {
   return replyTo(taken)
 }
 
-/** Whoever sends what proves nothing is counted by their address; what is authentic is not. */
+/** Verifies a delivery. Failures are counted by network; authentic deliveries are not. */
 async function authenticDelivery(visit: EndpointRequest) {
   const { limits, request } = visit
   try {
@@ -63,7 +63,7 @@ const unprovedCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of
 async function verified(visit: EndpointRequest): Promise<{ delivery: Authentic; integration: Integration }> {
   const { academy, database, request, query, params } = visit
   const { raw, now } = request
-  const rawBody = await readBytes(raw, maximumBytes)
+  const rawBody = await readBytes(raw, maxBytes)
   const kind = requireKind(params['lmsKind'] ?? '')
   const integration = await integrationOf(database, kind)
   const trust = integration && trustOf(academy, integration, now)
@@ -84,10 +84,10 @@ function problemOf(fault: DeliveryFault): ProblemError {
   return new ProblemError(code, message, { headers, cause })
 }
 
-/** What answers 401 names a scheme (RFC 9110 §15.5.2): of those of the systems, Basic alone is registered. */
+/** A 401 requires a challenge (RFC 9110 §15.5.2); Basic is the only registered scheme of these systems. */
 const challenge = 'Basic realm="webhooks"'
 
-function replyTo({ id: deliveryId, outcome }: Taken): Reply {
+function replyTo({ id: deliveryId, outcome }: StoredDelivery): Reply {
   if (!outcome) return json(200, { status: 'duplicate', deliveryId })
   const { status, reason, missing, grade, progress } = outcome
   switch (status) {

@@ -9,14 +9,14 @@ import { readCursorParts, writeCursor } from '../../database/keyset.ts'
 import type { Call } from '../../http/handler.ts'
 import { type Integration, integrationOf } from '../../integrations/integration.ts'
 import { type DeliveryRow, deliveryColumns, findDelivery, kindOf, toDelivery } from './delivery-row.ts'
+import { deliverySubjectOf } from './delivery-subject.ts'
 import { meaningOf } from './meaning.ts'
 import { keepsBody, nothing, type Outcome } from './outcome.ts'
-import { itemOf, outcomeOf } from './take.ts'
-import { whomOf } from './whom.ts'
+import { itemOf, outcomeOf } from './store-delivery.ts'
 
 /**
- * Processes a delivery once more, as the integration is set up now: by the same rules as the first time, so that one that was
- * applied stays as it is, and an older grade replaces no newer one.
+ * Applies a delivery again with the current integration, by the same rules: an applied one stays unchanged,
+ * and an older grade does not replace a newer one.
  */
 export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   const { database, now } = call
@@ -29,7 +29,7 @@ export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery>
         event: undefined,
       }
   const body = keepsBody(outcome) ? row.body : null
-  const { userId, hint } = await whomOf(database, kindOf(row), payloadOf(row.body), outcome)
+  const { userId, hint } = await deliverySubjectOf(database, kindOf(row), payloadOf(row.body), outcome)
   await database.run(sql`
     update webhook_deliveries set
       status = ${outcome.status}, reason = ${outcome.reason}, detail = ${outcome.detail},
@@ -49,13 +49,13 @@ async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
 }
 
-/** The payload of a stored body. */
+/** Parses a stored payload. */
 function payloadOf(body: string): JsonObject {
-  // What is stored is the object that a payload was.
+  // The stored text was made from an object.
   return parseJson(body) as JsonObject
 }
 
-/** A page of unmatched deliveries, system by system, each the first received first. */
+/** Replays a page of unmatched deliveries, by system and time of arrival. */
 export async function replayUnmatched(
   call: Call,
   { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },

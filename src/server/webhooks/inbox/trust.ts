@@ -9,18 +9,18 @@ import { cachedOpening, type Sealing } from '../../sealing/sealing.ts'
 const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
 const keySetHeaders: HttpHeaders = { accept: 'application/json' }
 
-/** So soon a delivery may come again that could not be verified. */
+/** Retry-After for a delivery that cannot be verified now. */
 const retrySeconds = 60
 
-/** Key sets of an app, by their address: fetched seldom, however many deliveries there are. */
+/** Cached key sets of an app, by URL. */
 const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
-/** What opens the secrets of an app. */
+/** Caches of decrypted secrets, by app. */
 const opening = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
 
 /**
- * What an integration takes as proof at a time; undefined where it takes nothing: it is not set up to receive. Throws 503
- * where its secrets cannot be opened.
+ * Returns the secrets and keys that an integration trusts at a time; undefined if it cannot receive. Throws
+ * 503 if its secrets cannot be decrypted.
  */
 export function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
   const secrets = secretsOf(app, integration, now)
@@ -30,7 +30,10 @@ export function trustOf(app: AppOptions, integration: Integration, now: Date): T
   return { secrets, rootAccountUuid, keys, now: now.getTime() }
 }
 
-/** Why a secret cannot be opened is for whoever runs the server, who finds it in the log: anybody may send here. */
+/**
+ * Returns the webhook secrets. Only the log says why they cannot be decrypted, because anyone can send
+ * requests here.
+ */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
     return webhookSecretsAt(integration, openingOf(app), now.toISOString())

@@ -3,7 +3,7 @@ import type { EventSettings } from '../../../webhooks/event.ts'
 import { mappingKeys } from '../../../webhooks/mapping-keys.ts'
 import { requireKind } from '../../integrations/lms-kind.ts'
 
-/** What the other system calls the course and the learner of a payload: the keys that a mapping can name. */
+/** Returns the external ids of the course and the learner in a payload, for which mappings can be created. */
 export function unmatchedKeys(
   lmsKind: string,
   body: string | null,

@@ -5,33 +5,33 @@ import { type EndpointRow, secretPlace } from './endpoint-row.ts'
 import { failureOf, type Outcome, outcomeOf } from './outcome.ts'
 import type { Send } from './send.ts'
 
-/** Calls something once, later, unless the timer that it gives is cleared. */
+/** Calls a function later, unless the returned timer is cleared. */
 export type Later = (work: () => void, ms: number) => { clear(): void }
 
-/** What attempts are made with. */
+/** Dependencies of attempts. */
 export interface AttemptParts {
   readonly send: Send
   readonly sealing: Sealing
   readonly now: () => Date
-  /** The time that signatures bear, which receivers compare with their own. */
+  /** Clock of the signatures, which receivers compare with their own. */
   readonly signedAt: () => Date
   readonly later: Later
-  /** Ends all attempts, which then do not count. */
+  /** Aborts all attempts, which then do not count. */
   readonly stopping: AbortSignal
 }
 
-/** The time of an attempt as a whole, from looking up the host to the end of the response. */
+/** Timeout of a complete attempt, from the DNS lookup to the end of the response. */
 const attemptMs = 15_000
-/** So soon it is tried again to open a secret whose key is missing. */
+/** Delay of a message whose secret cannot be decrypted. */
 const unsignedMs = 60_000
 
 const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
 
-/** Makes attempts, signed anew each; none of them throws. */
+/** Creates a function that makes attempts, each signed anew; it never throws. */
 export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
   const { open } = cachedOpening(sealing, now)
 
-  /** With each secret that counts (Standard Webhooks 1.0.0, Signature scheme). */
+  /** Signs with all valid secrets (Standard Webhooks 1.0.0, Signature scheme). */
   function signed(endpoint: EndpointRow, { id, body }: Claimed): Record<string, string> {
     const seconds = Math.floor(signedAt().getTime() / 1000)
     const { secret, previous_secret: previous, previous_secret_until: until } = endpoint

@@ -3,25 +3,25 @@ import type { Row, Transaction } from '../../database/database.ts'
 import { inHand, parked } from '../../outbox/in-hand.ts'
 import { heldAttempts } from './schedule.ts'
 
-/** A message that is to be sent now, by whoever claimed it. */
+/** A message that its claimer sends now. */
 export interface Claimed extends Row {
   readonly id: string
   readonly type: string
   readonly subject: string
   readonly body: string
-  /** Failed attempts since it was queued, or sent again. */
+  /** Failed attempts since it was queued, or resent. */
   readonly step: number
-  /** All attempts so far. */
+  /** All attempts. */
   readonly attempt_count: number
 }
 
-/** Who claims, how much, and for how long. */
+/** Options of a claim. */
 export interface Claiming {
   readonly endpointId: string
   readonly now: Date
-  /** Until when nobody else sends what is claimed; ISO 8601 in UTC. */
+  /** End of the lease; ISO 8601 in UTC. */
   readonly until: string
-  /** Tells this claim from all others. */
+  /** Identifies this claim. */
   readonly lease: string
   readonly most: number
 }
@@ -33,21 +33,21 @@ interface Due extends Row {
   readonly is_held: number
 }
 
-/** So many due messages are looked at for each that is wanted: some wait for others about the same subject. */
-const lookedAtEach = 4
-const mostRounds = 20
-/** What waits for another is looked at again after so long, should that one be gone; it is mostly let go long before. */
+/** Due messages to look at for each one to claim, because some wait for others about the same subject. */
+const candidatesPerClaim = 4
+const maxRounds = 20
+/** Time after which a waiting message is checked again; the message before it usually releases it earlier. */
 const parkedMs = 60 * 60 * 1000
 
 /**
- * Claims due messages of an endpoint, each for one sender among all servers on the database, the longest due first. One
- * that follows another about the same subject is put aside until that one is delivered, given up or has failed several
- * times.
+ * Claims due messages of an endpoint, the longest due first. Each message has one claimer among all servers
+ * on the database. A message that follows another about the same subject waits until that one is delivered,
+ * given up or has failed several times.
  */
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
   const claimed: Claimed[] = []
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const wanted = claiming.most - claimed.length
     const { free, held } = sorted(await dueMessages(database, claiming, wanted), wanted)
     if (held.length > 0) {
@@ -60,7 +60,10 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   return claimed
 }
 
-/** The ids of those that can be sent, as many as are wanted, and of those on the way to them that have to wait. */
+/**
+ * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
+ * have to wait.
+ */
 function sorted(due: readonly Due[], wanted: number): { free: string[]; held: string[] } {
   const free: string[] = []
   const held: string[] = []
@@ -74,16 +77,16 @@ function sorted(due: readonly Due[], wanted: number): { free: string[]; held: st
   return { free, held }
 }
 
-/** What is not in hand is due in the order in which it was made: only what is in hand can be before it and later due. */
+/** Lists due messages in the order of their creation; only a claimed message can be earlier and due later. */
 function dueMessages(database: Transaction, { endpointId, now }: Claiming, wanted: number): Promise<Due[]> {
-  // Servers that claim at the same time do not wait for each other, where rows can be locked.
+  // With row locks, concurrent servers skip each other's rows.
   return database.all<Due>(sql`
     select m.id, m.subject, m.step, case when exists (
         select 1 from webhook_messages p
         where p.subject = m.subject and p.endpoint_id = m.endpoint_id and p.status = 'pending' and p.id < m.id
           and p.step < ${heldAttempts} and ${inHand('p')}) then 1 else 0 end as is_held
     from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
-    order by m.due_at, m.id limit ${wanted * lookedAtEach} ${database.dialect.lockedRows('m')}`)
+    order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
 }
 
 async function take(

@@ -4,57 +4,57 @@ import type { Row, Store } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
 import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
-import { crowdBy, type RefusalGroup } from './crowd.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
+import { type Ended, recordAttempt } from './record-attempt.ts'
+import { createRequestLoad, type RequestLoad } from './request-load.ts'
 import { Rounds } from './rounds.ts'
 import type { Sender } from './send.ts'
-import { type Ended, settle } from './settle.ts'
 
-/** What messages are sent with. */
+/** Dependencies of a dispatcher. */
 export interface DispatcherParts
   extends Pick<AttemptParts, 'sealing' | 'now'>,
     Partial<Pick<AttemptParts, 'signedAt' | 'later'>> {
   readonly database: Store
   readonly sender: Sender
   readonly newId: IdMaker
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   readonly elapsedMs?: () => number
   readonly random?: () => number
 }
 
-/** An active endpoint with when its next message is due; null where none waits. */
+/** An active endpoint with the time of its next message; null without any. */
 type Waiting = EndpointRow & { readonly first_due: string | null }
 
-/** An endpoint that may be sent to now, and how many messages at most. */
+/** An endpoint that may get messages now, and how many. */
 interface Free {
   readonly endpoint: Waiting
   readonly most: number
 }
 
-/** The lease of a claim, and until when it holds; ISO 8601 in UTC. */
+/** The lease of a claim and its end; ISO 8601 in UTC. */
 interface Claim {
   readonly lease: string
   readonly until: string
 }
 
-/** Attempts of one endpoint that are under way, and how many may be. */
+/** Running attempts of one endpoint, and their maximum. */
 interface Lane {
   active: number
   width: number
 }
 
-/** Maximum number of attempts of one endpoint at a time: a receiver that hangs holds up no other endpoint. */
+/** Maximum concurrent attempts of one endpoint: a receiver that hangs blocks no other one. */
 const maxWidth = 8
-/** Maximum number of endpoints in a round; more than there may be. */
+/** Maximum endpoints in a round; larger than the maximum number of endpoints. */
 const maxLanes = 100
-/** Longer than an attempt and the recording of its outcome take: after a crash, other servers send the message then. */
+/** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
 const leaseMs = 60_000
-/** Time between rounds, in which messages of other programs on the same database are found. */
+/** Interval of rounds, which find messages of other programs on the same database. */
 const roundMs = 1000
 const idleRoundMs = 5000
-/** Minimum time between rounds while many requests come to the academy. */
-const crowdedRoundMs = 50
+/** Minimum interval of rounds while the academy gets many requests. */
+const busyRoundMs = 50
 const graceMs = 5000
 
 const usualLater: Later = (work, ms) => {
@@ -63,21 +63,21 @@ const usualLater: Later = (work, ms) => {
 }
 
 /**
- * Sends the queued messages of an academy, in rounds: each records the attempts that have ended, claims messages that are due
- * and begins their attempts. Several servers on one database may do so.
+ * Sends the queued messages of an academy in rounds: each records finished attempts, claims due messages and
+ * starts their attempts. Several servers on one database may run it.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
   readonly #attempt: (endpoint: EndpointRow, message: Claimed) => Promise<Outcome>
   readonly #rounds: Rounds
-  readonly #crowd: RefusalGroup
+  readonly #load: RequestLoad
   readonly #lanes = new Map<string, Lane>()
-  /** Attempts that have ended and are not recorded yet. */
+  /** Finished attempts that are not recorded yet. */
   #ended: Ended[] = []
   /** True while there is no active endpoint. */
   #isIdle = false
   readonly #aborting = new AbortController()
-  /** Resolved once nothing is under way; defined from `stop` on. */
+  /** Resolved when all work has ended; defined after `stop`. */
   #stopping: PromiseWithResolvers<void> | undefined
 
   constructor(given: DispatcherParts) {
@@ -86,25 +86,25 @@ export class Dispatcher {
     const stopping = this.#aborting.signal
     this.#parts = parts
     this.#attempt = attemptsWith({ send: sender.send, sealing, now, signedAt, later, stopping })
-    this.#crowd = crowdBy(elapsedMs)
+    this.#load = createRequestLoad(elapsedMs)
     const round = () => this.#round()
     this.#rounds = new Rounds({ round, retryMs: roundMs, rested: () => this.#rested(), later, elapsedMs })
   }
 
-  /** Looks for messages: after a commit, there may be some. */
+  /** Looks for messages, after a commit that may have queued some. */
   wake(): void {
     if (this.#stopping) return
-    // A new endpoint may wait: no round follows each write of an academy without endpoints.
+    // A new endpoint may wait: without endpoints, writes start no round.
     if (this.#isIdle) this.#rounds.askAfter(roundMs)
     else this.#soon()
   }
 
-  /** Counts a request to the academy: many of them go before messages. */
+  /** Counts a request to the academy; many requests take precedence over messages. */
   asked(): void {
-    this.#crowd.asked()
+    this.#load.asked()
   }
 
-  /** Begins no attempt, waits a little for those under way, and leaves the rest to the next server. */
+  /** Starts no further attempts, waits briefly for running ones, and leaves the rest to the next server. */
   async stop(): Promise<void> {
     this.#stopping = Promise.withResolvers()
     this.#rounds.close()
@@ -116,7 +116,7 @@ export class Dispatcher {
   }
 
   #soon(): void {
-    if (this.#crowd.isThere()) this.#rounds.askAfter(crowdedRoundMs)
+    if (this.#load.isBusy()) this.#rounds.askAfter(busyRoundMs)
     else this.#rounds.ask()
   }
 
@@ -131,14 +131,15 @@ export class Dispatcher {
     try {
       if (ended.length > 0 || free.length > 0) await this.#commit(ended, free, date)
     } catch (error) {
-      // The database is busy or away. While stopping, what cannot be recorded is sent again once its lease has run out.
+      // The database is locked or unreachable. While stopping, unrecorded messages are sent again after their
+      // lease.
       this.#ended = this.#stopping ? [] : [...ended, ...this.#ended]
       throw error
     }
     return this.#isIdle ? idleRoundMs : this.#nextRoundMs(waiting, date)
   }
 
-  /** Ends the stop once no attempt is under way or unrecorded. */
+  /** Ends the stop when no attempt is running or unrecorded. */
   #rested(): void {
     const isActive = [...this.#lanes.values()].some(({ active }) => active > 0)
     if (!isActive && this.#ended.length === 0) this.#stopping?.resolve()
@@ -153,10 +154,10 @@ export class Dispatcher {
       order by e.created_at limit ${maxLanes}`)
   }
 
-  /** Endpoints with messages that are due, which ask for no pause and have attempts left. */
+  /** Returns endpoints with due messages that have not asked for a pause and may have more attempts. */
   #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {
     const time = date.toISOString()
-    // A message that has ended may release others that wait for it.
+    // A finished message may release others that wait for it.
     const released = new Set(ended.map(({ endpointId }) => endpointId))
     const pausing = new Set(
       ended.flatMap(({ endpointId, outcome }) => (outcome.pauseMs > 0 ? endpointId : [])),
@@ -170,13 +171,13 @@ export class Dispatcher {
     })
   }
 
-  /** Records attempts that have ended, and begins those of the messages that are claimed in the same transaction. */
+  /** Records finished attempts, and claims and starts messages in the same transaction. */
   async #commit(ended: readonly Ended[], free: readonly Free[], now: Date): Promise<void> {
     const { database, newId } = this.#parts
     const lease = randomBytes(12).toString('base64url')
     const until = new Date(now.getTime() + leaseMs).toISOString()
     const claimed = await database.write(async (transaction) => {
-      for (const each of ended) await settle({ database: transaction, now, newId }, each)
+      for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
       const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
       for (const { endpoint, most } of free) {
         const messages = await claim(transaction, { endpointId: endpoint.id, now, until, lease, most })
@@ -198,10 +199,10 @@ export class Dispatcher {
     const outcome = await this.#attempt(endpoint, message)
     const durationMs = Math.max(0, Math.round(elapsedMs() - beganMs))
     lane.active -= 1
-    // A receiver that does not answer, or asks for a pause, gets one message at a time at first.
+    // A receiver that does not respond, or asks for a pause, then gets one message at a time.
     lane.width = outcome.pauseMs > 0 || outcome.status === null ? 1 : Math.min(maxWidth, lane.width + 1)
     const chance = random()
-    // After its lease another server may be sending it.
+    // After the lease, another server may be sending the message.
     if (now().toISOString() < until) {
       const endpointId = endpoint.id
       this.#ended.push({ message, endpointId, lease, startedAt, durationMs, outcome, chance })
@@ -214,7 +215,7 @@ export class Dispatcher {
       .filter(({ id, first_due: due }) => due !== null && this.#laneOf(id).active < this.#laneOf(id).width)
       .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
       .filter((ms) => ms > 0)
-    return Math.min(this.#crowd.isThere() ? crowdedRoundMs : roundMs, ...next)
+    return Math.min(this.#load.isBusy() ? busyRoundMs : roundMs, ...next)
   }
 
   #laneOf(endpointId: string): Lane {
@@ -230,7 +231,7 @@ export class Dispatcher {
   }
 }
 
-/** When the next message of an endpoint may be sent. */
+/** Returns when the next message of an endpoint may be sent. */
 function opensAt({ first_due: due, paused_until: paused }: Waiting): string {
   return [due ?? '', paused ?? ''].toSorted().at(-1) ?? ''
 }

@@ -22,13 +22,13 @@ import {
 } from './endpoint-row.ts'
 import { findMessage } from './message-row.ts'
 
-/** So many there may be: each event is written once for each, and each has connections of its own. */
-export const mostEndpoints = 50
-/** With those that are deleted, until their messages are gone too. */
-const mostKept = 1000
-/** Beyond a symmetric key of 24 to 64 bytes there is nothing to gain (Standard Webhooks 1.0.0, Signature scheme). */
+/** Maximum endpoints: each event is written once for each, and each has its own connections. */
+export const maxEndpoints = 50
+/** Maximum with deleted endpoints whose messages are not deleted yet. */
+const maxStored = 1000
+/** A longer key than 24 to 64 bytes has no advantage (Standard Webhooks 1.0.0, Signature scheme). */
 const secretBytes = 32
-/** How long both secrets sign after a rotation. */
+/** Time for which both secrets sign after a rotation. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 export const endpointRoutes = routesOf(endpoints, {
@@ -84,7 +84,7 @@ export const endpointRoutes = routesOf(endpoints, {
     )
     if (same) return before
     if (input.expiresAt !== before.expiresAt) requireAhead(input.expiresAt, now)
-    // Whoever sets it active has seen to what it was disabled for, or paused.
+    // Activating an endpoint ends its pause and removes why it was disabled.
     await database.run(sql`
       update webhook_endpoints set
         url = ${input.url}, events = ${JSON.stringify(input.events)}, description = ${input.description},
@@ -143,7 +143,7 @@ export const endpointRoutes = routesOf(endpoints, {
   },
 })
 
-/** Makes what is looked at with each event what the endpoint subscribes to; nothing where it is not active. */
+/** Stores the subscriptions that each event is checked against; none for an inactive endpoint. */
 export async function subscribe(
   database: Database,
   { id, mark, events, status }: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status'>,
@@ -157,14 +157,14 @@ export async function subscribe(
     values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark})`))}`)
 }
 
-/** A mark that no endpoint has. Throws 409 where there are as many endpoints as there may be. */
+/** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */
 async function freeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
-    sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${mostKept}`,
+    sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
   )
   const kept = rows.filter((row) => row.deleted_at === null).length
-  if (kept >= mostEndpoints || rows.length >= mostKept) {
-    throw new ProblemError('limit_reached', `An academy can have at most ${mostEndpoints} webhook endpoints.`)
+  if (kept >= maxEndpoints || rows.length >= maxStored) {
+    throw new ProblemError('limit_reached', `An academy can have at most ${maxEndpoints} webhook endpoints.`)
   }
   const taken = new Set(rows.map(({ mark }) => mark))
   for (let count = 0; ; count += 1) {
@@ -173,14 +173,14 @@ async function freeMark(database: Database): Promise<string> {
   }
 }
 
-/** Throws 422 for a time at which the endpoint would be gone already. */
+/** Throws 422 for an expiry in the past. */
 function requireAhead(expiresAt: string | null, now: string): void {
   if (expiresAt !== null && expiresAt <= now) {
     throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
   }
 }
 
-/** A signing secret in the form of the standard (Standard Webhooks 1.0.0, Signature scheme). */
+/** Generates a signing secret (Standard Webhooks 1.0.0, Signature scheme). */
 function newSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`
 }

@@ -3,7 +3,7 @@ import type { Attempt, Message } from '../../../contract/messages.ts'
 import type { Database, Row } from '../../database/database.ts'
 import { notFound } from '../../problem/problem-error.ts'
 
-/** A message as its row holds it. */
+/** Row of a message. */
 export interface MessageRow extends Row {
   readonly id: string
   readonly endpoint_id: string
@@ -12,14 +12,14 @@ export interface MessageRow extends Row {
   readonly status: string
   readonly attempt_count: number
   readonly last_result: string | null
-  /** When it is next to be sent, or, while somebody sends it, when they have had their time; see `lease`. */
+  /** Time of the next attempt, or the end of the lease while it is being sent. */
   readonly due_at: string | null
   readonly lease: string | null
   readonly created_at: string
   readonly finished_at: string | null
 }
 
-/** One attempt as its row holds it. */
+/** Row of an attempt. */
 export interface AttemptRow extends Row {
   readonly number: number
   readonly started_at: string
@@ -29,11 +29,11 @@ export interface AttemptRow extends Row {
   readonly response: string
 }
 
-/** The columns of a message's row, from `webhook_messages m`. */
+/** Columns of a message, from `webhook_messages m`. */
 export const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
   m.due_at, m.lease, m.created_at, m.finished_at`
 
-/** The stored message; throws 404. */
+/** Returns the row of a message; throws 404. */
 export async function findMessageRow(
   database: Database,
   id: string,
@@ -45,19 +45,18 @@ export async function findMessageRow(
   return row
 }
 
-/** The stored message as it is shown; throws 404. */
+/** Returns a message; throws 404. */
 export async function findMessage(database: Database, id: string): Promise<Message> {
   return toMessage(await findMessageRow(database, id))
 }
 
-/** A message as it is shown, from its row. */
+/** Converts a row to a message. */
 export function toMessage(row: MessageRow): Message {
   return {
     id: row.id,
     endpointId: row.endpoint_id,
     type: row.type,
     subject: row.subject,
-    // What is kept is one of them.
     status: row.status as Message['status'],
     attemptCount: row.attempt_count,
     lastResult: row.last_result,
@@ -67,7 +66,7 @@ export function toMessage(row: MessageRow): Message {
   }
 }
 
-/** An attempt as it is shown, from its row. */
+/** Converts a row to an attempt. */
 export function toAttempt(row: AttemptRow): Attempt {
   return {
     number: row.number,

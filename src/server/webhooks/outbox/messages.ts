@@ -19,7 +19,7 @@ import {
   toMessage,
 } from './message-row.ts'
 
-/** So many attempts of a message are shown, the last ones: each time that it is sent again there are more. */
+/** Maximum attempts to show, the last ones; each resend adds some. */
 const shownAttempts = 50
 
 export const messageRoutes = routesOf(messages, {
@@ -38,7 +38,7 @@ export const messageRoutes = routesOf(messages, {
             field: 'createdAt',
             condition: during(sql`m.id`, query, (time) => firstIdAt('msg', Date.parse(time))),
           },
-          // All of them: so the index of ids is walked, and no table as a whole.
+          // Always true, so that the index of ids is used instead of a table scan.
           { field: 'createdAt', condition: sql`m.id > ''` },
         ],
         where: [
@@ -46,7 +46,7 @@ export const messageRoutes = routesOf(messages, {
           query.type && sql`m.type in (${join(query.type)})`,
         ],
       },
-      // Ids tell when they were made: the order of both is the same.
+      // Ids sort by creation.
       { sort: '-createdAt', expressions: { createdAt: sql`m.id` }, id: sql`m.id` },
       query,
       toMessage,
@@ -70,7 +70,7 @@ export const messageRoutes = routesOf(messages, {
         `Webhook endpoint ${endpoint.url} is disabled; set it active first.`,
       )
     }
-    // One that is being sent is left to whoever sends it.
+    // Leave a message alone that is being sent.
     const sent = await database.run(sql`
       update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
       where id = ${row.id} and (lease is null or lease = ${parked} or due_at <= ${now})`)

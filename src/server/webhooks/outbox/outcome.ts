@@ -1,25 +1,25 @@
 import { pauseMs } from './schedule.ts'
 import type { Received } from './send.ts'
 
-/** What came of an attempt. */
+/** Result of an attempt. */
 export interface Outcome {
-  /** `released` is one that was ended because the server stops: it does not count. */
+  /** `released` is an attempt that was aborted because the server stops: it does not count. */
   readonly kind: 'delivered' | 'failed' | 'gone' | 'released'
-  /** Of HTTP; null where nothing came. */
+  /** HTTP status; null without a response. */
   readonly status: number | null
-  /** In words. */
+  /** Description of the result. */
   readonly result: string
-  /** The beginning of what the receiver said. */
+  /** Beginning of the response body. */
   readonly response: string
-  /** For how long the receiver wants nothing; 0 where it does not say. */
+  /** Pause that the receiver asks for; 0 for none. */
   readonly pauseMs: number
 }
 
-/** A receiver that answers so is there, and has too much to do or none behind it. */
+/** Statuses of a receiver that is overloaded, or whose upstream is unavailable. */
 const busyStatuses: readonly number[] = [429, 502, 503, 504]
 const gone = 410
 
-/** What an answer means (Standard Webhooks 1.0.0, Operational considerations). */
+/** Interprets a response (Standard Webhooks 1.0.0, Operational considerations). */
 export function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
   const told = { status, response, pauseMs: 0, result: `HTTP ${status}` }
   if (status >= 200 && status < 300) return { ...told, kind: 'delivered' }
@@ -30,12 +30,12 @@ export function outcomeOf({ status, retryAfter, response }: Received, now: Date)
   return { ...told, kind: 'failed', pauseMs: busyStatuses.includes(status) ? pauseMs(retryAfter, now) : 0 }
 }
 
-/** An attempt to which nobody answered. */
+/** Returns the outcome of an attempt without a response. */
 export function failureOf(error: unknown): Outcome {
   return { kind: 'failed', status: null, result: wordsOf(error), response: '', pauseMs: 0 }
 }
 
-/** What faults of the network are called. */
+/** Descriptions of network errors. */
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Connection refused',
   ECONNRESET: 'Connection closed before the response',

@@ -1,23 +1,25 @@
 import type { Later } from './attempt.ts'
 
-/** What rounds are made from. */
+/** Dependencies of rounds. */
 export interface RoundsParts {
-  /** Does one round; returns milliseconds until the next one is due, and may throw. */
+  /** Runs a round; returns milliseconds until the next one, and may throw. */
   readonly round: () => Promise<number>
-  /** Milliseconds from a round that threw to the next one. */
+  /** Milliseconds from a failed round to the next one. */
   readonly retryMs: number
-  /** Called when a round has ended and no other one was asked for meanwhile. */
+  /** Called after a round if no other one has been requested. */
   readonly rested: () => void
   readonly later: Later
   /** Milliseconds of a monotonic clock. */
   readonly elapsedMs: () => number
 }
 
-/** Rounds of work, one at a time: the first soon, others when they are asked for or when the one before said. */
+/**
+ * Runs rounds of work, one at a time: the first soon, others when requested or when the previous one said.
+ */
 export class Rounds {
   readonly #parts: RoundsParts
   #isRunning = false
-  /** Asked for, and not begun yet. */
+  /** Requested, and not started yet. */
   #isAsked = false
   #isClosed = false
   #beganMs = Number.NEGATIVE_INFINITY
@@ -28,13 +30,13 @@ export class Rounds {
     this.#plan(0)
   }
 
-  /** Asks for a round: now, or after the one that is running. */
+  /** Requests a round: now, or after the running one. */
   ask(): void {
     this.#isAsked = true
     if (!this.#isRunning) void this.#run()
   }
 
-  /** Asks for a round once this time has passed since the last one began; an earlier one that is planned stays. */
+  /** Requests a round after some time since the start of the last one; keeps an earlier plan. */
   askAfter(ms: number): void {
     const nowMs = this.#parts.elapsedMs()
     const atMs = this.#beganMs + ms
@@ -42,7 +44,7 @@ export class Rounds {
     else if (!this.#planned || this.#planned.atMs > atMs) this.#plan(atMs - nowMs)
   }
 
-  /** Plans no round any more; those that are asked for still run. */
+  /** Plans no more rounds; requested ones still run. */
   close(): void {
     this.#isClosed = true
     this.#planned?.timer.clear()

@@ -3,26 +3,26 @@ import { version } from '../../../contract/version.ts'
 import { guardedConnect, RefusedTarget, type Resolve } from './guarded-connect.ts'
 import type { Targets } from './targets.ts'
 
-/** One attempt as it goes over the network. */
+/** The request of an attempt. */
 export interface Sending {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal
 }
 
-/** What a receiver answered: the head, and the beginning of the body as text. */
+/** A response: its head, and the beginning of the body as text. */
 export interface Received {
   readonly status: number
   readonly retryAfter: string | undefined
   readonly response: string
 }
 
-/** Makes one attempt; throws what kept it from being answered, RefusedTarget among it. Redirects are answers. */
+/** Makes an attempt; throws network errors and RefusedTarget. Redirects are responses. */
 export type Send = (sending: Sending) => Promise<Received>
 
-/** Sends, over connections that it keeps for a while. */
+/** Sends messages over connections that are kept open for a while. */
 export interface Sender {
   readonly send: Send
   close(): Promise<void>
@@ -35,7 +35,7 @@ const keptAliveMs = 10_000
 /** Headers of every attempt. */
 const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
 
-/** Sends to what the rules allow, through the proxy that is set for it. Nothing is loaded before the first attempt. */
+/** Opens a sender to the allowed targets, through their proxy. Loads its code with the first attempt. */
 export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Resolve): Sender {
   let opened: ReturnType<typeof open> | undefined
 
@@ -46,7 +46,7 @@ export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Re
       pipelining: 1,
       keepAliveTimeout: keptAliveMs,
       keepAliveMaxTimeout: keptAliveMs,
-      // The attempt as a whole has its time.
+      // The complete attempt has a timeout.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -76,7 +76,10 @@ export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Re
   }
 }
 
-/** The beginning of a body as text; what comes late or breaks off is left out: the status has come. */
+/**
+ * Returns the beginning of a body as text. Ignores that the rest is late or missing, because the status has
+ * arrived.
+ */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -84,13 +87,13 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
     for await (const piece of body) {
       pieces.push(piece)
       size += piece.length
-      // Leaving the loop closes the connection.
+      // break closes the connection
       if (size >= readBytes) break
     }
   } catch {
-    // Whatever ended it: what was read is what there is.
+    // Keep what was read.
   }
   const text = new TextDecoder().decode(Buffer.concat(pieces).subarray(0, readBytes))
-  // No database keeps U+0000 in a text.
+  // Databases do not store U+0000.
   return text.replaceAll('\0', '\u{FFFD}').slice(0, shownCharacters).toWellFormed()
 }

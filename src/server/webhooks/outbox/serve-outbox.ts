@@ -5,13 +5,13 @@ import { Dispatcher, type DispatcherParts } from './dispatcher.ts'
 import { openSender } from './send.ts'
 import { targetsOf } from './targets.ts'
 
-/** The outbox of a served academy: its database, after each of whose commits it is looked what is to be sent. */
+/** The outbox of a served academy, which looks for messages after each commit. */
 export interface ServedOutbox {
   readonly database: Store
   stop(): Promise<void>
 }
 
-/** Sends what is queued while an academy is served, as far as it may reach. */
+/** Sends queued messages while an academy is served, within its reach. */
 export function serveOutbox({
   reach,
   ...parts

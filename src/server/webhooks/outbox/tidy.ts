@@ -1,18 +1,18 @@
 import sql, { join } from 'sql-template-tag'
 import type { Database, Row, Store } from '../../database/database.ts'
 import { removeEndpoint } from './endpoint-row.ts'
-import { release } from './settle.ts'
+import { release } from './record-attempt.ts'
 
-/** Rows in one transaction: a few milliseconds' worth. */
+/** Rows per transaction: some milliseconds. */
 const pieceRows = 500
-const mostPieces = 100
-/** So many messages wait for an endpoint at most; those that have waited longest are given up. */
+const maxPieces = 100
+/** Maximum messages that wait for an endpoint; the oldest are given up. */
 const maxWaiting = 100_000
-const mostEndpoints = 1000
+const maxEndpoints = 1000
 
 /**
- * Ends endpoints that have expired, deletes the messages of those that are no longer there, and gives up what is too much
- * for one queue: in small transactions between which others write.
+ * Ends expired endpoints, deletes the messages of removed ones, and shortens overlong queues, in small
+ * transactions, between which others can write.
  */
 export async function tidyOutbox(database: Store, now: Date, most = maxWaiting): Promise<void> {
   const time = now.toISOString()
@@ -20,7 +20,7 @@ export async function tidyOutbox(database: Store, now: Date, most = maxWaiting):
     Row & { id: string; expires_at: string | null; deleted_at: string | null }
   >(sql`
     select id, expires_at, deleted_at from webhook_endpoints where created_at >= '' order by created_at
-    limit ${mostEndpoints}`)
+    limit ${maxEndpoints}`)
   for (const { id, expires_at: expiresAt, deleted_at: deletedAt } of endpoints) {
     const isOver = deletedAt === null && expiresAt !== null && expiresAt <= time
     if (isOver) await database.write((transaction) => removeEndpoint(transaction, id, time))
@@ -31,7 +31,7 @@ export async function tidyOutbox(database: Store, now: Date, most = maxWaiting):
 
 async function removeMessages(database: Store, endpointId: string): Promise<void> {
   const rows = sql`select id from webhook_messages where endpoint_id = ${endpointId} limit ${pieceRows}`
-  for (let piece = 0; piece < mostPieces; piece += 1) {
+  for (let piece = 0; piece < maxPieces; piece += 1) {
     const removed = await database.write((transaction) =>
       transaction.run(sql`delete from webhook_messages where id in (${rows})`),
     )
@@ -47,12 +47,12 @@ async function giveUpBeyond(database: Store, endpointId: string, time: string, m
   const queue = sql`from webhook_messages where endpoint_id = ${endpointId} and due_at is not null`
   const isTooLong = await database.one(sql`select 1 ${queue} order by due_at limit 1 offset ${most}`)
   if (!isTooLong) return
-  // When they are due says little of their age: some have failed, and some wait for others.
+  // By id, because the due time says little about the age: some have failed, and some wait for others.
   const last = await database.one<Row & { id: string }>(
     sql`select id ${queue} order by id desc limit 1 offset ${most}`,
   )
   if (!last) return
-  for (let piece = 0; piece < mostPieces; piece += 1) {
+  for (let piece = 0; piece < maxPieces; piece += 1) {
     const given = await database.write(async (transaction) => {
       const old = await transaction.all<Row & { id: string; subject: string }>(
         sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${pieceRows}`,
@@ -76,7 +76,7 @@ async function giveUp(
       status = 'failed', last_result = ${`Given up: more than ${most} messages waited`}, due_at = null, lease = null,
       finished_at = ${time}
     where id in (${join(messages.map(({ id }) => id))})`)
-  // Those that waited for one of them wait for nothing now.
+  // Release messages that waited for one of them.
   for (const subject of new Set(messages.map((message) => message.subject))) {
     await release(database, subject, endpointId)
   }

@@ -8,10 +8,10 @@ import type { Store, Transaction } from '../../database/database.ts'
 import type { RateLimits } from '../../http/request-context.ts'
 import { tooMany } from '../../problem/problem-error.ts'
 import { type Applying, applyEvent } from './apply.ts'
+import { deliverySubjectOf } from './delivery-subject.ts'
 import { isDone, keepsBody, nothing, type Outcome } from './outcome.ts'
-import { whomOf } from './whom.ts'
 
-/** An authentic delivery with what it means; where it means nothing, why. */
+/** An authentic delivery with its event, or why it has none. */
 export interface Authentic {
   readonly kind: LmsKind
   readonly key: string
@@ -19,62 +19,62 @@ export interface Authentic {
   readonly meaning: LmsEvent | DeliveryFault
 }
 
-/** What became of a delivery; undefined where the same one was there before. */
-export interface Taken {
+/** A stored delivery and its outcome. */
+export interface StoredDelivery {
   readonly id: string
   readonly outcome: Outcome | undefined
 }
 
-/** A delivery that was kept, and how many bytes of its payload. */
-interface Kept extends Taken {
+/** A stored delivery, with the stored bytes of its payload. */
+interface Kept extends StoredDelivery {
   readonly bytes: number
 }
 
-/** Another transaction has taken the same delivery meanwhile: this one is undone. */
-class TakenMeanwhile extends Error {}
+/** Another transaction has stored the same delivery: this one is rolled back. */
+class StoredMeanwhile extends Error {}
 
 /**
- * Takes a delivery once, whoever else takes it at the same time: that it is there and what it does are kept together, or
- * neither. One that was there before is known without a write. Throws 429 where the integration has sent as much as is
- * kept in a day; then what need not wait is kept without its payload.
+ * Stores and applies a delivery once, in one transaction, also with concurrent duplicates. Recognises an
+ * earlier duplicate without a write. Throws 429 above the integration's daily limit; then events that need no
+ * later match are stored without their payload.
  *
- * @param applyingIn what it is done with in a transaction
+ * @param applyingIn returns the context to apply the event in a transaction
  */
-export async function take(
+export async function storeDelivery(
   database: Store,
   delivery: Authentic,
   { inbox }: Pick<RateLimits, 'inbox'>,
   applyingIn: (transaction: Transaction) => Applying,
-): Promise<Taken> {
+): Promise<StoredDelivery> {
   const { kind } = delivery
-  async function attempt(): Promise<Taken> {
-    const before = await takenBefore(database, delivery)
+  async function attempt(): Promise<StoredDelivery> {
+    const before = await findStored(database, delivery)
     if (before) return before
     const { allowed, resetSeconds } = inbox.deliveries.take(kind)
     if (!allowed) throw tooMany(`deliveries of ${kind}`, resetSeconds)
     const { bytes, ...taken } = await database.write((transaction) =>
-      takeIn(transaction, delivery, inbox, applyingIn(transaction)),
+      storeIn(transaction, delivery, inbox, applyingIn(transaction)),
     )
-    // Not within the transaction, which may be tried again.
+    // Outside the transaction, which may be retried.
     inbox.bytes.take(kind, bytes)
     return taken
   }
   try {
     return await attempt()
   } catch (error) {
-    if (error instanceof TakenMeanwhile) return attempt()
+    if (error instanceof StoredMeanwhile) return attempt()
     throw error
   }
 }
 
-async function takenBefore(database: Store, { kind, key }: Authentic): Promise<Taken | undefined> {
+async function findStored(database: Store, { kind, key }: Authentic): Promise<StoredDelivery | undefined> {
   const before = await database.one<{ id: string }>(
     sql`select id from webhook_deliveries where lms_kind = ${kind} and delivery_key = ${key}`,
   )
   return before && { id: before.id, outcome: undefined }
 }
 
-async function takeIn(
+async function storeIn(
   database: Transaction,
   { kind, key, body, meaning }: Authentic,
   inbox: RateLimits['inbox'],
@@ -87,7 +87,7 @@ async function takeIn(
   if (!allowed && !isDone(outcome)) throw tooMany(`waiting deliveries of ${kind}`, resetSeconds)
   const kept = allowed ? payload : null
   const event = meaning instanceof Error ? undefined : meaning
-  const { userId, hint } = await whomOf(database, kind, body, outcome)
+  const { userId, hint } = await deliverySubjectOf(database, kind, body, outcome)
   const touched = await database.run(sql`
     insert into webhook_deliveries (id, lms_kind, delivery_key, event, status, reason, detail, missing, user_id, course_id,
                                     item_id, grade_id, learner_hint, body, replays, received_at, processed_at)
@@ -95,17 +95,17 @@ async function takeIn(
             ${JSON.stringify(outcome.missing)}, ${userId}, ${outcome.courseId}, ${itemOf(event)},
             ${outcome.grade?.id ?? null}, ${hint}, ${kept}, 0, ${call.now}, ${call.now})
     on conflict (lms_kind, delivery_key) do nothing`)
-  if (touched === 0) throw new TakenMeanwhile()
+  if (touched === 0) throw new StoredMeanwhile()
   return { id, outcome, bytes: Buffer.byteLength(kept ?? '') }
 }
 
-/** What a delivery does, by what it means. */
+/** Applies the event of a delivery and returns the outcome. */
 export async function outcomeOf(applying: Applying, meaning: LmsEvent | DeliveryFault): Promise<Outcome> {
   if (!(meaning instanceof Error)) return applyEvent(applying, meaning)
   return { ...nothing, status: 'failed', reason: meaning.code, detail: meaning.message }
 }
 
-/** The item that an event is about. */
+/** Returns the item of an event. */
 export function itemOf(event: LmsEvent | undefined): string | null {
   return event?.type === 'grade' ? event.itemId : null
 }

@@ -6,24 +6,27 @@ import type { Database } from '../../database/database.ts'
 import { resolveIdentities } from '../../integrations/resolve-identities.ts'
 import { keepsBody, type Outcome } from './outcome.ts'
 
-/** By what an erasure finds a delivery whose payload is kept. */
-interface Whom {
+/** Identifies the user of a stored delivery, so that erasing the user finds it. */
+interface DeliverySubject {
   readonly userId: string | null
-  /** What the learner is called, where nobody here is known by it. */
+  /** The external name of a learner who is unknown here. */
   readonly hint: string | null
 }
 
-/** Whom a delivery is about, also where it means nothing: a payload that is kept may name somebody in any case. */
-export async function whomOf(
+/**
+ * Returns the user of a delivery, even of an ignored one, because its stored payload may contain personal
+ * data.
+ */
+export async function deliverySubjectOf(
   database: Database,
   kind: LmsKind,
   body: JsonObject,
   outcome: Outcome,
-): Promise<Whom> {
+): Promise<DeliverySubject> {
   const { userId, status } = outcome
   if (userId !== null || !keepsBody(outcome)) return { userId, hint: null }
   const learner = learnerCandidatesOf(kind, body)
-  // Of what was unmatched it is known that nobody answers to any of these.
+  // An unmatched learner is known not to exist here.
   const isLookedFor = status !== 'unmatched' && learner.length > 0
   const found = isLookedFor
     ? await resolveIdentities(database, kind, { course: [], user: learner })

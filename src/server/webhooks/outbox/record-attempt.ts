@@ -10,7 +10,7 @@ import { findEndpoint, toEndpoint } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
 import { heldAttempts, retryDelayMs } from './schedule.ts'
 
-/** An attempt that has ended. */
+/** A finished attempt. */
 export interface Ended {
   readonly message: Claimed
   readonly endpointId: string
@@ -19,27 +19,27 @@ export interface Ended {
   readonly startedAt: string
   readonly durationMs: number
   readonly outcome: Outcome
-  /** When the next attempt is due if this one failed, as a share of the jitter: 0 to 1. */
+  /** Random part of the next delay, 0 to 1. */
   readonly chance: number
 }
 
-/** The transaction in which what came of attempts is kept. */
-export interface Settling {
+/** The transaction that records attempts. */
+export interface Recording {
   readonly database: Transaction
   readonly now: Date
   readonly newId: IdMaker
 }
 
-/** When a message is due that is nobody's any more: as it was at first, so that none that was made later is before it. */
+/** A released message is due at its creation, so that no later message precedes it. */
 const dueAgain = sql`created_at`
 
 /**
- * Keeps what came of an attempt, unless somebody else has claimed the message meanwhile. A message that is delivered or
- * given up, or has failed several times, lets the next one about the same subject go.
+ * Records an attempt, unless another server has claimed the message since. A message that is delivered or
+ * given up, or has failed several times, releases the next one about the same subject.
  */
-export async function settle(settling: Settling, ended: Ended): Promise<void> {
-  const { database } = settling
-  const now = settling.now.toISOString()
+export async function recordAttempt(recording: Recording, ended: Ended): Promise<void> {
+  const { database } = recording
+  const now = recording.now.toISOString()
   const { message, endpointId, lease, outcome } = ended
   if (outcome.kind === 'released') {
     await database.run(sql`
@@ -49,7 +49,7 @@ export async function settle(settling: Settling, ended: Ended): Promise<void> {
   const step = message.step + 1
   const delay = outcome.kind === 'failed' ? retryDelayMs(step, () => ended.chance) : undefined
   const isOver = delay === undefined
-  const dueAt = isOver ? null : later(settling.now, Math.max(delay, outcome.pauseMs))
+  const dueAt = isOver ? null : later(recording.now, Math.max(delay, outcome.pauseMs))
   const status = outcome.kind === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending'
   const kept = await database.run(sql`
     update webhook_messages set
@@ -63,15 +63,15 @@ export async function settle(settling: Settling, ended: Ended): Promise<void> {
             ${outcome.result}, ${outcome.response})`)
   if (isOver || step === heldAttempts) await release(database, message.subject, endpointId)
   if (outcome.pauseMs > 0) {
-    const until = later(settling.now, outcome.pauseMs)
+    const until = later(recording.now, outcome.pauseMs)
     await database.run(sql`
       update webhook_endpoints set paused_until = ${until}
       where id = ${endpointId} and (paused_until is null or paused_until < ${until})`)
   }
-  if (outcome.kind === 'gone') await disable(settling, endpointId)
+  if (outcome.kind === 'gone') await disable(recording, endpointId)
 }
 
-/** Makes the first message due that waits for others about the same subject: before all that were made after it. */
+/** Makes the first message due that waits for others about the same subject, before all later ones. */
 export async function release(database: Database, subject: string, endpointId: string): Promise<void> {
   await database.run(sql`
     update webhook_messages set due_at = ${dueAgain}, lease = null where id = (
@@ -81,8 +81,8 @@ export async function release(database: Database, subject: string, endpointId: s
       order by m.id limit 1)`)
 }
 
-/** Ends what a receiver does not want any more, as far as it is still active. */
-async function disable({ database, now: date, newId }: Settling, endpointId: string): Promise<void> {
+/** Disables an endpoint that its receiver has given up, if it is still active. */
+async function disable({ database, now: date, newId }: Recording, endpointId: string): Promise<void> {
   const now = date.toISOString()
   const disabled = await database.run(sql`
     update webhook_endpoints set
