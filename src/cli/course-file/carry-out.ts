@@ -9,8 +9,16 @@ import { findShown } from '../dataset/find.ts'
 import { lessons } from '../dataset/lessons.ts'
 import { shownRecord } from '../dataset/shown-records.ts'
 import { problemsIn } from '../operation/problem-lines.ts'
+import { thingName } from '../operation/thing-name.ts'
 import { withoutDefaults } from '../records/without-defaults.ts'
-import { createRefusals, deleteRecord, updateRecord, type Writer, write } from '../records/write.ts'
+import {
+  createRefusals,
+  deleteRecord,
+  updateRecord,
+  versionOf,
+  type Writer,
+  write,
+} from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
 
@@ -47,10 +55,14 @@ export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done)
   let course = plan.current
     ? await opened(carrying, plan, hasLessons)
     : await created(carrying, plan, hasLessons)
-  done.course = course
+  if (course !== plan.current) done.course = course
   const update = { ...plan.body }
   if (!hasLessons && plan.status !== null && plan.status !== course['status']) update['status'] = plan.status
-  if (plan.current && Object.keys(update).length > 0) course = await updated(carrying, course, update)
+  if (plan.current && Object.keys(update).length > 0) {
+    // What opened it has checked the version already.
+    const isShown = course === plan.current
+    course = await updated(carrying, course, update, isShown ? versionOf(course) : undefined)
+  }
   done.course = course
 
   const refusals = createRefusals()
@@ -92,11 +104,28 @@ async function opened(carrying: Carrying, plan: CoursePlan, hasLessons: boolean)
   const course = plan.current ?? {}
   const isChanged = hasLessons || Object.keys(plan.body).length > 0 || plan.status !== 'archived'
   if (course['status'] !== 'archived' || !isChanged) return course
-  return updated(carrying, course, { status: 'published' })
+  return updated(carrying, course, { status: 'published' }, versionOf(course))
 }
 
-async function updated(carrying: Carrying, course: JsonObject, body: JsonObject): Promise<JsonObject> {
-  await updateRecord(carrying, courses, course, body)
+async function updated(
+  carrying: Carrying,
+  course: JsonObject,
+  body: JsonObject,
+  ifMatch?: number,
+): Promise<JsonObject> {
+  try {
+    await updateRecord(carrying, courses, course, body, ifMatch)
+  } catch (cause) {
+    if (ifMatch === undefined || !(cause instanceof ApiError) || cause.status !== 412) throw cause
+    throw new CommandError(
+      cause.code,
+      'conflict',
+      `Course ${thingName(course)} has changed since it was compared`,
+      {
+        cause,
+      },
+    )
+  }
   const { caller, signal } = carrying
   const params = courses.operations.params(course)
   // The answer may be what the published interface says of the new version alone.

@@ -236,6 +236,34 @@ describe('courses apply', () => {
     expect(await shown(cli)).toEqual(marine)
   })
 
+  test('changes nothing where the course was changed since it was compared', async ({ academy, admin }) => {
+    let isFirst = true
+    const platform = elsewhere(academy)
+    const cli = testCli({
+      transport: async (request) => {
+        const isUpdate = request.method === 'PUT' && request.url.includes('/v1/courses/')
+        if (isUpdate && isFirst) {
+          isFirst = false
+          await admin.put('/v1/courses/ext:BIO-101', { title: 'Changed meanwhile' })
+        }
+        return platform(request)
+      },
+      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
+    })
+    onTestFinished(() => cli.remove())
+    isFirst = false
+    await apply(cli, { ...marine, status: 'draft' })
+    isFirst = true
+    const ran = await apply(cli, { ...marine, status: 'draft', description: 'Wet' })
+    expect(ran.code, ran.stderr).toBe(6)
+    expect(ran.stderr).toContain(
+      'note: Nothing was changed in course Marine Biology (BIO-101); run the same command again to continue\n' +
+        'error: Course Marine Biology (BIO-101) has changed since it was compared\n',
+    )
+    expect(await shown(cli)).toMatchObject({ title: 'Changed meanwhile' })
+    expect((await apply(cli, { ...marine, description: 'Wet' })).code).toBe(0)
+  })
+
   test.for(['', '--dry-run'])(
     'sends nothing where lessons have the external ids of those of another course, as in the file of the next term %s',
     async (flag, { local }) => {
