@@ -17,7 +17,7 @@ const groups = Object.entries({
 }).map(([name, test]) => ({ name, test }))
 
 /** Modules that are plain data once evaluated. */
-export const plainData = /\/src\/(contract\/(calls|empty-profile)|cli\/flags\/(?!flags-of)[a-z]+)\.ts$/
+export const plainData = /\/src\/(contract\/(calls|empty-profile)|cli\/flags\/[a-z]+)\.ts$/
 
 /** Replaces modules that are plain data once evaluated, so that their users do not load the schemas behind them. */
 const evaluated: Rolldown.Plugin = {

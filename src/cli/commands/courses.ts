@@ -1,12 +1,7 @@
 import type { CourseInput } from '../../contract/course.ts'
-import { courseStatuses, difficulties } from '../../contract/course-choices.ts'
-import type { courses } from '../../contract/courses.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/courses.ts'
+import { periodFlags } from '../command/time-flag.ts'
+import { fields, filters } from '../flags/courses.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -26,18 +21,6 @@ import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.courses
-
-const filters = {
-  status: { kind: 'words', summary: 'Filter by status', choices: courseStatuses },
-  difficulty: { kind: 'words', summary: 'Filter by difficulty', choices: difficulties },
-  q: { name: 'search', summary: 'Search titles and descriptions' },
-  tag: { summary: 'Filter by tag' },
-  external_id: { summary: 'Filter by your own id' },
-  managed_by: { summary: 'Filter by managing system' },
-  ...periodFlags('Created'),
-  updated_since: updatedSinceFlag,
-  sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
-} satisfies QueryFlags<QueryInput<typeof courses.list>>
 
 const course = { name: 'course', summary: 'Course: id or external id' }
 
@@ -196,7 +179,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'courses',
     noun: 'courses',
-    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], 'createdAt') },
+    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',
     examples: ['courses export --file all-courses.csv', 'courses export --all-columns -o json'],
   }),

@@ -1,13 +1,7 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import type { enrollments } from '../../contract/enrollments.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/enrollments.ts'
+import { fields, filters } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
@@ -19,20 +13,7 @@ import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
-const roles = ['learner', 'instructor', 'student', 'teacher']
-const statuses = ['active', 'inactive', 'completed', 'deleted']
-
 const { status, enrolledAt, managedBy } = fields
-
-const filters = {
-  course_id: courseFilter,
-  user_id: userFilter('user'),
-  role: { summary: 'Filter by role', choices: roles },
-  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
-  ...periodFlags('Enrolled'),
-  updated_since: updatedSinceFlag,
-  sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
-} satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
 /** One that --user and --course can stand in for. */
@@ -177,7 +158,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'enrollments',
     noun: 'enrolments',
-    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], 'createdAt') },
+    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',
     examples: ['enrollments export --course ext:AAA-2014J --file all-enrollments.csv'],
   }),

@@ -3,10 +3,8 @@ import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Flag, QueryFlags } from '../command/flag.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/grades.ts'
+import { periodFlags } from '../command/time-flag.ts'
+import { fields, filters } from '../flags/grades.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
@@ -15,16 +13,6 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
-
-const filters = {
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  item_id: { name: 'item', summary: 'Filter by item' },
-  source: { summary: 'Filter by source' },
-  ...periodFlags('Graded'),
-  updated_since: updatedSinceFlag,
-  sort: sortFlag(['createdAt', 'updatedAt', 'gradedAt'], '-createdAt'),
-} satisfies QueryFlags<QueryInput<typeof grades.list>>
 
 /** The learner whose grade is meant; by itself it is the id of a grade. */
 const gradeArgument = {

@@ -1,11 +1,6 @@
-import type { lessons } from '../../contract/lessons.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { courseFilter } from '../command/reference-flags.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/lessons.ts'
+import { periodFlags } from '../command/time-flag.ts'
+import { fields, filters } from '../flags/lessons.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
@@ -23,18 +18,6 @@ import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
-
-const statuses = ['draft', 'published']
-
-const filters = {
-  course_id: courseFilter,
-  module_id: { name: 'module', summary: 'Filter by module id' },
-  status: { summary: 'Filter by status', choices: statuses },
-  external_id: { summary: 'Filter by your own id' },
-  ...periodFlags('Created'),
-  updated_since: updatedSinceFlag,
-  sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
-} satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
 const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
 const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
@@ -134,7 +117,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'lessons',
     noun: 'lessons',
-    query: { ...filters, sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'createdAt') },
+    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',
     examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
   }),

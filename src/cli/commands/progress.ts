@@ -2,9 +2,8 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/progress.ts'
+import { fields, filters } from '../flags/progress.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -14,13 +13,6 @@ import { importCommand } from './import.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
 
 const course = { name: 'course', summary: 'Course: id or external id', required: true } as const
-
-const filters = {
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  ...periodFlags('Last accessed'),
-  updated_since: updatedSinceFlag,
-} satisfies QueryFlags<QueryInput<typeof progress.all>>
 
 const learner = {
   name: 'learner',

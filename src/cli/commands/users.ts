@@ -1,13 +1,9 @@
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Call } from '../../contract/calls.ts'
-import type { QueryInput } from '../../contract/operation.ts'
-import type { UserInput, users } from '../../contract/users.ts'
+import type { UserInput } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/users.ts'
+import { fields, filters } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
@@ -17,22 +13,6 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.users
-
-// The last three are other platforms' names for ours, which the API takes as well.
-const roles = ['admin', 'instructor', 'learner', 'analyst', 'student', 'teacher', 'observer']
-const statuses = ['active', 'suspended', 'deleted']
-const filters = {
-  role: { kind: 'words', summary: 'Filter by role', choices: roles },
-  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
-  q: { name: 'search', summary: 'Search e-mail addresses, usernames and names' },
-  email: { summary: 'Filter by e-mail address' },
-  external_id: { summary: 'Filter by your own id' },
-  managed_by: { summary: 'Filter by managing system' },
-  ...periodFlags('Created'),
-  updated_since: updatedSinceFlag,
-  include_deleted: { kind: 'switch', summary: 'Include deleted users' },
-  sort: sortFlag(['createdAt', 'updatedAt', 'email'], '-createdAt'),
-} satisfies QueryFlags<QueryInput<typeof users.list>>
 
 const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
@@ -184,7 +164,7 @@ export const commands: readonly Command[] = [
   exportCommand({
     dataset: 'users',
     noun: 'users',
-    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'email'], 'createdAt') },
+    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
     order: 'createdAt',
     examples: ['users export --file all-users.csv', 'users export --role learner --file learners.jsonl.gz'],
   }),

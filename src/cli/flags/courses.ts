@@ -1,4 +1,6 @@
 import { CourseInput } from '../../contract/course.ts'
+import { courses } from '../../contract/courses.ts'
+import { filtersOf } from './filters-of.ts'
 import { flagsOf } from './flags-of.ts'
 
 /** The flags of a course's fields. */
@@ -8,4 +10,14 @@ export const fields = flagsOf(CourseInput, {
   'assessmentCriteria.weights': { as: '[{"name": "exam", "weight": 60}]' },
   'adaptiveDifficulty.enabled': { name: 'adaptive-difficulty' },
   'progressTracking.enabled': { name: 'progress-tracking' },
+})
+
+/** The filters of lists of courses. */
+export const filters = filtersOf(courses.list, {
+  status: { summary: 'Filter by status' },
+  difficulty: { summary: 'Filter by difficulty' },
+  q: { name: 'search', summary: 'Search titles and descriptions' },
+  tag: { summary: 'Filter by tag' },
+  external_id: { summary: 'Filter by your own id' },
+  managed_by: { summary: 'Filter by managing system' },
 })

@@ -1,4 +1,6 @@
-import { EnrollmentInput } from '../../contract/enrollments.ts'
+import { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
+import { filtersOf } from './filters-of.ts'
 import { flagsOf } from './flags-of.ts'
 
 /** The flags of an enrolment's fields. */
@@ -16,3 +18,11 @@ export const fields = flagsOf(
   },
   ['courseId', 'userId', 'role', 'status', 'enrolledAt'],
 )
+
+/** The filters of lists of enrolments. */
+export const filters = filtersOf(enrollments.list, {
+  course_id: courseFilter,
+  user_id: userFilter('user'),
+  role: { summary: 'Filter by role' },
+  status: { summary: 'Filter by status' },
+})

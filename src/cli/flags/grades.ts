@@ -1,4 +1,6 @@
-import { GradeInput } from '../../contract/grades.ts'
+import { GradeInput, grades } from '../../contract/grades.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
+import { filtersOf } from './filters-of.ts'
 import { flagsOf } from './flags-of.ts'
 
 const { learnerId: _, ...flags } = flagsOf(
@@ -21,3 +23,11 @@ const { learnerId: _, ...flags } = flagsOf(
 
 /** The flags of a grade's fields; the learner is an argument. */
 export const fields = flags
+
+/** The filters of lists of grades. */
+export const filters = filtersOf(grades.list, {
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
+  item_id: { name: 'item', summary: 'Filter by item' },
+  source: { summary: 'Filter by source' },
+})

@@ -1,4 +1,6 @@
-import { LessonInput } from '../../contract/lessons.ts'
+import { LessonInput, lessons } from '../../contract/lessons.ts'
+import { courseFilter } from '../command/reference-flags.ts'
+import { filtersOf } from './filters-of.ts'
 import { flagsOf } from './flags-of.ts'
 
 /** The flags of a lesson's fields. */
@@ -13,3 +15,11 @@ export const fields = flagsOf(
   },
   ['courseId', 'title'],
 )
+
+/** The filters of lists of lessons. */
+export const filters = filtersOf(lessons.list, {
+  course_id: courseFilter,
+  module_id: { name: 'module', summary: 'Filter by module id' },
+  status: { summary: 'Filter by status' },
+  external_id: { summary: 'Filter by your own id' },
+})

@@ -1,4 +1,5 @@
-import { UserInput } from '../../contract/users.ts'
+import { UserInput, users } from '../../contract/users.ts'
+import { filtersOf } from './filters-of.ts'
 import { flagsOf } from './flags-of.ts'
 
 /** The flags of a user's fields. */
@@ -12,3 +13,14 @@ export const fields = flagsOf(
   },
   ['email', 'role', 'externalId'],
 )
+
+/** The filters of lists of users. */
+export const filters = filtersOf(users.list, {
+  role: { summary: 'Filter by role' },
+  status: { summary: 'Filter by status' },
+  q: { name: 'search', summary: 'Search e-mail addresses, usernames and names' },
+  email: { summary: 'Filter by e-mail address' },
+  external_id: { summary: 'Filter by your own id' },
+  managed_by: { summary: 'Filter by managing system' },
+  include_deleted: { summary: 'Include deleted users' },
+})
