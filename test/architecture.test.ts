@@ -81,6 +81,13 @@ const typesOfServer = [
   'cli/local-server/log-text.ts',
 ]
 
+/** Files outside client/foreign that import it statically: each is loaded when it is needed. */
+const knowingStyles = [
+  'cli/export/open-csv.ts',
+  'cli/export/row-encoder.ts',
+  'cli/operation/platform-filter.ts',
+]
+
 interface Import {
   readonly from: string
   /** A path inside src, or the name of a package. */
@@ -265,4 +272,12 @@ test('the driver for PostgreSQL is behind its own door: nobody who has a file lo
     .filter(({ to, kind }) => /^pg\b/.test(to) && kind !== 'type')
     .map(({ from }) => from)
   expect(packages).toEqual([`${driver}pool.ts`])
+})
+
+test('what is known of other platforms is loaded when one of them answers', () => {
+  const outside = own.filter(
+    ({ from, to, kind }) =>
+      kind === 'static' && to.startsWith('client/foreign/') && !from.startsWith('client/foreign/'),
+  )
+  expect([...new Set(outside.map(({ from }) => from))].sort()).toEqual(knowingStyles)
 })

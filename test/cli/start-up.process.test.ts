@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { openAcademy } from '../../src/server/local.ts'
-import { freshDirectory } from '../helpers/academy.ts'
+import { serve } from '../../src/server/socket/serve.ts'
+import { freshDirectory, passwordCost } from '../helpers/academy.ts'
 import { bin, run } from '../helpers/process.ts'
 
 /** Writes to a file which of our files, and which modules of Node, a process has loaded when it ends. */
@@ -23,18 +24,20 @@ const test = base.extend('loadedBy', async ({ task: _ }, { onCleanup }) => {
   await (await openAcademy({ path: database })).close()
   const loaded = join(path, 'loaded.json')
   writeFileSync(join(path, 'recorder.mjs'), recorder)
-  return async (...words: readonly string[]) => {
-    const { code } = await run(
+  return async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const target = env['LEARNCTL_URL'] === undefined ? ['--database', database] : []
+    const { code, stderr } = await run(
       process.execPath,
-      ['--import', join(path, 'recorder.mjs'), bin, ...words, '--database', database],
-      { cwd: path, env: { HOME: path, LOADED: loaded } },
+      ['--import', join(path, 'recorder.mjs'), bin, ...words, ...target],
+      { cwd: path, env: { HOME: path, LOADED: loaded, ...env } },
     )
-    expect(code).toBe(0)
+    expect(code, stderr).toBe(0)
     const { files, modules } = JSON.parse(readFileSync(loaded, 'utf8')) as Record<string, string[]>
     const own = (files ?? []).filter((url) => url.startsWith('file:'))
     return {
       files: own.length,
       hasZod: own.some((url) => readFileSync(new URL(url), 'utf8').includes('$ZodType')),
+      hasForeign: own.some((url) => readFileSync(new URL(url), 'utf8').includes('says that nothing changed')),
       hasSqlite: modules?.includes('NativeModule sqlite'),
     }
   }
@@ -43,21 +46,53 @@ const test = base.extend('loadedBy', async ({ task: _ }, { onCleanup }) => {
 test.for(['courses list', 'users list', 'progress get email:admin@academy.local'])(
   '%s on a local academy loads few files, and no schema',
   async (words, { loadedBy }) => {
-    const { files, hasZod, hasSqlite } = await loadedBy(...words.split(' '))
+    const { files, hasZod, hasSqlite } = await loadedBy(words.split(' '))
     expect(files).toBeLessThanOrEqual(30)
     expect({ hasZod, hasSqlite }).toEqual({ hasZod: false, hasSqlite: true })
   },
 )
 
 test('a command that writes loads the schemas', async ({ loadedBy }) => {
-  expect(await loadedBy('courses', 'create', '--title', 'Biology')).toMatchObject({ hasZod: true })
+  expect(await loadedBy(['courses', 'create', '--title', 'Biology'])).toMatchObject({ hasZod: true })
 })
 
 test.for(['', 'courses li', 'courses create --difficulty '])(
   'completing «%s» loads few files, no schema and no database',
   async (line, { loadedBy }) => {
-    const { files, hasZod, hasSqlite } = await loadedBy('__complete', 'fish', `learnctl ${line}`)
+    const { files, hasZod, hasSqlite } = await loadedBy(['__complete', 'fish', `learnctl ${line}`])
     expect(files).toBeLessThanOrEqual(15)
     expect({ hasZod, hasSqlite }).toEqual({ hasZod: false, hasSqlite: false })
   },
 )
+
+test('what is known of other platforms is not loaded for a server of this API', async ({ loadedBy }) => {
+  const { path, remove } = freshDirectory()
+  const server = await serve({
+    path: join(path, 'platform.db'),
+    host: '127.0.0.1',
+    port: 0,
+    allowHosts: [],
+    publicUrl: undefined,
+    corsOrigins: [],
+    perMinute: 0,
+    writeLog: () => {},
+    passwordCost,
+    temporary: true,
+  })
+  const env = { LEARNCTL_URL: server.url, LEARNCTL_API_KEY: server.firstKey ?? '' }
+  const lines = [
+    'courses create --title Biology --external-id bio',
+    'courses list --all --status draft --sort title --columns title',
+    'courses get ext:bio',
+    'courses export --status draft',
+    'courses delete ext:bio --yes',
+  ]
+  try {
+    for (const line of lines) {
+      expect(await loadedBy(line.split(' '), env), line).toMatchObject({ hasForeign: false })
+    }
+  } finally {
+    await server.stop()
+    remove()
+  }
+})

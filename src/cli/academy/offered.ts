@@ -1,6 +1,7 @@
+import { isOffered, publishedApi, publishes } from '../../client/published-api.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
-import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
+import { untold } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { isSet, nouns, type Part } from './entry.ts'
 import { loadPart } from './load-part.ts'

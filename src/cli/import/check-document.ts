@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { publishedOperation } from '../../client/published-api.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { article, meant, sized } from '../../contract/issue-words.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
-import { publishedOperation } from '../operation/published-api.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Row, RowProblem } from './row.ts'
 

@@ -40,7 +40,7 @@ export async function printList(
   const seen = isElsewhere ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
   let cut: number | null = null
   const listed = whole
-    ? (await import('./largest-pages.ts')).largestPages(caller, operation, paged, context.io.signal)
+    ? allPages(caller, operation, paged, context.io.signal)
     : caller.pages(operation, paged)
   await printReceived(listed, async (received) => {
     const pages = upTo(limit, judged.pages(received), (shown) => {
@@ -53,6 +53,29 @@ export async function printList(
     await judged.noteOrder(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
+}
+
+/** All pages of a list, as large as a platform elsewhere allows. */
+async function* allPages(
+  caller: Caller,
+  operation: Operation,
+  input: AnyInput,
+  signal: AbortSignal,
+): AsyncGenerator<Page<Operation>> {
+  const usual = caller.pages(operation, input)
+  const first = await usual.next()
+  if (first.done) return
+  if (first.value.more && !first.value.strict) {
+    const { largerPages } = await import('../../client/foreign/page-size.ts')
+    const larger = await largerPages(caller, operation, input, first.value, signal)
+    if (larger) {
+      await usual.return(undefined)
+      yield* larger
+      return
+    }
+  }
+  yield first.value
+  yield* usual
 }
 
 /** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */

@@ -1,12 +1,10 @@
 import type { Caller } from '../../client/caller.ts'
-import type { JsonObject } from '../../codec/json-object.ts'
+import { listParameters, publishedApi } from '../../client/published-api.ts'
 import { splitReferences } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { publishedApi, publishedOperation } from './published-api.ts'
 
 /**
  * A platform elsewhere may understand one reference alone, and would send the rows of another course, of none or of
@@ -46,13 +44,4 @@ export async function assertSeveralTaken(
       hint: `Run the command once for each ${flag.replace('--', '')}`,
     },
   )
-}
-
-/** The parameters that a platform's own description of an operation calls lists. */
-export function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
-  const parameters = publishedOperation(document, operation)?.['parameters']
-  if (!Array.isArray(parameters)) return []
-  return parameters
-    .filter((parameter) => valueAt(parameter, 'schema.type') === 'array')
-    .map((parameter) => valueAt(parameter, 'name'))
 }

@@ -33,3 +33,8 @@ export function createWriteNotes(): WriteNotes {
     ],
   }
 }
+
+/** What is said before operations are tried of which a platform tells nothing. */
+export function untold(platform: string, operations: readonly string[]): string {
+  return `${platform} does not say whether it supports ${operations.join(', ')}; without that, some changes will fail`
+}

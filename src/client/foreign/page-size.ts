@@ -1,12 +1,11 @@
-import type { AnyInput, Page } from '../../client/call-input.ts'
-import type { Caller } from '../../client/caller.ts'
-import { unlessRefused } from '../../client/foreign/filter.ts'
-import { bareName } from '../../client/foreign/names.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
-import { valueAt } from '../output/columns.ts'
-import { publishedApi, publishedOperation } from './published-api.ts'
+import type { AnyInput, Page } from '../call-input.ts'
+import type { Caller } from '../caller.ts'
+import { publishedApi, publishedOperation } from '../published-api.ts'
+import { unlessRefused } from './filter.ts'
+import { bareName } from './names.ts'
 
 /** The parameter by which a platform takes the size of a page, and the size that is asked for. */
 interface PageSize {
@@ -22,35 +21,32 @@ const sizeNames: ReadonlySet<string> = new Set([
 ])
 
 /**
- * All pages of a list, as large as a platform elsewhere allows. If its first page is not the last one, its OpenAPI document
- * says how large pages may be, or the page itself how its size is called; then the list is begun again with that.
+ * Returns the pages of a list as large as a platform allows, begun again; null if they are no larger than the first one. Its
+ * OpenAPI document says how large pages may be, or the first page how its size is called.
  */
-export async function* largestPages(
+export async function largerPages(
   caller: Caller,
   operation: Operation,
   input: AnyInput,
+  { data, around }: Page<Operation>,
   signal: AbortSignal,
+): Promise<AsyncIterable<Page<Operation>> | null> {
+  const larger = await largerSize(caller, operation, around, signal)
+  if (!larger) return null
+  const { limit: _, ...query } = input.query ?? {}
+  const pages = caller.pages(operation, { ...input, query: { ...query, [larger.name]: larger.size } })
+  const page = await unlessRefused(() => pages.next())
+  if (page?.done === false && page.value.data.length > data.length) return startingWith(page.value, pages)
+  await pages.return(undefined)
+  return null
+}
+
+async function* startingWith(
+  first: Page<Operation>,
+  rest: AsyncIterable<Page<Operation>>,
 ): AsyncGenerator<Page<Operation>> {
-  const usual = caller.pages(operation, input)
-  const first = await usual.next()
-  if (first.done) return
-  const { strict, more, data, around } = first.value
-  // A server of ours has the size that it was asked for.
-  const larger = more && !strict ? await largerSize(caller, operation, around, signal) : null
-  if (larger) {
-    const { limit: _, ...query } = input.query ?? {}
-    const pages = caller.pages(operation, { ...input, query: { ...query, [larger.name]: larger.size } })
-    const page = await unlessRefused(() => pages.next())
-    if (page?.done === false && page.value.data.length > data.length) {
-      await usual.return(undefined)
-      yield page.value
-      yield* pages
-      return
-    }
-    await pages.return(undefined)
-  }
-  yield first.value
-  yield* usual
+  yield first
+  yield* rest
 }
 
 /** Null where `limit` with the largest size of ours is all that can be asked for. */
@@ -68,12 +64,12 @@ async function largerSize(
 function documentedSize(document: JsonObject | null, operation: Operation): PageSize | null {
   const parameters = publishedOperation(document, operation)?.['parameters']
   for (const each of Array.isArray(parameters) ? parameters : []) {
-    const reference = valueAt(each, '$ref')
+    const reference = memberAt(each, '$ref')
     const [, shared] = /^#\/components\/parameters\/([\w.-]+)$/.exec(String(reference)) ?? []
     const parameter = shared === undefined ? each : sharedParameter(document, shared)
-    const name = valueAt(parameter, 'name')
+    const name = memberAt(parameter, 'name')
     if (typeof name !== 'string' || !sizeNames.has(bareName(name))) continue
-    const maximum = valueAt(parameter, 'schema.maximum') ?? valueAt(parameter, 'maximum')
+    const maximum = memberAt(memberAt(parameter, 'schema'), 'maximum') ?? memberAt(parameter, 'maximum')
     const allowed = typeof maximum === 'number' && maximum >= 1 ? Math.floor(maximum) : maximumPageSize
     return { name, size: Math.min(allowed, maxPageSize) }
   }
@@ -81,7 +77,7 @@ function documentedSize(document: JsonObject | null, operation: Operation): Page
 }
 
 function sharedParameter(document: JsonObject | null, name: string): unknown {
-  const shared = valueAt(document, 'components.parameters')
+  const shared = memberAt(memberAt(document, 'components'), 'parameters')
   return isJsonObject(shared) ? shared[name] : undefined
 }
 
@@ -95,4 +91,8 @@ function shownSize(body: unknown, depth = 1): PageSize | null {
     (found, each) => found ?? shownSize(each, depth - 1),
     null,
   )
+}
+
+function memberAt(value: unknown, name: string): unknown {
+  return isJsonObject(value) ? value[name] : undefined
 }

@@ -1,10 +1,10 @@
-import type { Caller } from '../../client/caller.ts'
-import { leave } from '../../client/decode.ts'
-import { encodePath, type PathParameters } from '../../client/encode.ts'
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { calls } from '../../contract/calls.ts'
-import type { Operation } from '../../contract/operation.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { calls } from '../contract/calls.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Caller } from './caller.ts'
+import { leave } from './decode.ts'
+import { encodePath, type PathParameters } from './encode.ts'
+import { ApiError, NotOfferedError, ProtocolError } from './errors.ts'
 
 /** Refusals that say nothing about whether there is a document: no credential, or a platform in trouble. */
 const troubles = [401, 429, 502, 503, 504]
@@ -72,7 +72,11 @@ function unnamed(path: string): string {
   return path.replaceAll(/\{[^}]*\}/g, '{}').replace(/\/$/, '')
 }
 
-/** What is said before operations are tried of which a platform tells nothing. */
-export function untold(platform: string, operations: readonly string[]): string {
-  return `${platform} does not say whether it supports ${operations.join(', ')}; without that, some changes will fail`
+/** The parameters that a platform's own description of an operation calls lists. */
+export function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
+  const parameters = publishedOperation(document, operation)?.['parameters']
+  const objects = Array.isArray(parameters) ? parameters.filter(isJsonObject) : []
+  return objects
+    .filter(({ schema }) => isJsonObject(schema) && schema['type'] === 'array')
+    .map(({ name }) => name)
 }
