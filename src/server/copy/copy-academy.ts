@@ -6,7 +6,7 @@ import { insertRows, readTable, timesOf } from './batches.ts'
 import { compareTable } from './compare.ts'
 import { clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 import { CopyError } from './copy-error.ts'
-import { type CopiedTable, listCopiedTables } from './tables.ts'
+import { type CopiedTable, copiedTables } from './tables.ts'
 
 /** An academy at one end of a copy, and its name in messages. */
 export interface CopyEnd {
@@ -27,7 +27,7 @@ export interface CopyOptions {
   /** The source; changes after the start are not copied. */
   readonly from: CopyEnd
   readonly to: CopyEnd
-  /** A new academy in SQLite, as the model of tables and initial content. */
+  /** A new academy in SQLite, as the model of initial content. */
   readonly model: Store
   /** Aborts the copy between two batches. */
   readonly signal: AbortSignal
@@ -47,8 +47,7 @@ export interface CopySummary {
  * the next call continues after an interruption. Throws CopyError, and errors of the databases.
  */
 export async function copyAcademy(options: CopyOptions): Promise<CopySummary> {
-  const tables = await listCopiedTables(options.model)
-  return options.from.database.read(async (view) => copyFrom(view, tables, options))
+  return options.from.database.read(async (view) => copyFrom(view, copiedTables, options))
 }
 
 async function copyFrom(
