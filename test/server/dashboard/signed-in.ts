@@ -144,8 +144,11 @@ export const roles: readonly RoleName[] = ['admin', 'instructor', 'analyst', 'le
 
 /** The token that makes a form one of this browser's own pages. */
 export async function csrfOf(browser: PlainBrowser): Promise<string> {
-  // Every page has a form with it: the one to sign in or out.
-  const { forms } = await browser.open('/dashboard')
+  return csrfIn(await browser.open('/dashboard'))
+}
+
+/** Every page has a form with the token: the one to sign in or out. */
+function csrfIn({ forms }: Shown): string {
   return forms[0]?.fields['csrf'] ?? ''
 }
 
@@ -155,14 +158,14 @@ export async function send(
   path: string,
   fields: Readonly<Record<string, string | undefined>>,
 ): Promise<Shown> {
-  const given = Object.entries({ csrf: await csrfOf(browser), ...fields })
+  const page = await browser.open('/dashboard')
+  const given = Object.entries({ csrf: csrfIn(page), ...fields })
   const form = {
     action: path,
     method: 'post',
     fields: Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined)),
     buttons: [],
   }
-  const page = await browser.open('/dashboard')
   return browser.submit({ ...page, forms: [form] }, {})
 }
 
