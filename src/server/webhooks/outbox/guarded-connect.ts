@@ -5,12 +5,12 @@ import type { FindProxy } from '../../../codec/proxy.ts'
 import { openTunnel } from '../../outgoing/tunnel.ts'
 import { addressIn, type Targets } from './targets.ts'
 
-/** A connection that was not made, because of where it would have led. */
+/** A connection that the rules forbid. */
 export class RefusedTarget extends Error {
   override readonly name = 'RefusedTarget'
 }
 
-/** Finds all addresses of a host, as `dns.lookup` does. */
+/** Resolves all addresses of a host, as `dns.lookup` does. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -20,8 +20,8 @@ export type Resolve = (
 const connectMs = 10_000
 
 /**
- * Connects to nothing but what the rules allow. They judge the very addresses that are connected to, at each connection, also
- * through a proxy: a host that resolves to another address the second time gains nothing.
+ * Connects only to allowed targets. Checks the address of each connection, also of one through a proxy, so
+ * that a host that resolves differently the second time gains nothing.
  */
 export function guardedConnect(
   targets: Targets,
@@ -39,7 +39,7 @@ export function guardedConnect(
   )
   const connect: buildConnector.connector = (options, callback) => {
     const { protocol, hostname } = options
-    // For an address nothing is looked up.
+    // An address needs no lookup.
     const literal = addressIn(hostname)
     const refusal = literal && targets.refusalAt(protocol, hostname, literal)
     if (refusal) return callback(new RefusedTarget(refusal), null)
@@ -83,10 +83,10 @@ export function guardedConnect(
   }
 }
 
-/** A look-up that finds those addresses alone that may be connected to. */
+/** Creates a lookup that only finds allowed addresses. */
 function lookupAmong(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
-    // What it makes is never asked for one address of several, and hands over the first one.
+    // Resolves all addresses, to check each, even if only one is requested.
     const { family, hints } = options
     const asked = { ...(family !== undefined && { family }), ...(hints !== undefined && { hints }) }
     resolve(hostname, { ...asked, all: true }, (error, addresses) => {

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { addressGuard, type Reach } from '../../outgoing/address-guard.ts'
 
-/** Tells what may be connected to. */
+/** Rules on where messages may be sent. */
 export interface Targets {
-  /** Why nothing is sent there, whatever its host resolves to; undefined where that depends on the address. */
+  /** Returns why a URL is forbidden for any address of its host; undefined if that depends on the address. */
   refusalOf(url: URL): string | undefined
-  /** Why this address of a host is not connected to; undefined where it may be. */
+  /** Returns why an address of a host is forbidden; undefined if it is allowed. */
   refusalAt(protocol: string, hostname: string, address: string): string | undefined
   /** True for a host that is allowed at any address. */
   isNamed(hostname: string): boolean
@@ -13,7 +13,7 @@ export interface Targets {
 
 const publicAlone = addressGuard({ loopback: false })
 
-/** The rules for whoever has this reach: what is public is sent to by https alone. */
+/** Returns the rules for a reach; public targets require https. */
 export function targetsOf(reach: Reach): Targets {
   const guard = addressGuard(reach)
 
@@ -35,7 +35,7 @@ export function targetsOf(reach: Reach): Targets {
   }
 }
 
-/** The address that a host of a URL is, as a URL has it: in brackets for IPv6, and an IPv4 address of any form in four parts. */
+/** Returns the IP address in a URL's hostname, without the brackets of IPv6; undefined for a name. */
 export function addressIn(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(bare) === 0 ? undefined : bare
