@@ -3,7 +3,7 @@ import type { Endpoint } from './http/endpoint.ts'
 /** Everything that a server answers besides the API: webhooks of other systems, OAuth 2.0 and the dashboard. */
 export async function allEndpoints(): Promise<Endpoint[]> {
   const [{ dashboardEndpoints, rootRedirect }, { oauthEndpoints }, { inboxEndpoint }] = await Promise.all([
-    import('./dashboard/endpoints.ts'),
+    import('./dashboard/pages.ts'),
     import('./oauth/oauth-endpoints.ts'),
     import('./webhooks/inbox/inbox-endpoint.ts'),
   ])

@@ -1,22 +1,21 @@
 import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
-import { grantRoutes } from '../credentials/grants.ts'
+import { grantRoutes, grantsOf, revokeGrant } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
 import { endSession } from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
-import type { BrowserSession } from '../pages/session-list.ts'
-import { invalid, type ProblemError } from '../problem/problem-error.ts'
+import { type BrowserSession, endOneSession, endOtherSessions, sessionsOf } from '../pages/session-list.ts'
+import { invalid, notFound, type ProblemError } from '../problem/problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 import { userRoutes } from '../users/users.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Facts } from './facts.tsx'
-import { Faults, Field, Form } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
+import { askToConfirm, Faults, Field, Form } from './form.tsx'
+import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
-import { pageAsked } from './paging.tsx'
-import { ownSessions } from './session-end.tsx'
-import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { Day, Minute } from './value-text.tsx'
+import { pageQueryOf } from './paging.tsx'
+import { askOwn, callOf, routeOf, type SignedInRequest, writeFor, writingOf } from './signed-in-request.ts'
+import { Facts } from './table.tsx'
+import { countOf, Day, Minute } from './value-text.tsx'
 
 const section = '/dashboard/account'
 const labels = {
@@ -25,12 +24,12 @@ const labels = {
   repeated: 'Repeat new password',
 }
 
-/** Who one is, one's password, and what one has allowed applications to do. */
+/** The user's own profile, password, browser sessions, and applications with access. */
 export const accountPage: DashboardPage = {
   path: section,
-  show: (signedIn) => account(signedIn),
+  show: (signedIn) => showAccount(signedIn),
   act: changePassword,
-  again: account,
+  again: showAccount,
 }
 
 const grantList: List<Grant> = {
@@ -79,7 +78,7 @@ const sessionList: List<BrowserSession> = {
   ],
 }
 
-/** Changes one's own password as the API does; every session and grant ends with the old one. */
+/** Changes the user's own password, as the API does; ends every session and grant. */
 async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {
@@ -96,12 +95,12 @@ async function changePassword(signedIn: SignedInRequest, form: URLSearchParams):
   return seeOther(addressOf(signedIn, section, 'password_changed'), headers)
 }
 
-async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
+async function showAccount(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
   const { email, username, role, profile, id, createdAt } = toUser(
     await findUser(signedIn.database, signedIn.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const granted = await askOwn(signedIn, grantRoutes, grants.list, { query: pageAsked(signedIn) })
+  const granted = await askOwn(signedIn, grantRoutes, grants.list, { query: pageQueryOf(signedIn) })
   const sessions = await ownSessions(signedIn)
   const facts = [
     ['Name', name || '–'],
@@ -112,7 +111,7 @@ async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise
     ['ID', <code>{id}</code>],
     ['Created', <Day time={createdAt} />],
   ] as const
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? 'Error: account' : 'Account', section, fault },
     <>
@@ -167,4 +166,85 @@ function PasswordForm({ signedIn, fault }: { signedIn: SignedInRequest; fault: P
       </div>
     </Form>
   )
+}
+
+/** Confirms and ends the session of another browser. */
+export const sessionEnd: DashboardPage = {
+  path: '/dashboard/sessions/:sessionId/end',
+
+  async show(signedIn) {
+    const { sessionId = '' } = signedIn.params
+    const sessions = await ownSessions(signedIn)
+    const session = sessions.find(({ id }) => id === sessionId)
+    if (!session) throw notFound('session', sessionId)
+    return askToConfirm(
+      signedIn,
+      { title: 'End this session?', section, button: 'End session' },
+      <p>
+        <strong>{session.browser}</strong> ({session.place}) will be signed out.
+      </p>,
+    )
+  },
+
+  async act(signedIn) {
+    await writeFor(signedIn, (inside) =>
+      endOneSession(writingOf(inside), inside.user.id, signedIn.params['sessionId'] ?? ''),
+    )
+    return seeOther(addressOf(signedIn, section, 'session_ended'))
+  },
+}
+
+/** Confirms and ends all other sessions. */
+export const otherSessionsEnd: DashboardPage = {
+  path: '/dashboard/other-sessions/end',
+
+  async show(signedIn) {
+    const sessions = await ownSessions(signedIn)
+    const others = sessions.filter(({ isThis }) => !isThis)
+    return askToConfirm(
+      signedIn,
+      { title: 'End all other sessions?', section, button: 'End all other sessions' },
+      <p>{countOf(others.length, 'other browser')} will be signed out. You stay signed in here.</p>,
+    )
+  },
+
+  async act(signedIn) {
+    await writeFor(signedIn, (inside) => endOtherSessions(writingOf(inside), sessionQueryOf(inside)))
+    return seeOther(addressOf(signedIn, section, 'other_sessions_ended'))
+  },
+}
+
+function ownSessions(signedIn: SignedInRequest) {
+  return sessionsOf(sessionQueryOf(signedIn), signedIn.request.now)
+}
+
+function sessionQueryOf({ database, user, visitor }: SignedInRequest) {
+  return { database, userId: user.id, token: visitor.token }
+}
+
+/** Confirms and revokes a grant of the user. */
+export const grantRevocation: DashboardPage = {
+  path: '/dashboard/grants/:grantId/revoke',
+
+  async show(signedIn) {
+    const { database, request, params, user } = signedIn
+    const { grantId = '' } = params
+    const granted = await grantsOf(database, user.id, request.now.toISOString())
+    const grant = granted.find(({ id }) => id === grantId)
+    if (!grant) throw notFound('grant', grantId)
+    return askToConfirm(
+      signedIn,
+      { title: `Revoke access of ${grant.clientName}?`, section, button: 'Revoke access' },
+      <p>
+        <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) will no
+        longer be able to act as you. It can ask for access again.
+      </p>,
+    )
+  },
+
+  async act(signedIn) {
+    const { params, user } = signedIn
+    await writeFor(signedIn, (inside) => revokeGrant(writingOf(inside), params['grantId'] ?? '', user.id))
+    return seeOther(addressOf(signedIn, section, 'grant_revoked'))
+  },
 }

@@ -4,18 +4,17 @@ import { appRoutes, findApp } from '../credentials/apps.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce, Faults, Field, type FilledIn, Form, isFaulty, OnceField } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
+import { askToConfirm, Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
+import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
-import { pageAsked } from './paging.tsx'
+import { pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Day } from './value-text.tsx'
 
 const section = '/dashboard/apps'
 
-/** OAuth 2.0 applications, for admins: which there are, and the form that registers one. */
+/** OAuth 2.0 applications and the form that registers one, for admins. */
 export const appsPage = listPage<App>({
   path: section,
   section,
@@ -50,13 +49,13 @@ export const appsPage = listPage<App>({
       },
     ],
   },
-  read: (signedIn) => ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) }),
+  read: (signedIn) => ask(signedIn, appRoutes, apps.list, { query: pageQueryOf(signedIn) }),
   form: { title: 'Register an application', Fields: AppForm },
 
   act: (signedIn, form) =>
-    doneOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), async (inside) => {
+    submitOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), async (inside) => {
       const app = await ask(inside, appRoutes, apps.create, { body: appInputOf(form) })
-      // What shows no secret may be loaded again.
+      // A public app has no secret to show, so its page may be reloaded.
       return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(inside, app)
     }),
 })
@@ -73,14 +72,14 @@ function RedirectUris({ uris }: { uris: readonly string[] }) {
   )
 }
 
-/** Asks whether an application is to be deleted, and deletes it. */
+/** Confirms and deletes an application. */
 export const appDeletion: DashboardPage = {
   path: '/dashboard/apps/:clientId/delete',
 
   async show(signedIn) {
     requireRight(signedIn.principal, apps.delete)
     const { name, clientId } = await findApp(signedIn.database, signedIn.params['clientId'] ?? '')
-    return confirmation(
+    return askToConfirm(
       signedIn,
       { title: `Delete application ${name}?`, section, button: 'Delete application' },
       <p>
@@ -102,7 +101,7 @@ function newAppPage(
   signedIn: SignedInRequest,
   { name, clientId, clientSecret, redirectUris }: NewApp,
 ): Reply {
-  return framed(
+  return framePage(
     signedIn,
     { title: 'Your new application', section },
     <div class="card short">
@@ -125,7 +124,6 @@ function newAppPage(
 
 const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Type' }
 
-/** The form that registers an application. */
 function AppForm({ signedIn, form, fault }: FilledIn) {
   const kinds = [
     ['confidential', 'Runs on a server that can keep a secret'],
@@ -179,7 +177,6 @@ function AppForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** What the form asks for, as the API takes it. */
 function appInputOf(form: URLSearchParams) {
   const lines = (form.get('redirectUris') ?? '').split(/\r?\n/).map((line) => line.trim())
   return {

@@ -2,43 +2,41 @@ import type { Child } from 'hono/jsx'
 import { type Attention, attentionKinds, quietDays, stuckBelow } from '../analytics/attention.ts'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
-import { counted, many, shown } from './value-text.tsx'
+import { countOf, formatCount, lineOf } from './value-text.tsx'
 
-/** A reason to look after a learner, in a word. */
+/** Names of the reasons why a learner needs attention. */
 export const attentionWords: Readonly<Record<Attention, string>> = {
   inactive: 'Inactive',
   stuck: 'Stuck',
   not_passed: 'Not passed',
 }
 
-/** What each of those words means here. */
 const attentionMeanings: Readonly<Record<Attention, string>> = {
   inactive: `No access for ${quietDays} days, not completed`,
   stuck: `Below ${stuckBelow}%, no progress for ${quietDays} days`,
   not_passed: 'Grade below the passing score',
 }
 
-const coursesShown = 3
-const coursesFolded = 20
+const maxCourses = 3
+const maxFoldedCourses = 20
 
-/** Who needs attention in one course: each count leads to those learners. */
+/** Counts of learners who need attention in one course, each linked to those learners. */
 export function CourseAttention({ standing, here }: { standing: Standing; here: string }) {
   const tile = (kind: Attention, count: number) => ({
-    figure: count === 0 ? '0' : <a href={linkTo(here, kind)}>{counted(count)}</a>,
+    figure: count === 0 ? '0' : <a href={linkTo(here, kind)}>{formatCount(count)}</a>,
   })
   return <AttentionTiles standing={standing} tile={tile} />
 }
 
-/** Who needs attention in all courses, and in which of them most: each of those leads to the learners. */
+/** Counts of learners who need attention in all courses, with links to the courses that have most of them. */
 export function AcademyAttention({
   standing,
   courses,
-  placeOf,
+  courseUrl,
 }: {
   standing: Standing
   courses: readonly Concerned[]
-  /** The address of a course's page. */
-  placeOf: (courseId: string) => string
+  courseUrl: (courseId: string) => string
 }) {
   const tile = (kind: Attention, count: number) => {
     const concerned = courses
@@ -48,31 +46,31 @@ export function AcademyAttention({
     const nameOf = ({ courseTitle, courseExternalId, courseId }: Concerned) =>
       titles.get(courseTitle)?.length === 1
         ? courseTitle
-        : `${courseTitle} (${shown(courseExternalId ?? courseId, 64)})`
+        : `${courseTitle} (${lineOf(courseExternalId ?? courseId, 64)})`
     const list = (some: readonly Concerned[]) => (
       <ul class="plain">
         {some.map((course) => (
           <li>
-            <a href={linkTo(placeOf(course.courseId), kind)}>
+            <a href={linkTo(courseUrl(course.courseId), kind)}>
               <span class="unseen">{attentionWords[kind]} in </span>
-              {nameOf(course)}: {counted(course.attention[kind])}
+              {nameOf(course)}: {formatCount(course.attention[kind])}
             </a>
           </li>
         ))}
       </ul>
     )
-    const more = concerned.slice(coursesShown)
+    const more = concerned.slice(maxCourses)
     return {
-      figure: counted(count),
+      figure: formatCount(count),
       below: (
         <>
-          {list(concerned.slice(0, coursesShown))}
+          {list(concerned.slice(0, maxCourses))}
           {more.length === 0 ? null : (
             <details>
-              <summary>{many(more.length, 'more course')}</summary>
-              {list(more.slice(0, coursesFolded))}
-              {more.length > coursesFolded ? (
-                <p class="note">{`and ${counted(more.length - coursesFolded)} with fewer`}</p>
+              <summary>{countOf(more.length, 'more course')}</summary>
+              {list(more.slice(0, maxFoldedCourses))}
+              {more.length > maxFoldedCourses ? (
+                <p class="note">{`and ${formatCount(more.length - maxFoldedCourses)} with fewer`}</p>
               ) : null}
             </details>
           )}
@@ -90,7 +88,7 @@ function AttentionTiles({
   standing: Standing
   tile: (kind: Attention, count: number) => { readonly figure: Child; readonly below?: Child }
 }) {
-  // Where nothing is graded, nobody passes or fails.
+  // Without grades there is no pass or fail.
   const kinds = attentionKinds.filter((kind) => kind !== 'not_passed' || averageGradePercent !== null)
   return (
     <section class="card" aria-labelledby="attention">

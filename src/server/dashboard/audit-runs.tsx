@@ -1,14 +1,13 @@
 import { type Action, type Noun, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { EntryRun, Tally } from '../audit-log/entry-runs.ts'
-import { Actor, SubjectName } from './audit-names.tsx'
 import type { ListColumn } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
-import { counted, Minute, many, Period, shown } from './value-text.tsx'
+import { countOf, formatCount, lineOf, Minute, Period } from './value-text.tsx'
 
 const section = '/dashboard/audit'
 
-/** The words for things of a kind that are not the noun itself, with an s for several. */
+/** Words for nouns that differ from the noun itself; the plural defaults to the singular with an s. */
 const nounWords: Partial<Record<Noun, readonly [one: string, several?: string]>> = {
   enrollment: ['enrolment'],
   key: ['API key'],
@@ -20,13 +19,13 @@ const nounWords: Partial<Record<Noun, readonly [one: string, several?: string]>>
   audit_log: ['audit log'],
 }
 
-/** Actions whose words are not their verb and their noun. */
+/** Words for actions that are not `<verb> <count> <noun>`. */
 const actionWords: Partial<Record<Action, (tally: Tally) => string>> = {
-  'user.password_changed': ({ subjects }) => `changed the password of ${many(subjects, 'user')}`,
-  'grant.token_revoked': ({ entries }) => `revoked ${many(entries, 'token')}`,
-  'session.created': ({ entries }) => `signed in ${many(entries, 'time')}`,
-  'session.refused': ({ entries }) => `refused ${many(entries, 'sign-in')}`,
-  'session.ended': ({ entries }) => `ended ${many(entries, 'session')}`,
+  'user.password_changed': ({ subjects }) => `changed the password of ${countOf(subjects, 'user')}`,
+  'grant.token_revoked': ({ entries }) => `revoked ${countOf(entries, 'token')}`,
+  'session.created': ({ entries }) => `signed in ${countOf(entries, 'time')}`,
+  'session.refused': ({ entries }) => `refused ${countOf(entries, 'sign-in')}`,
+  'session.ended': ({ entries }) => `ended ${countOf(entries, 'session')}`,
 }
 
 /** `Created 1,245 users, updated 3 users`. */
@@ -36,18 +35,17 @@ function runWords({ tallies }: EntryRun): string {
       const noun = nounOf(tally.action)
       const [one, several] = nounWords[noun] ?? [noun]
       const verb = tally.action.slice(noun.length + 1)
-      return actionWords[tally.action]?.(tally) ?? `${verb} ${many(tally.subjects, one, several)}`
+      return actionWords[tally.action]?.(tally) ?? `${verb} ${countOf(tally.subjects, one, several)}`
     })
     .join(', ')
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
-/** The address of one entry. */
 function entryHref({ base }: SignedInRequest, { id }: AuditEntry): string {
   return `${base}${section}/${encodeURIComponent(id)}`
 }
 
-/** The address of this list with each entry by itself, or with runs folded. */
+/** Returns the URL of this list with runs folded, or each entry by itself. */
 export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): string {
   const search = new URLSearchParams(query)
   for (const name of ['cursor', 'done', 'fold']) search.delete(name)
@@ -55,7 +53,7 @@ export function foldHref({ base, query }: SignedInRequest, fold: 'on' | 'off'): 
   return search.size === 0 ? base + section : `${base}${section}?${search}`
 }
 
-/** The address of the entries of a run, each by itself: the filters of this list, narrowed to the run. */
+/** Returns the URL of the entries of a run: the filters of this list, narrowed to the run. */
 function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
   const search = new URLSearchParams(query)
   for (const name of ['cursor', 'done']) search.delete(name)
@@ -65,7 +63,7 @@ function runHref({ base, query }: SignedInRequest, run: EntryRun): string {
     credential: newest.credential,
     action: run.tallies.length === 1 ? run.tallies[0]?.action : undefined,
     from: run.oldestAt,
-    // The end of a period is not a part of it.
+    // The end of a period is exclusive.
     to: new Date(Date.parse(run.newestAt) + 1).toISOString(),
     fold: 'off',
   }
@@ -95,7 +93,8 @@ export const runColumns: readonly ListColumn<EntryRun>[] = [
   },
   {
     name: 'Address',
-    cell: ({ shown: [{ address }] }) => (address === null ? <span class="none">–</span> : shown(address, 64)),
+    cell: ({ shown: [{ address }] }) =>
+      address === null ? <span class="none">–</span> : lineOf(address, 64),
   },
   {
     name: 'Subject',
@@ -116,12 +115,12 @@ function RunName({ run }: { run: EntryRun }) {
   )
 }
 
-/** The newest entries of a run, and the way to all of them. */
+/** The newest entries of a run, and a link to all of them. */
 function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRun }) {
   const hasOneAction = run.tallies.length === 1
   return (
     <details class="run">
-      <summary>{many(run.entries, 'entry', 'entries')}</summary>
+      <summary>{countOf(run.entries, 'entry', 'entries')}</summary>
       <ul>
         {run.shown.map((entry) => (
           <li>
@@ -137,8 +136,27 @@ function RunEntries({ signedIn, run }: { signedIn: SignedInRequest; run: EntryRu
         ))}
       </ul>
       <p>
-        <a href={runHref(signedIn, run)}>{`List all ${counted(run.entries)} entries`}</a>
+        <a href={runHref(signedIn, run)}>{`List all ${formatCount(run.entries)} entries`}</a>
       </p>
     </details>
   )
+}
+
+/** The user and credential of an entry; the credential alone if no user is known. */
+export function Actor({ entry: { userId, userEmail, credential } }: { entry: AuditEntry }) {
+  const name = userEmail ?? userId
+  if (name === null)
+    return credential === null ? <span class="none">Nobody</span> : <code>{lineOf(credential, 64)}</code>
+  return (
+    <>
+      {lineOf(name, 254)}
+      {credential === null ? null : <small>{lineOf(credential, 64)}</small>}
+    </>
+  )
+}
+
+/** The name of an entry's subject, else its id. */
+export function SubjectName({ entry: { subjectName, subjectId } }: { entry: AuditEntry }) {
+  if (subjectName !== null) return <>{lineOf(subjectName, 200)}</>
+  return subjectId === null ? <span class="none">–</span> : <code>{lineOf(subjectId, 100)}</code>
 }

@@ -1,29 +1,20 @@
-import type { Child } from 'hono/jsx'
-import type { AuditEntry } from '../../contract/audit.ts'
+import { isDay } from '../../codec/time-text.ts'
+import { auditedActions, auditedNouns, nounOf } from '../../contract/actions.ts'
 import { audit } from '../../contract/audit.ts'
 import { auditRoutes } from '../audit-log/audit-log.ts'
-import { chainOf } from '../audit-log/chain.ts'
+import { type Chain, chainOf, maxWaiting } from '../audit-log/chain.ts'
 import { type EntryRun, pageOfRuns, runOfOne } from '../audit-log/entry-runs.ts'
 import { requireRight } from '../http/handler.ts'
-import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
-import { otherEntries, subjectPage } from './audit-links.ts'
-import { Actor, SubjectName } from './audit-names.tsx'
 import { foldHref, runColumns } from './audit-runs.tsx'
-import { ChainState } from './chain-state.tsx'
-import type { DashboardPage } from './dashboard-page.ts'
-import { Facts } from './facts.tsx'
-import { framed } from './frame.tsx'
-import { type Listed, listPage } from './list.tsx'
-import { noneText, pageAsked, pageSize } from './paging.tsx'
+import { type Listed, listPage, startOfDay } from './list.tsx'
+import { noneText, pageQueryOf, pageSize } from './paging.tsx'
 import { ask, queryOf, type SignedInRequest } from './signed-in-request.ts'
-import { Table } from './table.tsx'
-import { Minute, shown } from './value-text.tsx'
+import { formatCount } from './value-text.tsx'
 
 const section = '/dashboard/audit'
 
-/** The audit log, for admins: who did what, filtered, and how far its entries are linked. */
+/** The audit log, for admins: filtered entries and the state of the hash chain. */
 export const auditPage = listPage<EntryRun>({
   path: section,
   section,
@@ -44,9 +35,9 @@ export const auditPage = listPage<EntryRun>({
 /** Limits of one page. */
 const runBounds = { runs: pageSize, entries: 2_000 }
 
-/** The entries that an address asks for; where what it asks for is wrong, none, and what was wrong. */
+/** Reads the entries that the URL asks for; none, with the fault, if its filter is wrong. */
 async function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
-  const query = { ...pageAsked(signedIn), ...auditQueryOf(signedIn.query) }
+  const query = { ...pageQueryOf(signedIn), ...auditQueryOf(signedIn.query) }
   try {
     if (isFolded(signedIn)) {
       requireRight(signedIn.principal, audit.list)
@@ -60,12 +51,12 @@ async function listedOf(signedIn: SignedInRequest): Promise<Listed<EntryRun>> {
   }
 }
 
-/** False where each entry is listed by itself: on request, and where all entries are about one subject. */
+/** False if each entry is listed by itself: on request, and if all entries are about one subject. */
 function isFolded({ query }: SignedInRequest): boolean {
   return query.get('fold') !== 'off' && !query.get('subject')?.trim()
 }
 
-/** The way between runs and entries; none where one subject's entries are listed. */
+/** Link between runs and single entries; none for a list about one subject. */
 function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
   if (signedIn.query.get('subject')?.trim()) return null
   const fold = isFolded(signedIn) ? 'off' : 'on'
@@ -78,76 +69,119 @@ function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
   )
 }
 
-/** One entry of the audit log: from where, and each field before and after. */
-export const auditEntryPage: DashboardPage = {
-  path: '/dashboard/audit/:entryId',
-  show: async (signedIn) =>
-    entryShown(signedIn, await ask(signedIn, auditRoutes, audit.get, { params: signedIn.params })),
+const names = ['user', 'action', 'subject', 'credential', 'from', 'to'] as const
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Returns the API query of a URL's filter. Days are in UTC; an e-mail address needs no prefix. */
+export function auditQueryOf(query: URLSearchParams): Readonly<Record<string, string | undefined>> {
+  const given = (name: (typeof names)[number]) => query.get(name)?.trim() || undefined
+  const user = given('user')
+  const action = given('action')
+  // The action field also offers whole nouns.
+  const isNoun = auditedNouns.some((noun) => noun === action)
+  return {
+    user_id: user?.includes('@') && !user.includes(':') ? `email:${user}` : user,
+    [isNoun ? 'noun' : 'action']: action,
+    subject_id: given('subject'),
+    credential: given('credential'),
+    since: startOfDay(given('from')),
+    until: startOfDay(given('to'), dayMs),
+  }
 }
 
-async function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
-  const { address, userAgent, requestId, subjectId, place, hash } = entry
-  const none = <span class="none">–</span>
-  const there = await subjectPage(signedIn, entry)
-  const linked = (name: Child) => (there ? <a href={there}>{name}</a> : name)
-  const facts = [
-    ['Time', <Minute time={entry.at} />],
-    ['By', <Actor entry={entry} />],
-    ...(entry.subjectName === null ? [] : [['Subject', linked(<SubjectName entry={entry} />)] as const]),
-    ['Subject ID', subjectId === null ? none : linked(<code>{shown(subjectId, 300)}</code>)],
-    ['Address', address === null ? none : shown(address, 64)],
-    ['Program', userAgent === null ? none : shown(userAgent, 300)],
-    ['Request', requestId === null ? none : <code>{shown(requestId, 64)}</code>],
-    ['Place in the chain', place === null ? 'Not linked yet' : String(place)],
-    ['Hash', hash === null ? none : <code>{hash}</code>],
-  ] as const
-  return framed(
-    signedIn,
-    { title: 'Audit entry', section },
-    <>
-      <p class="back">
-        <a href={`${signedIn.base}${section}`}>Audit log</a>
-      </p>
-      <h1>{entry.action}</h1>
-      <section class="card" aria-labelledby="facts">
-        <h2 id="facts">Details</h2>
-        <Facts facts={facts} />
-        <nav class="pages" aria-label="Other entries">
-          {otherEntries(signedIn, entry).map(([href, words]) => (
-            <a href={href}>{words}</a>
-          ))}
-        </nav>
-      </section>
-      <section class="card" aria-labelledby="changes">
-        <h2 id="changes">Changes</h2>
-        <Changes entry={entry} />
-      </section>
-    </>,
+/** Returns the input type for a day. `date` would lose the time of day that a link to a run has. */
+function dayInput(value: string): string {
+  return value === '' || isDay(value) ? 'date' : 'text'
+}
+
+function AuditFilter({ signedIn, fault }: { signedIn: SignedInRequest; fault: ProblemError | undefined }) {
+  const { query, base, request } = signedIn
+  const value = (name: (typeof names)[number]) => query.get(name) ?? ''
+  const chosen = value('action')
+  const here = base + request.path
+  const Input = ({ name, label, type }: { name: (typeof names)[number]; label: string; type?: string }) => (
+    <div>
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        type={type ?? 'text'}
+        value={value(name)}
+        maxlength={300}
+        autocomplete="off"
+      />
+    </div>
   )
-}
-
-function Changes({ entry: { before, after, detailsSalt } }: { entry: AuditEntry }) {
-  const all = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  // What has no value before and after says nothing.
-  const fields = [...all].filter((field) => (before?.[field] ?? after?.[field] ?? null) !== null)
-  if (detailsSalt === null) return <p>The details were erased with the user whom they concern.</p>
-  if (fields.length === 0) return <p>No field was changed.</p>
+  const isFiltered = names.some((name) => value(name) !== '')
   return (
-    <Table
-      caption="Fields before and after"
-      columns={[{ name: 'Field' }, { name: 'Before', look: 'broad' }, { name: 'After', look: 'broad' }]}
-      rows={fields.map((field) => [
-        shown(field, 100),
-        <Value of={before} field={field} />,
-        <Value of={after} field={field} />,
-      ])}
-    />
+    <search>
+      <details class="fold" open={isFiltered || fault !== undefined}>
+        <summary>Filter entries</summary>
+        <form method="get" action={here} class="narrow-down" aria-label="Filter entries">
+          {fault ? (
+            <div class="fault" role="alert">
+              <p>{fault.message}</p>
+            </div>
+          ) : null}
+          <div>
+            <label for="action">Action</label>
+            <select id="action" name="action">
+              <option value="">All actions</option>
+              {auditedNouns.map((noun) => (
+                <optgroup label={noun}>
+                  <option value={noun} selected={chosen === noun}>{`${noun}: all`}</option>
+                  {auditedActions
+                    .filter((action) => nounOf(action) === noun)
+                    .map((action) => (
+                      <option value={action} selected={chosen === action}>
+                        {action}
+                      </option>
+                    ))}
+                </optgroup>
+              ))}
+            </select>
+          </div>
+          <Input name="user" label="User (e-mail or id)" />
+          <Input name="subject" label="Subject ID" />
+          <Input name="credential" label="Credential ID" />
+          <Input name="from" label="From day (UTC)" type={dayInput(value('from'))} />
+          <Input name="to" label="To day (UTC)" type={dayInput(value('to'))} />
+          {query.get('fold') === 'off' ? <input type="hidden" name="fold" value="off" /> : null}
+          <div class="actions">
+            <button type="submit" class="quiet">
+              Filter
+            </button>
+            {isFiltered ? <a href={here}>Clear</a> : null}
+          </div>
+        </form>
+      </details>
+    </search>
   )
 }
 
-function Value({ of, field }: { of: Readonly<Record<string, unknown>> | null; field: string }) {
-  const value = of && Object.hasOwn(of, field) ? of[field] : undefined
-  if (value === undefined || value === null) return <span class="none">–</span>
-  if (value === '') return <span class="none">Empty</span>
-  return <code>{shown(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
+function ChainState({ chain: { linked, hash, waiting } }: { chain: Chain }) {
+  return (
+    <section class="card" aria-labelledby="chain">
+      <h2 id="chain">Chain</h2>
+      <p>
+        Each entry has a hash that covers the entry before it, so that a changed or missing entry shows.{' '}
+        <code class="word">learnctl audit verify</code> calculates all of them again. Keep the last hash
+        elsewhere to compare it later.
+      </p>
+      <dl class="facts">
+        <dt>Linked entries</dt>
+        <dd>{formatCount(linked)}</dd>
+        {waiting === 0 ? null : (
+          <>
+            <dt>Waiting to be linked</dt>
+            <dd>{formatCount(Math.min(waiting, maxWaiting)) + (waiting > maxWaiting ? '+' : '')}</dd>
+          </>
+        )}
+        <dt>Last hash</dt>
+        <dd>
+          <code>{hash}</code>
+        </dd>
+      </dl>
+    </section>
+  )
 }

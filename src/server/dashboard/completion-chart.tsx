@@ -1,21 +1,18 @@
 import type { Standing } from '../analytics/standing.ts'
 import { Table } from './table.tsx'
-import { counted, many, percent } from './value-text.tsx'
+import { countOf, formatCount, formatPercent } from './value-text.tsx'
 
-/** The three parts of a course's enrolments. */
-export type Parts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
+/** Enrolments by status. */
+export type EnrollmentCounts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
 
 const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
 
-// In px, from the top of the picture: a number stands above the tallest column, the scale below the line.
+// In px from the top: the tallest column (its number is above), the base line, and the scale.
 const top = 24
 const line = 144
 const scale = 164
 
-/**
- * The enrolments by percentage completed: their three parts as one bar, and those in progress by tenths, as columns of
- * a scale of their own, each as high as its number; the same in words and as a table.
- */
+/** Enrolments by percentage completed: a bar by status, columns by tenths for those in progress, and the same as a table. */
 export function CompletionChart({ standing }: { standing: Standing }) {
   const { enrollments, inProgress, tenths } = standing
   return (
@@ -24,11 +21,11 @@ export function CompletionChart({ standing }: { standing: Standing }) {
         <h2 id="chart">Enrolments by percentage completed</h2>
       </figcaption>
       <StandingBar {...standing} height={28} />
-      <Key standing={standing} />
+      <Legend standing={standing} />
       {inProgress === 0 ? null : (
         <>
           <h3>
-            In progress <span class="note">{many(inProgress, 'enrolment')}, by percentage completed</span>
+            In progress <span class="note">{countOf(inProgress, 'enrolment')}, by percentage completed</span>
           </h3>
           <svg
             class="columns"
@@ -39,9 +36,9 @@ export function CompletionChart({ standing }: { standing: Standing }) {
           >
             <title id="columns-title">Enrolments in progress by percentage completed</title>
             <desc id="columns-told">
-              {`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${counted(count)}`).join('; ')}.`}
+              {`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${formatCount(count)}`).join('; ')}.`}
             </desc>
-            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not; what its columns say is told once, above */}
+            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not focusable; desc above has the text */}
             <g aria-hidden="true">
               {tenths.map((count, tenth) => (
                 <TenthColumn
@@ -68,7 +65,7 @@ export function CompletionChart({ standing }: { standing: Standing }) {
             ['Not started', standing.notStarted] as const,
             ...tenths.map((count, tenth) => [`${ranges[tenth]}%`, count] as const),
             ['Completed', standing.completed] as const,
-          ].map(([name, count]) => [name, counted(count), share(count, enrollments)])}
+          ].map(([name, count]) => [name, formatCount(count), share(count, enrollments)])}
         />
       </details>
     </figure>
@@ -77,7 +74,7 @@ export function CompletionChart({ standing }: { standing: Standing }) {
 
 function share(count: number, all: number): string {
   const percentage = (100 * count) / all
-  return count > 0 && percentage < 0.05 ? '< 0.1%' : percent(percentage)
+  return count > 0 && percentage < 0.05 ? '< 0.1%' : formatPercent(percentage)
 }
 
 function TenthColumn({ count, tenth, height }: { count: number; tenth: number; height: number }) {
@@ -86,11 +83,11 @@ function TenthColumn({ count, tenth, height }: { count: number; tenth: number; h
   return (
     <>
       <svg x={`${tenth * 10}%`} width="10%" height={line}>
-        <title>{`${range}%: ${many(count, 'enrolment')}`}</title>
+        <title>{`${range}%: ${countOf(count, 'enrolment')}`}</title>
         <rect class="whole" width="100%" height="100%" />
         {count === 0 ? null : <rect class="doing" x="14%" y={line - height} width="72%" height={height} />}
         <text class={count === 0 ? 'few' : undefined} x="50%" y={line - height - 7}>
-          {counted(count)}
+          {formatCount(count)}
         </text>
       </svg>
       <text class="few wide" x={middle} y={scale}>
@@ -103,8 +100,8 @@ function TenthColumn({ count, tenth, height }: { count: number; tenth: number; h
   )
 }
 
-/** What the three parts of a bar look like: solid, hatched, empty; with their sizes where those are given. */
-export function Key({ standing }: { standing?: Parts }) {
+/** The legend of a bar: solid, hatched, empty; with counts if given. */
+export function Legend({ standing }: { standing?: EnrollmentCounts }) {
   const parts = [
     ['done', 'Completed', standing?.completed],
     ['doing', 'In progress', standing?.inProgress],
@@ -121,7 +118,7 @@ export function Key({ standing }: { standing?: Parts }) {
           {standing && count !== undefined ? (
             <>
               {' '}
-              <strong>{counted(count)}</strong> {share(count, standing.enrollments)}
+              <strong>{formatCount(count)}</strong> {share(count, standing.enrollments)}
             </>
           ) : null}
         </li>
@@ -130,7 +127,7 @@ export function Key({ standing }: { standing?: Parts }) {
   )
 }
 
-/** The pattern that tells what is in progress from what is done, without colour. */
+/** The pattern that marks enrolments in progress without relying on colour. */
 export function Hatching() {
   return (
     <svg class="unseen" aria-hidden="true" width="0" height="0">
@@ -150,33 +147,33 @@ export function Hatching() {
   )
 }
 
-/** A course's enrolments as one bar in three parts. */
+/** A bar of enrolments by status. */
 export function StandingBar({
   enrollments,
   notStarted,
   inProgress,
   completed,
   height = 16,
-}: Parts & { height?: number }) {
-  const told = `${counted(completed)} completed, ${counted(inProgress)} in progress, ${counted(notStarted)} not started`
+}: EnrollmentCounts & { height?: number }) {
+  const summary = `${formatCount(completed)} completed, ${formatCount(inProgress)} in progress, ${formatCount(notStarted)} not started`
   const part = (count: number) => (enrollments === 0 ? 0 : (100 * count) / enrollments)
   return (
     <svg class="bar" role="img" width="100%" height={height}>
-      <title>{enrollments === 0 ? 'No learners enrolled' : told}</title>
+      <title>{enrollments === 0 ? 'No learners enrolled' : summary}</title>
       <rect class="doing" width={`${part(completed + inProgress)}%`} height="100%" />
       <rect class="done" width={`${part(completed)}%`} height="100%" />
     </svg>
   )
 }
 
-/** How far one learner is: a bar, and the number beside it. */
+/** A learner's completion: a bar, and the number beside it. */
 export function Completion({ percentage, status }: { percentage: number; status: string }) {
   return (
     <span class="completion">
       <svg class="bar" aria-hidden="true" width="100%" height="10">
         <rect class={status === 'completed' ? 'done' : 'doing'} width={`${percentage}%`} height="100%" />
       </svg>
-      <span>{percent(percentage)}</span>
+      <span>{formatPercent(percentage)}</span>
     </span>
   )
 }

@@ -1,34 +1,34 @@
 import * as z from 'zod'
-import { analytics } from '../../contract/analytics.ts'
+import { analytics, type LearnerRow } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
+import { type Grade, wholeCourse } from '../../contract/grades.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { standingOfCourse } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { gradesOfLearners, hasGrades, mostGrades } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
-import { courseHeading } from './course-heading.tsx'
+import { courseHeading } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Figures } from './figures.tsx'
-import { framed } from './frame.tsx'
-import { GradeMatrix, itemSearch } from './grade-matrix.tsx'
-import { filterOf, learnerQueryOf } from './learner-query.ts'
-import { LearnerSearch } from './learner-search.tsx'
+import { framePage } from './frame.tsx'
+import { itemName, Score } from './grade.tsx'
+import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
+import { gradeOf, LearnerName, LearnerSearch, PartNote, sortingOf } from './learner-table.tsx'
 import { numberedPages, pageSize } from './paging.tsx'
-import { PartNote } from './part-note.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { counted, percent } from './value-text.tsx'
+import { Figures, Table } from './table.tsx'
+import { formatCount, formatPercent, lineOf } from './value-text.tsx'
 
 const Items = z.strictObject({ items: z.coerce.number().int().min(1).max(10_000).default(1) })
 
-/** The grades of a course, for those who work for the academy: its learners, each with their grades. */
+/** The learners of a course with their grades, for staff. */
 export const courseGradesPage: DashboardPage = {
   path: '/dashboard/courses/:courseId/grades',
   isLong: () => true,
   async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
     const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
-    return framed(
+    return framePage(
       signedIn,
       { title: `Grades of ${course.title}`, section: '/dashboard' },
       <>
@@ -60,9 +60,9 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
     <>
       <Figures
         figures={[
-          ['Learners', counted(standing.enrollments)],
-          ['Average grade', percent(standing.averageGradePercent)],
-          ['Passing score', percent(course.assessmentCriteria.passingScore)],
+          ['Learners', formatCount(standing.enrollments)],
+          ['Average grade', formatPercent(standing.averageGradePercent)],
+          ['Passing score', formatPercent(course.assessmentCriteria.passingScore)],
         ]}
       />
       <section class="card" aria-labelledby="learners">
@@ -83,7 +83,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
                     href={`${here}${itemSearch({ ...query, attention, page: 1 }, items)}#learners`}
                     aria-current={query.attention === attention ? 'true' : undefined}
                   >
-                    {word} {query.q ? null : <span>{counted(count)}</span>}
+                    {word} {query.q ? null : <span>{formatCount(count)}</span>}
                   </a>
                 </li>
               ))}
@@ -123,8 +123,101 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   )
 }
 
-/** Why no learner is listed. */
 function noneOf(enrollments: number, matching: number): string {
   if (enrollments === 0) return 'No learners enrolled yet.'
   return matching === 0 ? 'No learners match.' : 'No learners on this page.'
+}
+
+/** Learners and their grades, one column per item; links to the other items if there are too many. */
+function GradeMatrix({
+  base,
+  here,
+  query,
+  at,
+  rows,
+  grades,
+}: {
+  base: string
+  here: string
+  query: LearnerQuery
+  /** Page of items, from 1. */
+  at: number
+  rows: readonly LearnerRow[]
+  grades: readonly Grade[]
+}) {
+  const items = itemsOf(grades)
+  const last = Math.max(1, Math.ceil(items.length / maxItemColumns))
+  const from = (Math.min(at, last) - 1) * maxItemColumns
+  const columns = items.slice(from, from + maxItemColumns)
+  const ofLearner = Map.groupBy(grades, ({ learnerId }) => learnerId)
+  const hrefOf = (page: number) => `${here}${itemSearch(query, page)}#learners`
+  return (
+    <>
+      {last === 1 ? null : (
+        <nav class="pages items" aria-label="Items">
+          <span>{`Items ${formatCount(from + 1)}–${formatCount(from + columns.length)} of ${formatCount(items.length)}`}</span>
+          {from > 0 ? <a href={hrefOf(Math.min(at, last) - 1)}>Previous items</a> : null}
+          {from + maxItemColumns < items.length ? (
+            <a href={hrefOf(Math.min(at, last) + 1)}>Next items</a>
+          ) : null}
+        </nav>
+      )}
+      <Table
+        caption="Learners of this course and their grades"
+        columns={[
+          { name: 'Learner', sorting: sortingOf(here, query, 'name') },
+          ...columns.map(({ name }) => ({ name, look: 'score' as const })),
+          { name: 'Course grade', look: 'figures', sorting: sortingOf(here, query, 'grade') },
+        ]}
+        rows={rows.map((row) => {
+          const given = new Map(ofLearner.get(row.learnerId)?.map((grade) => [keyOf(grade), grade]))
+          return [
+            <LearnerName base={base} row={row} page="/grades" />,
+            ...columns.map(({ key }) => <Score grade={given.get(key)} base={base} />),
+            gradeOf(row),
+          ]
+        })}
+      />
+    </>
+  )
+}
+
+/** Returns the query string for these learners and page of items. */
+function itemSearch(query: Partial<LearnerQuery>, at: number): string {
+  const search = searchOf(query)
+  if (at === 1) return search
+  return `${search}${search === '' ? '?' : '&'}items=${at}`
+}
+
+const maxItemColumns = 8
+
+/** A graded item and the name of its column. */
+interface GradedItem {
+  readonly key: string
+  readonly name: string
+}
+
+const names = new Intl.Collator('en', { numeric: true })
+
+/** Returns the items of grades by name, the whole course last; duplicate names get source and id. */
+function itemsOf(grades: readonly Grade[]): GradedItem[] {
+  const latest = new Map<string, Grade>()
+  for (const grade of grades) {
+    const known = latest.get(keyOf(grade))
+    if (!known || known.gradedAt < grade.gradedAt) latest.set(keyOf(grade), grade)
+  }
+  const items = [...latest].map(([key, grade]) => ({ key, grade, name: itemName(grade) }))
+  const isTwice = (name: string) => items.filter((other) => other.name === name).length > 1
+  return items
+    .map(({ key, grade, name }) => ({
+      key,
+      place: grade.itemId === wholeCourse ? 1 : 0,
+      name: isTwice(name) ? `${name} (${lineOf(`${grade.source}, ${grade.itemId}`, 40)})` : name,
+    }))
+    .sort((one, other) => one.place - other.place || names.compare(one.name, other.name))
+}
+
+/** Key of a grade's item within its course. */
+function keyOf({ source, itemId }: Grade): string {
+  return JSON.stringify([source, itemId])
 }

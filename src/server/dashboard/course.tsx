@@ -1,24 +1,37 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
+import { lessons } from '../../contract/lessons.ts'
+import { progressStatuses } from '../../contract/progress.ts'
 import { rowsOfUser, rowsPage } from '../analytics/analytics-rows.ts'
+import { attentionKinds } from '../analytics/attention.ts'
+import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
+import { gradesOfCourse } from '../analytics/grade-file.ts'
+import { csvFile, type FileRows, learnerRows } from '../analytics/learner-file.ts'
+import { type Standing, standingOfCourse, standingsOf } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
-import { isRole } from '../http/handler.ts'
-import { courseHeading } from './course-heading.tsx'
-import { courseLearners } from './course-learners.tsx'
+import { lessonRoutes } from '../courses/lessons.ts'
+import { hasGrades } from '../grades/course-grades.ts'
+import { isRole, requireRight } from '../http/handler.ts'
+import { attentionWords, CourseAttention } from './attention-tiles.tsx'
+import { CompletionChart } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { framed } from './frame.tsx'
-import { gradeList } from './grade-list.tsx'
-import { CourseTable } from './learner-table.tsx'
+import { framePage, PageTabs } from './frame.tsx'
+import { gradeList } from './grade.tsx'
+import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
+import { CourseTable, LearnerSearch, LearnerTable, PartNote } from './learner-table.tsx'
+import { numberedPages, pageSize } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
+import { Figures } from './table.tsx'
+import { formatCount, formatPercent, statusWords } from './value-text.tsx'
 
-/** A course: for those who work for the academy its learners, for a learner their own progress. */
+/** A course: its learners for staff, their own progress for learners. */
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   async show(signedIn) {
     const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
     const content = isRole(signedIn, ...analytics.learners.roles) ? courseLearners : ownProgress
-    return framed(
+    return framePage(
       signedIn,
       { title: course.title, section: '/dashboard' },
       <>
@@ -59,4 +72,236 @@ async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; co
       ) : null}
     </>
   )
+}
+
+/** The heading of all pages about a course: its name and tabs. */
+export async function courseHeading({
+  signedIn,
+  course,
+  shown,
+}: {
+  signedIn: SignedInRequest
+  course: Course
+  shown: 'Learners' | 'Grades'
+}) {
+  const place = `${signedIn.base}/dashboard/courses/${encodeURIComponent(course.id)}`
+  const hasParts = isRole(signedIn, ...analytics.learners.roles)
+  return (
+    <>
+      <p class="back">
+        <a href={`${signedIn.base}/dashboard`}>Overview</a>
+      </p>
+      <h1>{course.title}</h1>
+      <p class="note">
+        {course.difficulty} · {course.status}
+        {course.externalId === null ? null : (
+          <>
+            {' · '}
+            <code>{course.externalId}</code>
+          </>
+        )}
+      </p>
+      {hasParts && (shown === 'Grades' || (await hasGrades(signedIn.database, course.id))) ? (
+        <PageTabs
+          label="Course"
+          shown={shown}
+          tabs={[
+            [place, 'Learners'],
+            [`${place}/grades`, 'Grades'],
+          ]}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** The learners of a course, for staff: those who need attention, figures, and the table. */
+async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+  const { database } = signedIn
+  const { now } = signedIn.request
+  const query = learnerQueryOf(signedIn)
+  const standing = await standingOfCourse(database, course.id, now)
+  if (standing.enrollments === 0) {
+    return (
+      <section class="card" aria-labelledby="learners">
+        <h2 id="learners">Learners</h2>
+        <p>No learners enrolled yet.</p>
+        {isRole(signedIn, ...courses.update.roles) ? await nextSteps(signedIn, course) : null}
+      </section>
+    )
+  }
+  const here = signedIn.base + signedIn.request.path
+  const isGraded = standing.averageGradePercent !== null
+  const from = (query.page - 1) * pageSize
+  const { rows, total, isPart } = await pageOfLearners(database, filterOf(course.id, query), now, {
+    size: pageSize,
+    from,
+    learners: standing.enrollments,
+  })
+  return (
+    <>
+      <CourseAttention standing={standing} here={here} />
+      <Figures
+        figures={[
+          ['Learners', formatCount(standing.enrollments)],
+          ['Average completion', formatPercent(standing.averageCompletionPercentage)],
+          ['Median completion', formatPercent(standing.medianCompletionPercentage)],
+          ...(isGraded ? [['Average grade', formatPercent(standing.averageGradePercent)] as const] : []),
+        ]}
+      />
+      <CompletionChart standing={standing} />
+      <section class="card" aria-labelledby="learners">
+        <h2 id="learners">Learners</h2>
+        <Filters {...{ here, standing, query, isGraded }} />
+        <LearnerSearch here={here} query={query} />
+        {isPart ? <PartNote /> : null}
+        {rows.length === 0 ? (
+          <p>{total === 0 ? 'No learners match.' : 'No learners on this page.'}</p>
+        ) : (
+          <LearnerTable base={signedIn.base} {...{ here, query, isGraded, rows }} />
+        )}
+        {total === 0 ? null : (
+          <div class="below">
+            {numberedPages(query.page, total, (page) => `${here}${searchOf({ ...query, page })}#learners`)}
+            <a class="button" href={`${here}/learners.csv${searchOf({ ...query, page: 1 })}`}>
+              Download CSV
+            </a>
+          </div>
+        )}
+      </section>
+    </>
+  )
+}
+
+/** Links that filter the learners by status or attention, each with its count. */
+function Filters({
+  here,
+  standing,
+  query,
+  isGraded,
+}: {
+  here: string
+  standing: Standing
+  query: LearnerQuery
+  isGraded: boolean
+}) {
+  const byStatus = {
+    not_started: standing.notStarted,
+    in_progress: standing.inProgress,
+    completed: standing.completed,
+  }
+  const choices = [
+    { word: 'All', count: standing.enrollments, only: {}, apart: false },
+    ...progressStatuses.map((status) => ({
+      word: statusWords[status],
+      count: byStatus[status],
+      only: { status },
+      apart: false,
+    })),
+    ...attentionKinds
+      .filter((kind) => kind !== 'not_passed' || isGraded)
+      .map((attention, index) => ({
+        apart: index === 0,
+        word: attentionWords[attention],
+        count: standing.attention[attention],
+        only: { attention },
+      })),
+  ]
+  const { q, sort } = query
+  const chosen = searchOf({ ...query, page: 1 })
+  return (
+    <nav class="filter" aria-label="Learners by status">
+      <ul>
+        {choices.map(({ word, count, only, apart }) => {
+          const search = searchOf({ ...only, q, sort })
+          return (
+            <li class={apart ? 'apart' : undefined}>
+              <a href={`${here}${search}#learners`} aria-current={search === chosen ? 'true' : undefined}>
+                {word} {q ? null : <span>{formatCount(count)}</span>}
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}
+
+/** The next steps for a course without learners, each with its command. */
+async function nextSteps(signedIn: SignedInRequest, course: Course) {
+  const { id, status } = course
+  const { data } = await ask(signedIn, lessonRoutes, lessons.list, {
+    params: { courseId: id },
+    query: { limit: '1' },
+  })
+  const steps = [
+    data.length === 0 && ['Add a lesson', `learnctl lessons create --course ${id} --title "First lesson"`],
+    status !== 'published' && [
+      status === 'archived' ? 'Publish it again' : 'Publish the course',
+      `learnctl courses publish ${id}`,
+    ],
+    ['Enrol learners', `learnctl enrollments create --course ${id} --user email:ada@example.org`],
+  ].filter((step) => step !== false)
+  return (
+    <>
+      <h3>What to do next</h3>
+      <Commands steps={steps} />
+    </>
+  )
+}
+
+/** Steps, each with a command to copy. */
+export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
+  return (
+    <ol class="steps">
+      {steps.map(([what, command]) => (
+        <li>
+          {what}
+          <code class="code">{command}</code>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/**
+ * The learners of a course as a CSV file, with the filter and order of its page. For a course that is too large to sort,
+ * all learners that match, unsorted.
+ */
+export const courseFile = fileAt('learners', async (signedIn, { id }) => {
+  const { database, request } = signedIn
+  const filter = filterOf(id, learnerQueryOf(signedIn))
+  const learners = (await standingsOf(database, [id])).get(id)?.enrollments ?? 0
+  return learnerRows(everyLearner(database.dialect, filter, request.now, { learners }))
+})
+
+/** All grades of a course as a CSV file. */
+export const gradeFile = fileAt('grades', async (_, { id }) => gradesOfCourse(id))
+
+/** Returns the page of a CSV file about a course, named after its content and the course. */
+function fileAt(
+  what: string,
+  rowsOf: (signedIn: SignedInRequest, course: Course) => Promise<FileRows>,
+): DashboardPage {
+  return {
+    path: `/dashboard/courses/:courseId/${what}.csv`,
+    isLong: () => true,
+    async show(signedIn) {
+      requireRight(signedIn.principal, analytics.learners)
+      const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
+      const rows = await rowsOf(signedIn, course)
+      // Files downloaded from a page are opened in spreadsheets.
+      const file = { name: `${what}_${slugOf(course)}`, bom: true, raw: false }
+      const { headers, chunks } = csvFile(signedIn.database, rows, file)
+      return { status: 200, headers: { ...headers, ...signedIn.visitor.headers }, body: chunks }
+    },
+  }
+}
+
+function slugOf({ id, title }: Course): string {
+  const slug = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+  return slug.slice(0, 60) || id
 }

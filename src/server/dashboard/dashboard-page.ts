@@ -5,20 +5,19 @@ import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
-import { noteIn } from './form-note.ts'
-import { refused } from './frame.tsx'
+import { noteOf, showRefusal } from './frame.tsx'
 import { type SignedInRequest, signedInRequestOf } from './signed-in-request.ts'
 
-/** A page of the dashboard: what it shows, and what its forms do. */
+/** A page of the dashboard and the handlers of its forms. */
 export interface DashboardPage {
   readonly path: `/dashboard${string}`
-  /** Reads only: it sees one snapshot. */
+  /** Reads from one snapshot. */
   readonly show: (signedIn: SignedInRequest) => Reply | Promise<Reply>
-  /** True where what it shows may go through the whole academy; never unless told otherwise. */
+  /** True if `show` may read the whole academy; default: false. */
   readonly isLong?: (signedIn: SignedInRequest) => boolean
-  /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
+  /** Handles a form of the page, after its CSRF token was checked. */
   readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
-  /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429, 404 of what it names). */
+  /** Shows the page again with the submitted form and its fault (409, 422, 429, or 404 of a record that it names). */
   readonly again?: (
     signedIn: SignedInRequest,
     fault: ProblemError,
@@ -29,7 +28,7 @@ export interface DashboardPage {
 const why = 'Sign in with your academy account to open the dashboard.'
 const signedOut = 'You are signed out. Sign in to continue; your change was not saved.'
 
-/** GET and POST of a page. Whoever is not signed in is asked to, and comes back to it. */
+/** Returns GET and POST of a page. A visitor who is not signed in signs in on it first. */
 export function endpointsOf(page: DashboardPage): Endpoint[] {
   const { path, show, isLong } = page
   return [
@@ -37,10 +36,10 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
       method: 'GET',
       path,
       handle(visit, visitor) {
-        if (!visitor.user) return signInPage(visitor, { why: noteIn(visit.query) ?? why })
+        if (!visitor.user) return signInPage(visitor, { why: noteOf(visit.query) ?? why })
         const signedIn = signedInRequestOf(visit, visitor, visitor.user)
         const { database, longReads } = visit.academy
-        return held(signedIn, () =>
+        return withRefusals(signedIn, () =>
           longReads && isLong?.(signedIn)
             ? longReads.answer(visit.request, signedIn.user.id)
             : database.read(async (view) => show(within(signedIn, view))),
@@ -60,13 +59,13 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
         }
         if (asksToSignIn) return seeOther(hereOf(visit))
         const signedIn = signedInRequestOf(visit, visitor, visitor.user)
-        return held(signedIn, () => acted(page, signedIn, form))
+        return withRefusals(signedIn, () => submitForm(page, signedIn, form))
       },
     }),
   ]
 }
 
-/** What ends the session of a browser. */
+/** Ends the session of a browser. */
 export const signOut = pageEndpoint({
   method: 'POST',
   path: '/dashboard/sign-out',
@@ -79,7 +78,7 @@ export const signOut = pageEndpoint({
   },
 })
 
-/** What answers below the dashboard where there is no page; a slash too many leads to the page without it. */
+/** Answers paths without a page: 404, or a redirect if only a trailing slash is too many. */
 export const noPage = pageEndpoint({
   method: 'GET',
   path: '/dashboard/*',
@@ -89,18 +88,18 @@ export const noPage = pageEndpoint({
     if (trimmed !== request.path) return seeOther(base + trimmed)
     const fault = new ProblemError('not_found', `Page ${request.path} not found.`)
     if (!visitor.user) throw fault
-    return refused(signedInRequestOf(visit, visitor, visitor.user), fault)
+    return showRefusal(signedInRequestOf(visit, visitor, visitor.user), fault)
   },
 })
 
-/** Counted from the end: a pattern that looks for the end from each slash on takes the square of their number. */
+/** Without a regular expression: `/\/+$/` takes quadratic time for many slashes. */
 function withoutFinalSlashes(path: string): string {
   let end = path.length
   while (path[end - 1] === '/') end -= 1
   return path.slice(0, end)
 }
 
-async function acted(
+async function submitForm(
   { act, again }: DashboardPage,
   signedIn: SignedInRequest,
   form: URLSearchParams,
@@ -114,17 +113,17 @@ async function acted(
   }
 }
 
-/** True for what is wrong with what was filled in, also where it names what there is not. */
+/** True if the problem is with the submitted values. */
 function isOfForm({ status, errors }: ProblemError): boolean {
   return [409, 422, 429].includes(status) || (status === 404 && errors !== undefined)
 }
 
-/** A refusal keeps the navigation; what nobody foresaw does without. */
-async function held(signedIn: SignedInRequest, work: () => Reply | Promise<Reply>): Promise<Reply> {
+/** Shows a refusal below the navigation. Unexpected errors are rethrown, for a page without it. */
+async function withRefusals(signedIn: SignedInRequest, work: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ProblemError) return refused(signedIn, error)
+    if (error instanceof ProblemError) return showRefusal(signedIn, error)
     throw error
   }
 }

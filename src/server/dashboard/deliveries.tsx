@@ -1,27 +1,25 @@
 import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deliveries.ts'
+import type { LmsKind } from '../../contract/integration-choices.ts'
 import { lmsKinds } from '../../contract/integration-choices.ts'
+import type { IgnoredReason } from '../../webhooks/event.ts'
+import { kinds } from '../../webhooks/kinds.ts'
 import { seeOther } from '../pages/page.tsx'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
-import { startOf } from './audit-filter.tsx'
-import { Course, eventName, Learner } from './delivery-names.tsx'
-import { DeliveryState } from './delivery-state.tsx'
 import { Form } from './form.tsx'
 import { addressOf } from './frame.tsx'
-import { kindName } from './integration-words.ts'
-import { listPage } from './list.tsx'
-import { noneText, pageAsked } from './paging.tsx'
+import { listPage, StatusFilter, startOfDay } from './list.tsx'
+import { noneText, pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { StatusFilter } from './status-filter.tsx'
-import { Minute } from './value-text.tsx'
+import { lineOf, Minute } from './value-text.tsx'
 
 const path = '/dashboard/deliveries'
 
-/** What other systems have sent, for admins: what became of each, and the way to process again what found no course or learner. */
+/** Deliveries of other systems, for admins: the state of each, and a form that replays the unmatched ones. */
 export const deliveriesPage = listPage<Delivery>({
   path,
   section: '/dashboard/integrations',
   title: 'Deliveries',
-  part: 'Deliveries',
+  tab: 'Deliveries',
   intro: 'What other systems have sent. A delivery whose course or learner is not known waits for a mapping.',
   list: {
     id: 'deliveries',
@@ -55,7 +53,7 @@ export const deliveriesPage = listPage<Delivery>({
   read(signedIn) {
     const { kind, status, from } = filterOf(signedIn)
     return ask(signedIn, deliveryRoutes, deliveries.list, {
-      query: { ...pageAsked(signedIn), lms_kind: kind, status, received_since: startOf(from) },
+      query: { ...pageQueryOf(signedIn), lms_kind: kind, status, received_since: startOfDay(from) },
     })
   },
 
@@ -102,26 +100,22 @@ export const deliveriesPage = listPage<Delivery>({
   },
 })
 
-/** What the address narrows the list down to. */
 function filterOf({ query }: SignedInRequest) {
   const [kind, status, from] = ['kind', 'status', 'from'].map((name) => query.get(name) || undefined)
   return { kind, status, from }
 }
 
-/** The address of the list with these filters. */
 function hereWith({ base }: SignedInRequest, filters: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(filters).filter((one): one is [string, string] => one[1] !== undefined)
   return base + path + (given.length === 0 ? '' : `?${new URLSearchParams(given)}`)
 }
 
-/** True where a delivery waits for a mapping or an enrolment. */
 async function hasUnmatched(signedIn: SignedInRequest): Promise<boolean> {
   const query = { status: 'unmatched', limit: '1' }
   const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, { query })
   return data.length > 0
 }
 
-/** What is said before the first delivery. */
 function NoneYet({ base }: { base: string }) {
   return (
     <>
@@ -172,5 +166,106 @@ function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {
         </button>
       </div>
     </Form>
+  )
+}
+
+/** Returns the name of a system; the kind itself if it is no longer known. */
+export function kindName(kind: string): string {
+  return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].title : kind
+}
+
+/** Words for reasons whose code does not say enough. */
+const reasonWords: Readonly<Record<IgnoredReason, string>> & Readonly<Record<string, string>> = {
+  event_type: 'Not a grade or progress event',
+  context: 'Not about a course',
+  anonymous: 'Names no learner',
+  no_score: 'Has no score',
+  no_maximum: 'Maximum score not known',
+  no_requirements: 'Course has no completion requirements',
+  score_out_of_range: 'Score out of range',
+  stale_grade: 'A newer grade is recorded',
+  stale_progress: 'Newer progress is recorded',
+  in_future: 'Its time is in the future',
+  user_inactive: 'Learner is not active',
+  not_configured: 'System not connected',
+}
+
+/** The status of a delivery and its reason. */
+export function DeliveryState({ delivery }: { delivery: Delivery }) {
+  const why = reasonOf(delivery)
+  return (
+    <>
+      <span class={`state ${delivery.status}`}>{delivery.status}</span>
+      {why === null ? null : <small>{lineOf(why, 80)}</small>}
+    </>
+  )
+}
+
+function reasonOf({ reason, missing }: Delivery): string | null {
+  if (missing.includes('enrollment')) return 'Not enrolled'
+  if (missing.length > 0 && reason !== 'user_inactive') return `Not found: ${missing.join(', ')}`
+  if (reason === null) return null
+  return Object.hasOwn(reasonWords, reason)
+    ? (reasonWords[reason] ?? reason)
+    : `${reason[0]?.toUpperCase()}${reason.slice(1).replaceAll('_', ' ')}`
+}
+
+/** Returns the event name of a delivery; a malformed delivery may have none. */
+export function eventName({ event }: Delivery, maxLength: number): string {
+  return event === '' ? 'Unknown event' : lineOf(event, maxLength)
+}
+
+/** The learner of a delivery, linked; `otherwise` or a dash if there is no match. */
+export function Learner({ base, delivery: { learnerId, userEmail }, otherwise }: Named) {
+  return <Linked {...{ base, otherwise }} place="learners" id={learnerId} name={userEmail} />
+}
+
+/** The course of a delivery, linked; `otherwise` or a dash if there is no match. */
+export function Course({ base, delivery: { courseId, courseTitle }, otherwise }: Named) {
+  return <Linked {...{ base, otherwise }} place="courses" id={courseId} name={courseTitle} />
+}
+
+interface Named {
+  readonly base: string
+  readonly delivery: Delivery
+  /** Its id in the other system. */
+  readonly otherwise?: string | undefined
+}
+
+function Linked({
+  base,
+  place,
+  id,
+  name,
+  otherwise,
+}: Omit<Named, 'delivery'> & {
+  readonly place: string
+  readonly id: string | null
+  readonly name: string | null
+}) {
+  if (id !== null) {
+    return <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{lineOf(name ?? id, 255)}</a>
+  }
+  return otherwise === undefined ? <span class="none">–</span> : <code>{lineOf(otherwise, 120)}</code>
+}
+
+/** Returns the last delivery of a system; undefined before the first one. */
+export async function lastDelivery(signedIn: SignedInRequest, kind: LmsKind): Promise<Delivery | undefined> {
+  const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, {
+    query: { lms_kind: kind, limit: '1' },
+  })
+  return data[0]
+}
+
+/** The time of a delivery, linked to it, and its state. */
+export function LastDelivery({ base, delivery }: { base: string; delivery: Delivery | undefined }) {
+  if (!delivery) return <span class="none">–</span>
+  return (
+    <>
+      <a href={`${base}/dashboard/deliveries/${encodeURIComponent(delivery.id)}`}>
+        <Minute time={delivery.receivedAt} />
+      </a>{' '}
+      <DeliveryState delivery={delivery} />
+    </>
   )
 }

@@ -7,26 +7,23 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
 import { unmatchedKeys } from '../webhooks/inbox/unmatched-keys.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Course, eventName, Learner } from './delivery-names.tsx'
-import { DeliveryState } from './delivery-state.tsx'
-import { Document } from './document.tsx'
-import { Facts } from './facts.tsx'
+import { Course, DeliveryState, eventName, kindName, Learner } from './deliveries.tsx'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
-import { kindName } from './integration-words.ts'
+import { addressOf, framePage } from './frame.tsx'
 import { referenceOf } from './mappings.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { Minute, shown } from './value-text.tsx'
+import { Facts } from './table.tsx'
+import { Document, lineOf, Minute } from './value-text.tsx'
 
 type Keys = ReturnType<typeof unmatchedKeys>
 
 const labels = { course: 'Course here', user: 'Learner here' }
 
-/** One delivery: what became of it and why, its payload, and the form that maps what it names and processes it again. */
+/** One delivery: its state, its payload, and the form that maps its course and learner and replays it. */
 export const deliveryPage: DashboardPage = {
   path: '/dashboard/deliveries/:deliveryId',
-  show: (signedIn) => deliveryShown(signedIn),
-  again: deliveryShown,
+  show: (signedIn) => showDelivery(signedIn),
+  again: showDelivery,
 
   async act(signedIn, form) {
     const { params } = signedIn
@@ -35,7 +32,8 @@ export const deliveryPage: DashboardPage = {
       const keys = await keysOf(inside, delivery)
       for (const noun of ['course', 'user'] as const) {
         const [key, reference] = [keys[noun], (form.get(noun) ?? '').trim()]
-        if (key !== undefined && reference !== '') await mapped(inside, delivery, { noun, key, reference })
+        if (key !== undefined && reference !== '')
+          await saveMapping(inside, delivery, { noun, key, reference })
       }
       return ask(inside, deliveryRoutes, deliveries.replay, { params })
     })
@@ -45,8 +43,8 @@ export const deliveryPage: DashboardPage = {
   },
 }
 
-/** Keeps what a key is here; a fault is one of the field in which it was named. */
-async function mapped(
+/** Saves a mapping; faults point to the form's field. */
+async function saveMapping(
   signedIn: SignedInRequest,
   { lmsKind }: DeliveryDetails,
   { noun, key, reference }: { noun: 'course' | 'user'; key: string; reference: string },
@@ -63,7 +61,7 @@ async function mapped(
   }
 }
 
-/** What the other system calls the course and learner of a delivery; nothing where it is not connected any more. */
+/** Returns the other system's keys of the course and learner; none if it is no longer connected. */
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
   try {
     const settings = await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
@@ -74,7 +72,7 @@ async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDeta
   }
 }
 
-async function deliveryShown(
+async function showDelivery(
   signedIn: SignedInRequest,
   fault?: ProblemError,
   form = new URLSearchParams(),
@@ -82,7 +80,7 @@ async function deliveryShown(
   const { base, params } = signedIn
   const delivery = await ask(signedIn, deliveryRoutes, deliveries.get, { params })
   const keys = await keysOf(signedIn, delivery)
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? 'Error: delivery' : 'Delivery', section: '/dashboard/integrations', fault },
     <>
@@ -112,7 +110,7 @@ function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; ke
   const { lmsKind, detail, itemId, gradeId, replays } = delivery
   const facts = [
     ['State', <DeliveryState delivery={delivery} />],
-    ...(detail === null ? [] : [['Why', shown(detail, 500)] as const]),
+    ...(detail === null ? [] : [['Why', lineOf(detail, 500)] as const]),
     [
       'System',
       <a href={`${base}/dashboard/integrations/${encodeURIComponent(lmsKind)}`}>{kindName(lmsKind)}</a>,
@@ -125,11 +123,11 @@ function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; ke
           [
             'Grade',
             <a href={`${base}/dashboard/grades/${encodeURIComponent(gradeId)}`}>
-              {`Item ${shown(itemId ?? gradeId, 120)}`}
+              {`Item ${lineOf(itemId ?? gradeId, 120)}`}
             </a>,
           ] as const,
         ]),
-    ...(gradeId !== null || itemId === null ? [] : [['Item', <code>{shown(itemId, 120)}</code>] as const]),
+    ...(gradeId !== null || itemId === null ? [] : [['Item', <code>{lineOf(itemId, 120)}</code>] as const]),
     ['Received', <Minute time={delivery.receivedAt} />],
     ['Processed', <Minute time={delivery.processedAt} />],
     ...(replays === 0 ? [] : [['Replays', String(replays)] as const]),
@@ -175,7 +173,7 @@ function ReplayForm({
         <Field
           name={noun}
           label={labels[noun]}
-          hint={`${kindName(lmsKind)} has it as ${shown(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`}
+          hint={`${kindName(lmsKind)} has it as ${lineOf(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`}
           fault={fault}
           value={form.get(noun) ?? ''}
           maxlength={300}

@@ -6,28 +6,31 @@ import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem/problem-error.ts'
 import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
-import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { EndpointForm, endpointInputOf, filledInWith } from './endpoint-form.tsx'
-import { secretPage } from './endpoint-secret.tsx'
-import { EndpointState, EventNames } from './endpoint-state.tsx'
-import { Facts } from './facts.tsx'
-import { doneOnce, Faults, Form } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
-import { type List, ListCard } from './list.tsx'
-import { messageColumns } from './messages.tsx'
-import { noneText, pageAsked } from './paging.tsx'
+import {
+  EndpointForm,
+  EndpointState,
+  EventNames,
+  endpointInputOf,
+  filledInWith,
+  secretPage,
+} from './endpoints.tsx'
+import { askToConfirm, Faults, Form, submitOnce } from './form.tsx'
+import { addressOf, framePage } from './frame.tsx'
+import { type List, ListCard, StatusFilter } from './list.tsx'
+import { messageColumns, messageStatuses } from './messages.tsx'
+import { noneText, pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { messageStatuses, StatusFilter } from './status-filter.tsx'
-import { Day, Minute, shown } from './value-text.tsx'
+import { Facts } from './table.tsx'
+import { Day, lineOf, Minute } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** One endpoint: what it gets, the messages on their way to it, and what can be done with it. */
+/** One endpoint: its settings, its messages, and its actions. */
 export const endpointPage: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId',
-  show: (signedIn) => onePage(signedIn),
-  again: onePage,
+  show: (signedIn) => showEndpoint(signedIn),
+  again: showEndpoint,
 
   async act(signedIn, form) {
     const { params } = signedIn
@@ -47,38 +50,38 @@ export const endpointPage: DashboardPage = {
           return 'endpoint_updated'
       }
     })
-    return seeOther(addressOf(signedIn, placeOf(signedIn), note))
+    return seeOther(addressOf(signedIn, pathOf(signedIn), note))
   },
 }
 
-/** Asks whether the secret of an endpoint is to be replaced, and shows the new one. */
+/** Confirms and rotates the secret of an endpoint, and shows the new one. */
 export const endpointRotation: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId/rotate',
 
   async show(signedIn) {
     requireRight(signedIn.principal, endpoints.rotate)
     const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
-    return confirmation(
+    return askToConfirm(
       signedIn,
       {
         title: 'Rotate the signing secret?',
         section,
         button: 'Rotate secret',
-        cancel: placeOf(signedIn),
+        cancel: pathOf(signedIn),
         once: true,
       },
       <p>
-        Messages to <strong>{shown(url, 200)}</strong> are signed with both secrets for 24 hours, then with
+        Messages to <strong>{lineOf(url, 200)}</strong> are signed with both secrets for 24 hours, then with
         the new one alone.
       </p>,
     )
   },
 
   act: (signedIn, form) =>
-    doneOnce(
+    submitOnce(
       signedIn,
       form,
-      addressOf(signedIn, placeOf(signedIn), 'endpoint_rotated_before'),
+      addressOf(signedIn, pathOf(signedIn), 'endpoint_rotated_before'),
       async (inside) =>
         secretPage(
           inside,
@@ -88,18 +91,18 @@ export const endpointRotation: DashboardPage = {
     ),
 }
 
-/** Asks whether an endpoint is to be deleted, and deletes it. */
+/** Confirms and deletes an endpoint. */
 export const endpointDeletion: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId/delete',
 
   async show(signedIn) {
     requireRight(signedIn.principal, endpoints.delete)
     const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
-    return confirmation(
+    return askToConfirm(
       signedIn,
-      { title: 'Delete this endpoint?', section, button: 'Delete endpoint', cancel: placeOf(signedIn) },
+      { title: 'Delete this endpoint?', section, button: 'Delete endpoint', cancel: pathOf(signedIn) },
       <p>
-        No more events are sent to <strong>{shown(url, 200)}</strong>, and its messages are deleted. This
+        No more events are sent to <strong>{lineOf(url, 200)}</strong>, and its messages are deleted. This
         cannot be undone.
       </p>,
     )
@@ -113,7 +116,7 @@ export const endpointDeletion: DashboardPage = {
   },
 }
 
-function placeOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` {
+function pathOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` {
   return `${list}/${encodeURIComponent(params['endpointId'] ?? '')}`
 }
 
@@ -124,7 +127,7 @@ const messageList: List<Message> = {
   columns: messageColumns,
 }
 
-async function onePage(
+async function showEndpoint(
   signedIn: SignedInRequest,
   fault?: ProblemError,
   form?: URLSearchParams,
@@ -133,17 +136,17 @@ async function onePage(
   const endpoint = await ask(signedIn, endpointRoutes, endpoints.get, { params })
   const status = query.get('status') ?? undefined
   const sent = await ask(signedIn, messageRoutes, messages.list, {
-    query: { ...pageAsked(signedIn), endpoint_id: endpoint.id, status },
+    query: { ...pageQueryOf(signedIn), endpoint_id: endpoint.id, status },
   })
   const isEdited = form?.get('action') === 'save'
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? 'Error: webhook endpoint' : 'Webhook endpoint', section, fault },
     <>
       <p class="back">
         <a href={`${base}${list}`}>Webhook endpoints</a>
       </p>
-      <h1>{shown(endpoint.url, 200)}</h1>
+      <h1>{lineOf(endpoint.url, 200)}</h1>
       {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
       <Details endpoint={endpoint} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
@@ -154,7 +157,7 @@ async function onePage(
         above={
           <StatusFilter
             label="Messages by status"
-            here={`${base}${placeOf(signedIn)}`}
+            here={`${base}${pathOf(signedIn)}`}
             choices={messageStatuses}
             chosen={status}
             anchor="messages"
@@ -185,7 +188,7 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
     ['State', <EndpointState endpoint={endpoint} />],
     ...(pausedUntil === null ? [] : [['Paused until', <Minute time={pausedUntil} />] as const]),
     ['Events', <EventNames events={events} />],
-    ...(description === '' ? [] : [['Description', shown(description)] as const]),
+    ...(description === '' ? [] : [['Description', lineOf(description)] as const]),
     ...(previousSecretUntil === null
       ? []
       : [['Previous secret valid until', <Minute time={previousSecretUntil} />] as const]),
@@ -202,7 +205,7 @@ function Details({ endpoint }: { endpoint: Endpoint }) {
 }
 
 function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: Endpoint }) {
-  const here = addressOf(signedIn, placeOf(signedIn))
+  const here = addressOf(signedIn, pathOf(signedIn))
   const isActive = endpoint.status === 'active'
   return (
     <Form signedIn={signedIn} label="What to do with the endpoint">

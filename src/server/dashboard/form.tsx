@@ -3,16 +3,17 @@ import { runOnce } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
+import { addressOf, framePage, type Section } from './frame.tsx'
 import { type SignedInRequest, writeFor } from './signed-in-request.ts'
 
-/** A form as somebody filled it in, or as it is before anybody has, and what was wrong with it. */
+/** A form with its values, and the fault of its last submission. */
 export interface FilledIn {
   readonly signedIn: SignedInRequest
   readonly form: URLSearchParams
   readonly fault: ProblemError | undefined
 }
 
-/** A form of the dashboard: it goes back to the page that it stands on. */
+/** A form that is posted to the page it is on. */
 export function Form({
   signedIn,
   label,
@@ -30,16 +31,13 @@ export function Form({
   )
 }
 
-/** What marks a form as one of its own, so that sending it again does nothing again. */
+/** The idempotency key of a form, for `submitOnce`. */
 export function OnceField({ signedIn }: { signedIn: SignedInRequest }) {
   return <input type="hidden" name="once" value={signedIn.academy.newId('req')} />
 }
 
-/**
- * Does what a form asks for in one transaction. When the same form comes again, as it does when its answer is loaded
- * anew, it leads to `again` instead.
- */
-export function doneOnce(
+/** Handles a form in one transaction. A repeated form, such as by a reload of its response, redirects to `again`. */
+export function submitOnce(
   signedIn: SignedInRequest,
   form: URLSearchParams,
   again: string,
@@ -62,13 +60,13 @@ export function doneOnce(
   )
 }
 
-/** What was wrong with a form, each fault with the label of its field and a link to it. */
+/** The faults of a form, each with the label of its field and a link to it. */
 export function Faults({
   fault,
   labels,
 }: {
   fault: ProblemError | undefined
-  /** The fields by name; a field's id is its name. */
+  /** Labels by field name, which is also the field's id. */
   labels: Readonly<Record<string, string>>
 }) {
   if (!fault) return null
@@ -93,7 +91,7 @@ export function Faults({
   )
 }
 
-/** How a field of a form differs from a plain input: what else is given goes to the input. */
+/** Properties of a field; others are passed to the input. */
 type FieldProps = JSX.IntrinsicElements['input'] & {
   readonly name: string
   readonly label: string
@@ -101,7 +99,7 @@ type FieldProps = JSX.IntrinsicElements['input'] & {
   readonly fault: ProblemError | undefined
 }
 
-/** An input with its label, and a hint where there is one. */
+/** An input with its label and hint. */
 export function Field({ name, label, hint, fault, ...others }: FieldProps) {
   const hintId = hint && `${name}-hint`
   return (
@@ -123,7 +121,48 @@ export function Field({ name, label, hint, fault, ...others }: FieldProps) {
   )
 }
 
-/** True where a fault is about this field: for `aria-invalid`. */
+/** True if a fault is about this field; for `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
   return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined
+}
+
+/** A page that asks for confirmation before something is deleted or revoked; works without scripts. */
+export function askToConfirm(
+  signedIn: SignedInRequest,
+  {
+    title,
+    section,
+    button,
+    cancel = section,
+    once = false,
+  }: {
+    title: string
+    section: Section
+    button: string
+    /** Page to return to; default: the section's. */
+    cancel?: `/dashboard${string}`
+    /** True if the action is not idempotent. */
+    once?: boolean
+  },
+  question: Child,
+): Reply {
+  return framePage(
+    signedIn,
+    { title, section },
+    <div class="card short">
+      <h1>{title}</h1>
+      {question}
+      <Form signedIn={signedIn} label={title}>
+        {once ? <OnceField signedIn={signedIn} /> : null}
+        <div class="actions">
+          <button type="submit" class="danger">
+            {button}
+          </button>
+          <a class="button" href={addressOf(signedIn, cancel)}>
+            Cancel
+          </a>
+        </div>
+      </Form>
+    </div>,
+  )
 }

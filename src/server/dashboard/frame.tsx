@@ -9,10 +9,9 @@ import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem/problem-error.ts'
 import { Hatching } from './completion-chart.tsx'
-import { type NoteName, noteIn } from './form-note.ts'
 import type { SignedInRequest } from './signed-in-request.ts'
 
-/** The parts of the dashboard, and the words of its navigation. */
+/** Sections of the dashboard with their names in the navigation. */
 const sections = {
   '/dashboard': 'Overview',
   '/dashboard/integrations': 'Integrations',
@@ -22,29 +21,28 @@ const sections = {
   '/dashboard/account': 'Account',
 } as const
 
-/** A part of the dashboard, by the path of its first page. */
+/** A section, by the path of its first page. */
 export type Section = keyof typeof sections
 
-/** Who finds a part in the navigation, where not everybody does. */
+/** Roles that see a section in the navigation; all if absent. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/apps': apps.list.roles,
   '/dashboard/integrations': integrations.list.roles,
   '/dashboard/audit': audit.list.roles,
 }
 
-/** How a page of the dashboard differs from others. */
-export interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
-  /** Which part it belongs to; none for a refusal. */
+interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
+  /** Absent for a refusal. */
   readonly section?: Section
 }
 
-/** A page of the dashboard: its content below the navigation. */
-export function framed(
+/** Returns a page with its content below the navigation. */
+export function framePage(
   signedIn: SignedInRequest,
   { title, fault, section }: FrameOptions,
   content: Child,
 ): Reply {
-  const note = noteIn(signedIn.query)
+  const note = noteOf(signedIn.query)
   return page(
     {
       title,
@@ -64,10 +62,10 @@ export function framed(
   )
 }
 
-/** A refusal below the navigation. */
-export function refused(signedIn: SignedInRequest, fault: ProblemError): Reply {
+/** Returns a page with a refusal below the navigation. */
+export function showRefusal(signedIn: SignedInRequest, fault: ProblemError): Reply {
   const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
-  return framed(
+  return framePage(
     signedIn,
     { title, fault },
     <div class="card">
@@ -83,7 +81,7 @@ export function refused(signedIn: SignedInRequest, fault: ProblemError): Reply {
   )
 }
 
-/** The address of a page of the dashboard, with a note for it to show. */
+/** Returns the URL of a page, with a note for it to show. */
 export function addressOf({ base }: SignedInRequest, path: `/dashboard${string}`, note?: NoteName): string {
   return `${base}${path}${note ? `?done=${note}` : ''}`
 }
@@ -129,4 +127,68 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
       </header>
     </>
   )
+}
+
+/** Links between the pages about one record; the current one is marked. */
+export function PageTabs({
+  label,
+  shown,
+  tabs,
+}: {
+  label: string
+  shown: string
+  tabs: readonly (readonly [href: string, name: string])[]
+}) {
+  return (
+    <nav class="parts" aria-label={label}>
+      <ul>
+        {tabs.map(([href, name]) => (
+          <li>
+            <a href={href} aria-current={name === shown ? 'page' : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+/** Notes on the form that redirected to a page, by the value of `?done=`. */
+const notes = {
+  key_made_before:
+    'This form was already submitted; no second key was created. The key is in the list; its value is shown only once.',
+  key_revoked: 'API key revoked. Requests that use it are now showRefusal.',
+  app_made: 'Application registered.',
+  app_made_before:
+    'This form was already submitted; no second application was registered. If its secret is lost, delete the application and register it again.',
+  app_deleted: 'Application deleted. All access that users granted it is revoked.',
+  grant_revoked: 'Access revoked. The application can no longer act as you.',
+  session_ended: 'Session ended. That browser has to sign in again.',
+  integration_saved: 'Integration saved.',
+  secret_made_before:
+    'This form was already submitted; no second secret was generated. If the secret is lost, generate another one.',
+  items_saved: 'Graded items saved.',
+  integration_removed: 'Integration removed.',
+  mapping_saved: 'Mapping saved.',
+  mapping_deleted: 'Mapping deleted.',
+  delivery_replayed: 'Delivery processed again.',
+  deliveries_replayed: 'Unmatched deliveries processed again, up to 100 of them.',
+  endpoint_made_before:
+    'This form was already submitted; no second endpoint was created. If its secret is lost, rotate it.',
+  endpoint_updated: 'Endpoint updated.',
+  endpoint_deleted: 'Endpoint deleted. Nothing more is sent to it.',
+  endpoint_rotated_before: 'This form was already submitted. If the new secret is lost, rotate it once more.',
+  endpoint_tested: 'Test event queued. Its message is the first one below.',
+  message_resent: 'Message replayed: it is sent again.',
+  other_sessions_ended: 'All other sessions ended.',
+  password_changed: 'Password changed.',
+} as const
+
+type NoteName = keyof typeof notes
+
+/** Returns the note that a URL names. */
+export function noteOf(query: URLSearchParams): string | undefined {
+  const name = query.get('done') ?? ''
+  return Object.hasOwn(notes, name) ? notes[name as NoteName] : undefined
 }

@@ -1,51 +1,50 @@
+import type { Child } from 'hono/jsx'
 import { analytics } from '../../contract/analytics.ts'
 import { deliveries } from '../../contract/deliveries.ts'
-import { type Grade, type GradeStep, grades } from '../../contract/grades.ts'
+import { type Grade, type GradeStep, grades, wholeCourse } from '../../contract/grades.ts'
 import { gradeRoutes } from '../grades/grades.ts'
 import { isRole } from '../http/handler.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Facts } from './facts.tsx'
-import { framed } from './frame.tsx'
-import { itemName } from './grade-items.ts'
-import { type List, ListCard } from './list.tsx'
-import { pageAsked } from './paging.tsx'
-import { Score, scoreText } from './score.tsx'
+import { framePage } from './frame.tsx'
+import { type List, ListCard, type ListColumn, ListTable } from './list.tsx'
+import { nextPage, pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { Minute, percent, shown } from './value-text.tsx'
+import { Facts } from './table.tsx'
+import { Day, formatPercent, lineOf, Minute } from './value-text.tsx'
 
-/** One grade: whose it is, in what, where it came from, and each score before. A learner sees their own. */
+/** One grade: its learner, item and source, and its earlier scores. Learners see their own. */
 export const gradePage: DashboardPage = {
   path: '/dashboard/grades/:gradeId',
   async show(signedIn) {
     const { params } = signedIn
     const grade = await ask(signedIn, gradeRoutes, grades.get, { params })
-    const steps = await ask(signedIn, gradeRoutes, grades.history, { params, query: pageAsked(signedIn) })
+    const steps = await ask(signedIn, gradeRoutes, grades.history, { params, query: pageQueryOf(signedIn) })
     const isStaff = isRole(signedIn, ...analytics.learners.roles)
     const { learnerId, courseId, courseTitle, userEmail } = grade
     const course = `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
     const learner = `${signedIn.base}/dashboard/learners/${encodeURIComponent(learnerId)}/grades`
-    return framed(
+    return framePage(
       signedIn,
       { title: `Grade of ${userEmail}: ${itemName(grade)}`, section: '/dashboard' },
       <>
         <p class="back">
           {isStaff ? (
-            <a href={learner}>{`Grades of ${shown(userEmail, 254)}`}</a>
+            <a href={learner}>{`Grades of ${lineOf(userEmail, 254)}`}</a>
           ) : (
-            <a href={course}>{shown(courseTitle, 255)}</a>
+            <a href={course}>{lineOf(courseTitle, 255)}</a>
           )}
         </p>
-        <h1>{shown(grade.label, 255) || itemName(grade)}</h1>
+        <h1>{lineOf(grade.label, 255) || itemName(grade)}</h1>
         <section class="card" aria-labelledby="facts">
           <h2 id="facts">Grade</h2>
           <Facts
             facts={[
               ['Grade', <Score grade={grade} />],
-              ['Learner', isStaff ? <a href={learner}>{shown(userEmail, 254)}</a> : shown(userEmail, 254)],
-              ['Course', <a href={isStaff ? `${course}/grades` : course}>{shown(courseTitle, 255)}</a>],
-              ['Item ID', <code>{shown(grade.itemId, 255)}</code>],
+              ['Learner', isStaff ? <a href={learner}>{lineOf(userEmail, 254)}</a> : lineOf(userEmail, 254)],
+              ['Course', <a href={isStaff ? `${course}/grades` : course}>{lineOf(courseTitle, 255)}</a>],
+              ['Item ID', <code>{lineOf(grade.itemId, 255)}</code>],
               ['Source', <Source signedIn={signedIn} from={grade} source={grade.source} />],
-              ...(grade.weight === null ? [] : [['Weight', percent(grade.weight)] as const]),
+              ...(grade.weight === null ? [] : [['Weight', formatPercent(grade.weight)] as const]),
               ['Graded', <Minute time={grade.gradedAt} />],
               ['ID', <code>{grade.id}</code>],
             ]}
@@ -89,7 +88,7 @@ function StepScore({ step: { scoreGiven, scoreMaximum, published } }: { step: Gr
   )
 }
 
-/** Where a score came from, with the way to the delivery for those who may see it. */
+/** The source of a score, with a link to its delivery for roles that can read deliveries. */
 function Source({
   signedIn,
   from: { deliveryId },
@@ -102,7 +101,7 @@ function Source({
   const isSeen = deliveryId !== null && isRole(signedIn, ...deliveries.get.roles)
   return (
     <>
-      {shown(source, 254)}
+      {lineOf(source, 254)}
       {isSeen ? (
         <small>
           <a href={`${signedIn.base}/dashboard/deliveries/${encodeURIComponent(deliveryId)}`}>Delivery</a>
@@ -110,4 +109,92 @@ function Source({
       ) : null}
     </>
   )
+}
+
+/** The grades of one learner, latest first, in one course or in all. */
+export async function gradeList({
+  signedIn,
+  learnerId,
+  courseId,
+  caption,
+  none,
+}: {
+  signedIn: SignedInRequest
+  learnerId: string
+  courseId?: string
+  caption: string
+  /** Content in place of a table without rows. */
+  none: Child
+}) {
+  const listed = await ask(signedIn, gradeRoutes, grades.list, {
+    query: { ...pageQueryOf(signedIn), learner_id: learnerId, course_id: courseId, sort: '-gradedAt' },
+  })
+  const columns = courseId === undefined ? gradeColumns : gradeColumns.filter(({ name }) => name !== 'Course')
+  const isNothing = listed.data.length === 0 && nextPage(signedIn, listed.nextCursor) === null
+  return isNothing ? none : <ListTable list={{ caption, columns }} {...{ signedIn, listed, none }} />
+}
+
+const gradeColumns: readonly ListColumn<Grade>[] = [
+  { name: 'Item', cell: (grade, { base }) => <Item base={base} grade={grade} /> },
+  {
+    name: 'Course',
+    look: 'broad',
+    cell: ({ courseId, courseTitle }, { base }) => (
+      <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>{courseTitle}</a>
+    ),
+  },
+  { name: 'Grade', look: 'figures', cell: (grade) => <Score grade={grade} /> },
+  { name: 'Source', cell: ({ source }) => lineOf(source, 48) },
+  { name: 'Graded', cell: ({ gradedAt }) => <Day time={gradedAt} /> },
+]
+
+function Item({ base, grade }: { base: string; grade: Grade }) {
+  return (
+    <>
+      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{itemName(grade)}</a>
+      {grade.label === '' ? null : <small>{lineOf(grade.itemId, 48)}</small>}
+    </>
+  )
+}
+
+/** A grade in per cent, and the given score if it has another maximum. */
+export function Score({
+  grade,
+  base,
+}: {
+  grade: Grade | undefined
+  /** URL prefix of the dashboard; if given, the score links to its page. */
+  base?: string
+}) {
+  if (!grade) return <span class="none">–</span>
+  const { scoreGiven, scoreMaximum, published } = grade
+  const score = scoreGiven === null ? 'Cleared' : formatPercent(grade.percent)
+  const linked =
+    base === undefined ? (
+      score
+    ) : (
+      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{score}</a>
+    )
+  if (scoreGiven === null) return <span class="none">{linked}</span>
+  return (
+    <>
+      {linked}
+      {scoreMaximum === 100 ? null : (
+        <small>{`${scoreText(scoreGiven)} of ${scoreText(scoreMaximum)}`}</small>
+      )}
+      {published ? null : <small>Not published</small>}
+    </>
+  )
+}
+
+const decimal = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 4 })
+
+/** Formats a given score to four decimals. */
+function scoreText(value: number): string {
+  return decimal.format(value)
+}
+
+/** Returns the label of an item, else its id. */
+export function itemName({ label, itemId }: Pick<Grade, 'label' | 'itemId'>): string {
+  return lineOf(label || (itemId === wholeCourse ? 'Whole course' : itemId), 48)
 }

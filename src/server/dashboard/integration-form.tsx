@@ -1,8 +1,11 @@
 import type { Integration } from '../../contract/integration.ts'
-import { gradeToProgressChoices, type LmsKind } from '../../contract/integration-choices.ts'
+import {
+  type GradeToProgress,
+  gradeToProgressChoices,
+  type LmsKind,
+} from '../../contract/integration-choices.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx'
-import { progressWords } from './integration-words.ts'
 
 const labels = {
   baseUrl: 'Base URL',
@@ -17,14 +20,20 @@ const labels = {
   defaultGradeMaximum: 'Maximum score',
 }
 
-/** How long a replaced secret is accepted, in hours, in words. */
+const progressWords: Readonly<Record<GradeToProgress, string>> = {
+  none: 'A grade leaves progress as it is',
+  completed_on_pass: 'A passed course is completed (100%)',
+  percent: 'The grade of the course is the percentage completed',
+}
+
+/** Periods in hours for which a replaced secret is accepted. */
 const overlaps = [
   ['24', 'Accept the previous secret for 24 hours'],
   ['168', 'Accept it for 7 days'],
   ['0', 'Reject it at once'],
 ] as const
 
-/** The form of an integration. Its secrets can be written, and never read. */
+/** The form of an integration. Its secrets are write-only. */
 export function IntegrationForm({
   signedIn,
   form,
@@ -134,7 +143,7 @@ export function IntegrationForm({
   )
 }
 
-/** What the form asks for, as the API takes it: a merge patch in which an empty secret is none. */
+/** Returns the merge patch of a form. An empty secret field leaves the secret as it is. */
 export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Date): Record<string, unknown> {
   const given = (name: string) => (form.get(name) ?? '').trim() || null
   const [token, secret] = [form.get('accessToken') ?? '', form.get('webhookSecrets') ?? '']
@@ -160,13 +169,13 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
   }
 }
 
-/** Until when a secret that is replaced is accepted, as the API takes it; nothing for one that ends at once. */
+/** Returns when a replaced secret ends; an empty object if at once. */
 export function overlapOf(hours: number, now: Date): { readonly oldSecretEndsAt?: string } {
   if (!(hours > 0 && hours <= 168)) return {}
   return { oldSecretEndsAt: new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString() }
 }
 
-/** A form filled in with what an integration is, without its secrets. */
+/** Fills the form with an integration, without its secrets. */
 export function filledInWith(integration: Integration | undefined): URLSearchParams {
   if (!integration) return new URLSearchParams({ defaultGradeMaximum: '100' })
   const { baseUrl, rootAccountUuid, jwksUrl, jwks, gradeToProgress, defaultGradeMaximum } = integration

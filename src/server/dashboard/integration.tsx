@@ -1,7 +1,9 @@
+import type { Child } from 'hono/jsx'
 import type { Integration, IntegrationCheck } from '../../contract/integration.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
-import { setUpOf, webhookTarget } from '../../webhooks/set-up.ts'
+import { kinds } from '../../webhooks/kinds.ts'
+import { newWebhookSecret, setUpOf, webhookTarget } from '../../webhooks/set-up.ts'
 import { issuerOf } from '../http/endpoint.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -9,35 +11,32 @@ import { integrationRoutes } from '../integrations/integrations.ts'
 import { requireKind } from '../integrations/lms-kind.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
-import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Form, OnceField } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
-import { filledInWith, IntegrationForm, integrationInputOf } from './integration-form.tsx'
-import { ItemsForm } from './integration-items.tsx'
-import { secretGenerated, takesAnySecret } from './integration-secret.tsx'
-import { Checked, IntegrationFacts } from './integration-state.tsx'
-import { kindWords } from './integration-words.ts'
-import { faultOfItems, filledInWithItems, itemsInputOf } from './item-rows.ts'
-import { LastDelivery, lastDelivery } from './last-delivery.tsx'
+import { LastDelivery, lastDelivery } from './deliveries.tsx'
+import { askToConfirm, Form, OnceField, submitOnce } from './form.tsx'
+import { addressOf, framePage } from './frame.tsx'
+import { filledInWith, IntegrationForm, integrationInputOf, overlapOf } from './integration-form.tsx'
+import { faultOfItems, filledInWithItems, ItemsForm, itemsInputOf } from './integration-items.tsx'
+import { ConnectionState } from './integrations.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
-import { pageAsked } from './paging.tsx'
+import { pageQueryOf } from './paging.tsx'
 import { ask, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { Facts, Table } from './table.tsx'
+import { lineOf, Minute } from './value-text.tsx'
 
 const section = '/dashboard/integrations'
 
-/** What the page shows beside an integration as it is. */
 interface Shown {
   readonly fault?: ProblemError | undefined
   readonly form?: URLSearchParams | undefined
   readonly checked?: IntegrationCheck
 }
 
-/** One integration: where events are sent, how it is configured, and what its courses and users are here. */
+/** One integration: its webhook address, configuration, graded items and mappings. */
 export const integrationPage: DashboardPage = {
   path: '/dashboard/integrations/:lmsKind',
-  show: (signedIn) => integrationShown(signedIn),
-  again: (signedIn, fault, form) => integrationShown(signedIn, { fault, form }),
+  show: (signedIn) => showIntegration(signedIn),
+  again: (signedIn, fault, form) => showIntegration(signedIn, { fault, form }),
 
   async act(signedIn, form) {
     const { params } = signedIn
@@ -45,11 +44,11 @@ export const integrationPage: DashboardPage = {
     const here = `${section}/${kind}` as const
     switch (form.get('action')) {
       case 'test':
-        return integrationShown(signedIn, { checked: await tested(signedIn) })
+        return showIntegration(signedIn, { checked: await testConnection(signedIn) })
       case 'generate':
-        return secretGenerated(signedIn, form, kind)
+        return generateSecret(signedIn, form, kind)
       case 'items':
-        await itemsSaved(signedIn, form)
+        await saveItems(signedIn, form)
         return seeOther(
           `${addressOf(signedIn, here, 'items_saved')}&items=${Number(form.get('items') ?? 1)}#gradeItems`,
         )
@@ -76,15 +75,15 @@ export const integrationPage: DashboardPage = {
   },
 }
 
-/** Asks whether an integration is to be removed, and removes it. */
+/** Confirms and removes an integration. */
 export const integrationRemoval: DashboardPage = {
   path: '/dashboard/integrations/:lmsKind/remove',
 
   async show(signedIn) {
     requireRight(signedIn.principal, integrations.remove)
     const { lmsKind } = await ask(signedIn, integrationRoutes, integrations.get, { params: signedIn.params })
-    const name = kindWords[lmsKind]
-    return confirmation(
+    const name = kinds[lmsKind].title
+    return askToConfirm(
       signedIn,
       { title: `Remove ${name}?`, section, button: 'Remove integration', cancel: `${section}/${lmsKind}` },
       <p>
@@ -107,17 +106,16 @@ function kindOf({ params, principal }: SignedInRequest): LmsKind {
   return requireKind(params['lmsKind'] ?? '')
 }
 
-/** What a check of the connection finds; it may take some seconds, and keeps no transaction open. */
-async function tested(signedIn: SignedInRequest): Promise<IntegrationCheck> {
+/** Checks the connection. It may take seconds, so it runs outside a transaction. */
+async function testConnection(signedIn: SignedInRequest): Promise<IntegrationCheck> {
   requireRight(signedIn.principal, integrations.test)
   const call = callOf(signedIn, integrations.test, { params: signedIn.params })
   const { prepare, handle } = routeOf(integrationRoutes, integrations.test)
-  // What this handler answers, as its operation declares.
   return (await handle({ ...call, prepared: await prepare?.(call) })) as IntegrationCheck
 }
 
-/** Keeps the graded items of a form; a fault is one of the field that it is about. */
-async function itemsSaved(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
+/** Saves the graded items of a form; faults point to its fields. */
+async function saveItems(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
   const { params } = signedIn
   try {
     await writeFor(signedIn, async (inside) => {
@@ -130,8 +128,10 @@ async function itemsSaved(signedIn: SignedInRequest, form: URLSearchParams): Pro
   }
 }
 
-/** The integration of a kind; undefined where it is not connected. */
-async function found(signedIn: SignedInRequest, lmsKind: LmsKind): Promise<Integration | undefined> {
+async function findIntegration(
+  signedIn: SignedInRequest,
+  lmsKind: LmsKind,
+): Promise<Integration | undefined> {
   try {
     return await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
   } catch (error) {
@@ -140,20 +140,20 @@ async function found(signedIn: SignedInRequest, lmsKind: LmsKind): Promise<Integ
   }
 }
 
-async function integrationShown(
+async function showIntegration(
   signedIn: SignedInRequest,
   { fault, form, checked }: Shown = {},
 ): Promise<Reply> {
   const kind = kindOf(signedIn)
-  const name = kindWords[kind]
-  const integration = await found(signedIn, kind)
+  const name = kinds[kind].title
+  const integration = await findIntegration(signedIn, kind)
   const last = await lastDelivery(signedIn, kind)
   const action = form?.get('action')
-  /** The form that was sent, and what was wrong with it, where it is this one. */
+  /** Returns the submitted form and its fault if it is this form. */
   const sent = (isThis: boolean) => (isThis ? { form, fault } : { form: undefined, fault: undefined })
   const [mapping, items] = [sent(action === 'map'), sent(action === 'items')]
   const settings = sent(!['map', 'items'].includes(action ?? ''))
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? `Error: ${name}` : name, section, fault },
     <>
@@ -215,10 +215,113 @@ async function integrationShown(
         page={
           await ask(signedIn, integrationRoutes, integrations.mappings, {
             params: { lmsKind: kind },
-            query: { ...pageAsked(signedIn), external_key: signedIn.query.get('key') || undefined },
+            query: { ...pageQueryOf(signedIn), external_key: signedIn.query.get('key') || undefined },
           })
         }
       />
     </>,
+  )
+}
+
+/** True if the secret can be chosen; Thinkific signs with the key of its account. */
+function takesAnySecret(kind: LmsKind): boolean {
+  return kind !== 'thinkific'
+}
+
+/** Generates a webhook secret, once for each form, and shows it; no other page does. */
+function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: LmsKind): Promise<Reply> {
+  const here = `/dashboard/integrations/${kind}` as const
+  return submitOnce(signedIn, form, addressOf(signedIn, here, 'secret_made_before'), async (inside) => {
+    const secret = newWebhookSecret()
+    const body = { webhookSecrets: [secret], ...overlapOf(24, signedIn.request.now) }
+    const { secrets } = await ask(inside, integrationRoutes, integrations.set, {
+      params: { lmsKind: kind },
+      body,
+    })
+    const title = `Webhook secret of ${kinds[kind].title}`
+    return framePage(
+      signedIn,
+      { title, section: '/dashboard/integrations' },
+      <div class="card short">
+        <h1>{title}</h1>
+        <p role="status">Copy the secret now. It will not be shown again.</p>
+        <code class="code secret">{secret}</code>
+        <p>
+          {kind === 'openedx'
+            ? 'Put it into the webhook address in Open edX, in place of <webhook secret>.'
+            : `Enter it in ${kinds[kind].title} as the secret that events are signed with.`}
+        </p>
+        {secrets.webhook.length > 1 ? <p>The previous secret is accepted for 24 hours.</p> : null}
+        <p class="actions">
+          <a class="button" href={addressOf(signedIn, here)}>
+            Done
+          </a>
+        </p>
+      </div>,
+    )
+  })
+}
+
+function IntegrationFacts({ integration, last }: { integration: Integration | undefined; last: Child }) {
+  const { webhook = [], accessToken = null } = integration?.secrets ?? {}
+  const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
+  return (
+    <Facts
+      facts={[
+        ['State', <ConnectionState integration={integration} />],
+        ['Last delivery', last],
+        ...webhook.map(
+          ({ setAt, last4, endsAt }, index) =>
+            [
+              index === 0 ? 'Webhook secret' : 'Previous secret',
+              <>
+                Set <Minute time={setAt} />
+                {ending(last4)}
+                {endsAt === null ? null : (
+                  <>
+                    , accepted until <Minute time={endsAt} />
+                  </>
+                )}
+              </>,
+            ] as const,
+        ),
+        ...(accessToken === null
+          ? []
+          : [
+              [
+                'Access token',
+                <>
+                  Set <Minute time={accessToken.setAt} />
+                  {ending(accessToken.last4)}
+                </>,
+              ] as const,
+            ]),
+      ]}
+    />
+  )
+}
+
+const checkWords: Readonly<Record<string, string>> = {
+  connection: 'Connection',
+  accessToken: 'Access token',
+  webhookSecret: 'Webhook secret',
+  rootAccountUuid: 'Root account UUID',
+}
+
+function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
+  return (
+    <section class="card" aria-labelledby="checks">
+      <h2 id="checks">Connection check</h2>
+      <p role="status">{passed ? 'Nothing failed.' : 'Some checks failed.'}</p>
+      <Table
+        caption="What was checked"
+        columns={[{ name: 'Check' }, { name: 'Result' }, { name: 'Found', look: 'broad' }]}
+        rows={checks.map(({ name, status, detail }) => [
+          checkWords[name] ?? name,
+          <span class={`state ${status === 'ok' ? 'active' : status}`}>{status}</span>,
+          lineOf(detail, 500),
+        ])}
+      />
+    </section>
   )
 }

@@ -2,28 +2,28 @@ import type { Delivery } from '../../contract/deliveries.ts'
 import type { Integration } from '../../contract/integration.ts'
 import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
+import { kinds } from '../../webhooks/kinds.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
-import { kindWords } from './integration-words.ts'
-import { LastDelivery, lastDelivery } from './last-delivery.tsx'
+import { LastDelivery, lastDelivery } from './deliveries.tsx'
 import { listPage } from './list.tsx'
 import { ask } from './signed-in-request.ts'
-import { Day, shown } from './value-text.tsx'
+import { Day, lineOf } from './value-text.tsx'
 
 const section = '/dashboard/integrations'
 
-/** A system that can be connected; with what is known of it where it is. */
+/** A system that can be connected, with its integration and last delivery. */
 interface System {
   readonly kind: LmsKind
   readonly integration: Integration | undefined
   readonly last: Delivery | undefined
 }
 
-/** The systems that grades can come from, for admins: which are connected, and the way to each. */
+/** Systems that can send grades, for admins, each with the state of its connection. */
 export const integrationsPage = listPage<System>({
   path: section,
   section,
   title: 'Integrations',
-  part: 'Connections',
+  tab: 'Connections',
   intro: 'Other learning management systems send their grades and progress to this server.',
   list: {
     id: 'systems',
@@ -32,14 +32,14 @@ export const integrationsPage = listPage<System>({
     columns: [
       {
         name: 'System',
-        cell: ({ kind }, { base }) => <a href={`${base}${section}/${kind}`}>{kindWords[kind]}</a>,
+        cell: ({ kind }, { base }) => <a href={`${base}${section}/${kind}`}>{kinds[kind].title}</a>,
       },
       { name: 'State', cell: ({ integration }) => <ConnectionState integration={integration} /> },
       {
         name: 'Base URL',
         look: 'broad',
         cell: ({ integration }) =>
-          integration?.baseUrl ? shown(integration.baseUrl, 120) : <span class="none">–</span>,
+          integration?.baseUrl ? lineOf(integration.baseUrl, 120) : <span class="none">–</span>,
       },
       {
         name: 'Secret set',
@@ -64,7 +64,7 @@ export const integrationsPage = listPage<System>({
   },
 })
 
-/** Whether deliveries of a system are taken. */
+/** Whether deliveries of a system are accepted. */
 export function ConnectionState({ integration }: { integration: Integration | undefined }) {
   if (!integration) return <span class="state">not connected</span>
   const verifies =

@@ -5,18 +5,17 @@ import { addYear, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { invalid } from '../problem/problem-error.ts'
-import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce, Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
+import { askToConfirm, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
+import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
-import { pageAsked } from './paging.tsx'
+import { pageQueryOf } from './paging.tsx'
 import { askOwn, type SignedInRequest, writeFor, writingOf } from './signed-in-request.ts'
 import { Day } from './value-text.tsx'
 
 const section = '/dashboard/keys'
 
-/** One's own API keys, whatever one's role: the API itself has keys for admins only. */
+/** The user's own API keys, for every role; the API itself manages keys for admins only. */
 export const keysPage = listPage<Key>({
   path: section,
   section,
@@ -67,13 +66,13 @@ export const keysPage = listPage<Key>({
   },
   read: (signedIn) =>
     askOwn(signedIn, keyRoutes, keys.list, {
-      query: { user_id: signedIn.user.id, ...pageAsked(signedIn) },
+      query: { user_id: signedIn.user.id, ...pageQueryOf(signedIn) },
     }),
   none: () => <p>No API keys yet.</p>,
   form: { title: 'Create a key', initial: 'scopes=read', Fields: KeyForm },
 
   act: (signedIn, form) =>
-    doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
+    submitOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
       newKeyPage(inside, await askOwn(inside, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
 })
@@ -83,13 +82,13 @@ function stateOf({ revokedAt, expiresAt }: Key, { request }: SignedInRequest): s
   return expiresAt && expiresAt <= request.now.toISOString() ? 'expired' : 'active'
 }
 
-/** Asks whether a key is to be revoked, and revokes it. */
+/** Confirms and revokes a key. */
 export const keyRevocation: DashboardPage = {
   path: '/dashboard/keys/:keyId/revoke',
 
   async show(signedIn) {
     const { name, last4 } = await findKey(signedIn.database, signedIn.params['keyId'] ?? '', signedIn.user.id)
-    return confirmation(
+    return askToConfirm(
       signedIn,
       { title: `Revoke API key ${name}?`, section, button: 'Revoke key' },
       <p>
@@ -107,7 +106,7 @@ export const keyRevocation: DashboardPage = {
 }
 
 function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }: NewKey): Reply {
-  return framed(
+  return framePage(
     signedIn,
     { title: 'Your new key', section },
     <div class="card short">
@@ -133,7 +132,7 @@ function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }:
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
 
-/** The form for a new key; it offers the scopes that the role of who is signed in can have. */
+/** The form for a new key, with the scopes that the user's role allows. */
 function KeyForm({ signedIn, form, fault }: FilledIn) {
   const chosen = form.getAll('scopes')
   return (
@@ -184,7 +183,7 @@ function KeyForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** What the form asks for, as the API takes it; throws 422 for what is no day. */
+/** Returns the API's input of a form; throws 422 if the expiry date is not a day. */
 function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
   const name = form.get('name') ?? ''
   const scopes = form.getAll('scopes')
@@ -195,16 +194,15 @@ function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
       { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
     ])
   }
-  // A key that ends on a day is good until that day is over.
+  // The key works until the end of its last day.
   return { name, scopes, expiresAt: `${day}T23:59:59.999Z` }
 }
 
-/** The last day of a key, unless another is asked for. */
 function usualDay(now: Date): string {
   return addYear(now.toISOString()).slice(0, 10)
 }
 
-/** What stands in the field; undefined before anybody has filled in the form. */
+/** Returns the expiry date of a form; undefined before it is submitted. */
 function dayIn(form: URLSearchParams): string | undefined {
   return form.get('expiresAt')?.trim()
 }

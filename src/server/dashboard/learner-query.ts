@@ -14,21 +14,21 @@ const LearnerQuery = z.strictObject({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1),
 })
 
-/** What the address of a course's page says about its table of learners. */
+/** The query of a course's page about its table of learners. */
 export type LearnerQuery = z.output<typeof LearnerQuery>
 
-/** Which learners an address asks for; throws 400 for a filter, an order or a page that there is not. */
+/** Parses the query of a URL; throws 400 for an unknown filter, order or page. */
 export function learnerQueryOf({ query }: SignedInRequest): LearnerQuery {
   const known = [...query].filter(([name]) => Object.hasOwn(LearnerQuery.shape, name))
   return parseQuery(LearnerQuery, `${new URLSearchParams(known)}`)
 }
 
-/** What that means for the statements behind it. */
+/** Returns the filter of a query for the statements behind it. */
 export function filterOf(courseId: string, { status, attention, q, sort }: LearnerQuery): LearnerFilter {
   return { courseId, status, attention, search: q || undefined, sort }
 }
 
-/** The search part of an address that asks for these learners, `?` included; what is standard is left out. */
+/** Returns the query string for these learners, with `?`; defaults are left out. */
 export function searchOf({ status, attention, q, sort, page }: Partial<LearnerQuery>): string {
   const given = {
     status,

@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx'
 import type { LearnerRow } from '../../contract/analytics.ts'
+import { mostSorted } from '../analytics/course-learners.ts'
 import { Completion } from './completion-chart.tsx'
 import { type LearnerQuery, searchOf } from './learner-query.ts'
 import { type Column, Table } from './table.tsx'
-import { Day, percent, shown, statusWords } from './value-text.tsx'
+import { Day, formatCount, formatPercent, lineOf, statusWords } from './value-text.tsx'
 
 const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Status', sort: 'status' },
@@ -12,20 +13,18 @@ const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Grade', look: 'figures', sort: 'grade' },
 ]
 
-/** Learners of one course, each with their progress; the headings sort them. */
+/** Learners of one course with their progress; the headings sort the table. */
 export function LearnerTable({
   base,
   here,
   query,
-  graded,
+  isGraded,
   rows,
 }: {
   base: string
-  /** The address of the course's page. */
   here: string
   query: LearnerQuery
-  /** False where nothing in the course is graded: it then has no grades to show. */
-  graded: boolean
+  isGraded: boolean
   rows: readonly LearnerRow[]
 }) {
   const columns = [{ name: 'Learner', sort: 'name' }, ...standing].map(({ sort, ...column }) => ({
@@ -35,13 +34,13 @@ export function LearnerTable({
   return (
     <StandingTable
       caption="Learners of this course"
-      {...{ columns, rows, graded }}
+      {...{ columns, rows, isGraded }}
       name={(row) => <LearnerName base={base} row={row} />}
     />
   )
 }
 
-/** The courses of one learner, each with their progress in it; `link` makes of a row the way to its course. */
+/** The courses of one learner with their progress. */
 export function CourseTable({
   caption,
   rows,
@@ -52,22 +51,22 @@ export function CourseTable({
   link?: (row: LearnerRow) => Child
 }) {
   const columns = [{ name: 'Course' }, ...standing.map(({ sort: _, ...column }) => column)]
-  const graded = rows.some(({ gradePercent }) => gradePercent !== null)
+  const isGraded = rows.some(({ gradePercent }) => gradePercent !== null)
   const titles = Map.groupBy(rows, ({ courseTitle }) => courseTitle)
   const nameOfCourse = (row: LearnerRow) => {
-    const isAlone = titles.get(row.courseTitle)?.length === 1
-    const told = row.courseExternalId ?? (isAlone ? null : row.courseId)
+    const hasUniqueTitle = titles.get(row.courseTitle)?.length === 1
+    const told = row.courseExternalId ?? (hasUniqueTitle ? null : row.courseId)
     return (
       <>
         {link(row)}
-        {told === null ? null : <small>{shown(told, 64)}</small>}
+        {told === null ? null : <small>{lineOf(told, 64)}</small>}
       </>
     )
   }
-  return <StandingTable {...{ caption, columns, rows, graded }} name={nameOfCourse} />
+  return <StandingTable {...{ caption, columns, rows, isGraded }} name={nameOfCourse} />
 }
 
-/** A learner's name and e-mail address, with the way to the learner, or to another page about them. */
+/** A learner's name and e-mail address, linked to the learner's page, or the one below it at `page`. */
 export function LearnerName({ base, row, page = '' }: { base: string; row: LearnerRow; page?: string }) {
   return (
     <>
@@ -77,7 +76,6 @@ export function LearnerName({ base, row, page = '' }: { base: string; row: Learn
   )
 }
 
-/** A learner's name, or the e-mail address where there is none. */
 function nameOf({ firstName, lastName, email }: LearnerRow): string {
   return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }
@@ -86,40 +84,39 @@ function StandingTable({
   caption,
   columns,
   rows,
-  graded,
+  isGraded,
   name,
 }: {
   caption: string
   columns: readonly Column[]
   rows: readonly LearnerRow[]
-  graded: boolean
+  isGraded: boolean
   name: (row: LearnerRow) => Child
 }) {
   return (
     <Table
       caption={caption}
-      columns={graded ? columns : columns.slice(0, -1)}
+      columns={isGraded ? columns : columns.slice(0, -1)}
       rows={rows.map((row) => [
         name(row),
         statusOf(row),
         <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
         <Day time={row.lastAccessed} />,
-        ...(graded ? [gradeOf(row)] : []),
+        ...(isGraded ? [gradeOf(row)] : []),
       ])}
     />
   )
 }
 
-/** What a heading does: it sorts by its column, and from the end where that is done already. */
+/** Returns the sorting of a column: ascending, or descending if it is sorted by it already. */
 export function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
   const now = query.sort === sort ? 'ascending' : query.sort === `-${sort}` ? 'descending' : undefined
-  // The table's own names, with the sign that turns the order around.
   const next = (now === 'ascending' ? `-${sort}` : sort) as LearnerQuery['sort']
   return { now, href: `${here}${searchOf({ ...query, sort: next, page: 1 })}#learners` }
 }
 
 function statusOf({ progressStatus, enrollmentStatus, gradePercent }: LearnerRow): Child {
-  // Graded learners have started, only not where progress is recorded.
+  // A isGraded learner has started, although no progress is recorded.
   const isGradedOnly = progressStatus === 'not_started' && gradePercent !== null
   const odd = enrollmentStatus === 'inactive' || enrollmentStatus === 'deleted'
   return (
@@ -130,12 +127,41 @@ function statusOf({ progressStatus, enrollmentStatus, gradePercent }: LearnerRow
   )
 }
 
-/** A learner's grade of a course, and whether it is passed. */
+/** A learner's course grade, and whether it is passed. */
 export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
   return (
     <>
-      {percent(gradePercent)}
+      {formatPercent(gradePercent)}
       {passed === null ? null : <small>{passed ? 'Passed' : 'Not passed'}</small>}
     </>
+  )
+}
+
+/** The form that searches the learners of a course, keeping filter and order. */
+export function LearnerSearch({ here, query }: { here: string; query: LearnerQuery }) {
+  const { q, status, attention, sort } = query
+  const kept = Object.entries({ status, attention, sort: sort === 'name' ? undefined : sort })
+  return (
+    <search>
+      <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
+        <label for="q">Name, username, e-mail address or external ID</label>
+        <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
+        {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
+        <button type="submit" class="quiet">
+          Search
+        </button>
+        {q ? <a href={`${here}${searchOf({ status, attention, sort })}#learners`}>Clear</a> : null}
+      </form>
+    </search>
+  )
+}
+
+/** Says that only part of the learners of a very large course are listed. */
+export function PartNote() {
+  return (
+    <p class="note">
+      Of the learners, the {formatCount(mostSorted)} who enrolled last are listed. Search for others, or
+      download all.
+    </p>
   )
 }

@@ -1,26 +1,25 @@
 import type { Child } from 'hono/jsx'
+import { isDay } from '../../codec/time-text.ts'
 import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import type { FilledIn } from './form.tsx'
-import { framed, type Section } from './frame.tsx'
-import { type IntegrationPart, IntegrationParts } from './integration-parts.tsx'
+import { framePage, PageTabs, type Section } from './frame.tsx'
 import { nextPage } from './paging.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
 import { type Column, Table } from './table.tsx'
 
-/** A page of the dashboard that is a list of records, with a form for another one where there is one. */
-export interface ListPage<Item> {
+/** A page with a list of records, and perhaps a form that creates one. */
+interface ListPage<Item> {
   readonly path: DashboardPage['path']
   readonly section: Section
   readonly title: string
-  /** The title unless given. */
+  /** Default: the title. */
   readonly heading?: string
-  /** What this page is among those of the integrations. */
-  readonly part?: IntegrationPart
+  readonly tab?: IntegrationTab
   readonly intro: Child
   readonly list: List<Item>
-  /** The records of the page that is asked for; with a fault where its filter is wrong. */
+  /** Reads the requested page of records; `fault` tells what is wrong with its filter. */
   readonly read: (signedIn: SignedInRequest) => Promise<Listed<Item>>
   readonly filters?: (signedIn: SignedInRequest, listed: Listed<Item>) => Child
   /** Content in place of a table without rows. */
@@ -50,37 +49,37 @@ export interface ListColumn<Item> extends Column {
   readonly cell: (item: Item, signedIn: SignedInRequest) => Child
 }
 
-/** Records of a list. */
+/** A page of records. */
 export interface Listed<Item> {
   readonly data: readonly Item[]
-  /** Absent for a list that has one page only. */
+  /** Absent if the list has a single page. */
   readonly nextCursor?: string | null
   readonly fault?: ProblemError
 }
 
-/** The page of a list, and what its form does. */
+/** Returns the page that shows a list and handles its form. */
 export function listPage<Item>(page: ListPage<Item>): DashboardPage {
   const { path, act, form } = page
-  const show = (signedIn: SignedInRequest) => shownList(page, signedIn)
+  const show = (signedIn: SignedInRequest) => showList(page, signedIn)
   const again = (signedIn: SignedInRequest, fault: ProblemError, filledIn: URLSearchParams) =>
-    shownList(page, signedIn, fault, filledIn)
+    showList(page, signedIn, fault, filledIn)
   return { path, show, ...(act && { act }), ...(form && { again }) }
 }
 
-async function shownList<Item>(
-  { section, title, heading = title, part, intro, list, form, ...page }: ListPage<Item>,
+async function showList<Item>(
+  { section, title, heading = title, tab, intro, list, form, ...page }: ListPage<Item>,
   signedIn: SignedInRequest,
   formFault?: ProblemError,
   filledIn = new URLSearchParams(form?.initial),
 ): Promise<Reply> {
   const listed = await page.read(signedIn)
   const fault = formFault ?? listed.fault
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? `Error: ${withinSentence(title)}` : title, section, fault },
     <>
       <h1>{heading}</h1>
-      {part ? <IntegrationParts signedIn={signedIn} shown={part} /> : null}
+      {tab ? <IntegrationTabs signedIn={signedIn} shown={tab} /> : null}
       <p>{intro}</p>
       <ListCard
         {...{ signedIn, list, listed }}
@@ -98,12 +97,12 @@ async function shownList<Item>(
   )
 }
 
-/** A title as it stands within a sentence: `Webhook endpoints`, but not `API keys`, begins with a small letter. */
+/** Lower-cases the first letter, unless the title starts with an abbreviation (`API keys`). */
 function withinSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
 }
 
-/** A list on a card of its own, with what stands above and below its table. */
+/** A card with a list, and content above and below its table. */
 export function ListCard<Item>({
   signedIn,
   list,
@@ -156,4 +155,78 @@ export function ListTable<Item>({
       {nextCursor === undefined ? null : nextPage(signedIn, nextCursor)}
     </>
   )
+}
+
+const tabs = [
+  ['/dashboard/integrations', 'Connections'],
+  ['/dashboard/deliveries', 'Deliveries'],
+  ['/dashboard/endpoints', 'Webhook endpoints'],
+  ['/dashboard/messages', 'Messages'],
+] as const
+
+type IntegrationTab = (typeof tabs)[number][1]
+
+/** Tabs of the integration pages: incoming and outgoing. */
+function IntegrationTabs({
+  signedIn: { base },
+  shown,
+}: {
+  signedIn: SignedInRequest
+  shown: IntegrationTab
+}) {
+  return (
+    <PageTabs
+      label="Integrations"
+      shown={shown}
+      tabs={tabs.map(([path, name]) => [base + path, name] as const)}
+    />
+  )
+}
+
+/** Links that filter a list by one value of a parameter, such as its status. */
+export function StatusFilter({
+  label,
+  here,
+  parameter = 'status',
+  choices,
+  nameOf = capitalized,
+  chosen,
+  anchor,
+}: {
+  label: string
+  /** URL of the list, with its other parameters. */
+  here: string
+  parameter?: string
+  choices: readonly string[]
+  nameOf?: (choice: string) => string
+  chosen: string | undefined
+  /** Id of the element to scroll to. */
+  anchor: string
+}) {
+  return (
+    <nav class="filter" aria-label={label}>
+      <ul>
+        {[undefined, ...choices].map((choice) => {
+          const search = choice === undefined ? '' : `${here.includes('?') ? '&' : '?'}${parameter}=${choice}`
+          return (
+            <li>
+              <a href={`${here}${search}#${anchor}`} aria-current={choice === chosen ? 'true' : undefined}>
+                {choice === undefined ? 'All' : nameOf(choice)}
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}
+
+function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`
+}
+
+/** Returns the start of a day in UTC, moved by `later` milliseconds. Other text is returned as it is, for the API to refuse. */
+export function startOfDay(day: string | undefined, later = 0): string | undefined {
+  if (day === undefined || !isDay(day)) return day
+  return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }

@@ -3,7 +3,7 @@ import type { Mapping } from '../../contract/mapping.ts'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
-import { Day, shown } from './value-text.tsx'
+import { Day, lineOf } from './value-text.tsx'
 
 const labels = { noun: 'Kind', externalKey: 'Id in the other system', reference: 'Course or user here' }
 
@@ -12,7 +12,7 @@ const mappingList: List<Mapping> = {
   title: 'Mappings',
   caption: 'Mappings, newest first',
   columns: [
-    { name: 'Id in the other system', cell: ({ externalKey }) => <code>{shown(externalKey, 80)}</code> },
+    { name: 'Id in the other system', cell: ({ externalKey }) => <code>{lineOf(externalKey, 80)}</code> },
     { name: 'Kind', cell: ({ noun }) => noun },
     {
       name: 'Course or user here',
@@ -28,7 +28,7 @@ const mappingList: List<Mapping> = {
   ],
 }
 
-/** What the courses and users of another system are here, and the form for another one. */
+/** Mappings of another system's courses and users, and the form that adds one. */
 export function Mappings({ signedIn, form, fault, page }: FilledIn & { page: Listed<Mapping> }) {
   const key = signedIn.query.get('key') ?? ''
   return (
@@ -67,7 +67,7 @@ function Target({
   return (
     <>
       <a href={`${base}/dashboard/${place}/${encodeURIComponent(reference)}`}>
-        {shown(name ?? reference, 120)}
+        {lineOf(name ?? reference, 120)}
       </a>
       {targetStatus === 'deleted' ? <small>Deleted</small> : null}
     </>
@@ -82,23 +82,16 @@ function Deletion({
   mapping: Mapping
 }) {
   return (
-    <Form signedIn={signedIn} label={`Delete mapping of ${shown(externalKey, 80)}`}>
+    <Form signedIn={signedIn} label={`Delete mapping of ${lineOf(externalKey, 80)}`}>
       <input type="hidden" name="mappingId" value={id} />
       <button type="submit" class="quiet small" name="action" value="unmap">
-        Delete<span class="unseen"> {shown(externalKey, 80)}</span>
+        Delete<span class="unseen"> {lineOf(externalKey, 80)}</span>
       </button>
     </Form>
   )
 }
 
-function KeySearch({
-  signedIn: { base, request },
-  wanted,
-}: {
-  signedIn: SignedInRequest
-  /** What is looked for; empty for all. */
-  wanted: string
-}) {
+function KeySearch({ signedIn: { base, request }, wanted }: { signedIn: SignedInRequest; wanted: string }) {
   const here = base + request.path
   return (
     <search>
@@ -158,7 +151,7 @@ function MappingForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** What the form asks for, as the API takes it. */
+/** Returns the API's input of a form. */
 export function mappingOf(form: URLSearchParams) {
   const noun = form.get('noun') ?? ''
   return {
@@ -168,7 +161,7 @@ export function mappingOf(form: URLSearchParams) {
   }
 }
 
-/** A reference as the API takes it; an e-mail address needs no prefix. */
+/** Returns the API's form of a reference; an e-mail address needs no prefix. */
 export function referenceOf(noun: string, text: string): string {
   const reference = text.trim()
   return noun === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference) ? `email:${reference}` : reference

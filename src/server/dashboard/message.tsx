@@ -6,21 +6,20 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Document } from './document.tsx'
-import { Facts } from './facts.tsx'
 import { Faults, Form } from './form.tsx'
-import { addressOf, framed } from './frame.tsx'
+import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard } from './list.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { counted, Minute, shown } from './value-text.tsx'
+import { Facts } from './table.tsx'
+import { Document, formatCount, lineOf, Minute } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** One message to an endpoint: its body, every attempt, and the way to send it again. */
+/** One message to an endpoint: its body, its attempts, and the form that replays it. */
 export const messagePage: DashboardPage = {
   path: '/dashboard/messages/:messageId',
-  show: (signedIn) => messageShown(signedIn),
-  again: messageShown,
+  show: (signedIn) => showMessage(signedIn),
+  again: showMessage,
 
   async act(signedIn) {
     const { params } = signedIn
@@ -31,7 +30,7 @@ export const messagePage: DashboardPage = {
   },
 }
 
-async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
+async function showMessage(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
   const { params, base } = signedIn
   const message = await ask(signedIn, messageRoutes, messages.get, { params })
   const endpoint = await endpointOf(signedIn, message.endpointId)
@@ -40,7 +39,7 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
     [
       'Endpoint',
       endpoint ? (
-        <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 200)}</a>
+        <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{lineOf(endpoint.url, 200)}</a>
       ) : (
         'Deleted'
       ),
@@ -53,13 +52,13 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
     ...(message.finishedAt === null ? [] : [['Finished', <Minute time={message.finishedAt} />] as const]),
     ['ID', <code>{message.id}</code>],
   ] as const
-  return framed(
+  return framePage(
     signedIn,
     { title: fault ? 'Error: webhook message' : 'Webhook message', section, fault },
     <>
       <p class="back">
         {endpoint ? (
-          <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 80)}</a>
+          <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{lineOf(endpoint.url, 80)}</a>
         ) : (
           <a href={`${base}${list}`}>Webhook endpoints</a>
         )}
@@ -91,14 +90,14 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
   )
 }
 
-/** Whom or what a message is about, with the way there where that is a learner or a course. */
+/** The subject of a message, linked if it is a learner or a course. */
 function Subject({ base, id }: { base: string; id: string }) {
-  const name = <code>{shown(id, 64)}</code>
+  const name = <code>{lineOf(id, 64)}</code>
   const place = id.startsWith('usr_') ? 'learners' : id.startsWith('crs_') ? 'courses' : undefined
   return place ? <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{name}</a> : name
 }
 
-/** The endpoint of a message; undefined once it is deleted. */
+/** Returns the endpoint of a message; undefined if it was deleted. */
 async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
   try {
     return await ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } })
@@ -113,20 +112,20 @@ const attemptList: List<Attempt> = {
   title: 'Attempts',
   caption: 'Attempts to deliver the message',
   columns: [
-    { name: 'Attempt', cell: ({ number }) => counted(number) },
+    { name: 'Attempt', cell: ({ number }) => formatCount(number) },
     { name: 'Started', cell: ({ startedAt }) => <Minute time={startedAt} /> },
-    { name: 'Duration', look: 'figures', cell: ({ durationMs }) => `${counted(durationMs)} ms` },
+    { name: 'Duration', look: 'figures', cell: ({ durationMs }) => `${formatCount(durationMs)} ms` },
     {
       name: 'HTTP status',
       look: 'figures',
       cell: ({ status }) => (status === null ? '–' : String(status)),
     },
-    { name: 'Result', look: 'broad', cell: ({ result }) => shown(result, 200) },
+    { name: 'Result', look: 'broad', cell: ({ result }) => lineOf(result, 200) },
     {
       name: 'Response',
       look: 'broad',
       cell: ({ response }) =>
-        response === '' ? <span class="none">–</span> : <code>{shown(response, 300)}</code>,
+        response === '' ? <span class="none">–</span> : <code>{lineOf(response, 300)}</code>,
     },
   ],
 }

@@ -3,15 +3,17 @@ import { messageTypes } from '../../contract/events.ts'
 import { type Message, messages } from '../../contract/messages.ts'
 import { endpointRoutes, maxEndpoints } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
-import { type ListColumn, listPage } from './list.tsx'
-import { noneText, pageAsked } from './paging.tsx'
+import { type ListColumn, listPage, StatusFilter } from './list.tsx'
+import { noneText, pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { messageStatuses, StatusFilter } from './status-filter.tsx'
-import { counted, Minute, shown } from './value-text.tsx'
+import { formatCount, lineOf, Minute } from './value-text.tsx'
 
 const path = '/dashboard/messages'
 
-/** Columns of messages to one endpoint. */
+/** Statuses of a message, in the order of its life. */
+export const messageStatuses = ['pending', 'delivered', 'failed'] as const
+
+/** Columns of a list of messages to one endpoint. */
 export const messageColumns: readonly ListColumn<Message>[] = [
   {
     name: 'Event',
@@ -19,14 +21,14 @@ export const messageColumns: readonly ListColumn<Message>[] = [
   },
   { name: 'Happened', cell: ({ createdAt }) => <Minute time={createdAt} /> },
   { name: 'State', cell: (message) => <MessageState message={message} /> },
-  { name: 'Attempts', look: 'figures', cell: ({ attemptCount }) => counted(attemptCount) },
+  { name: 'Attempts', look: 'figures', cell: ({ attemptCount }) => formatCount(attemptCount) },
   {
     name: 'Last result',
-    cell: ({ lastResult }) => (lastResult === null ? <span class="none">–</span> : shown(lastResult, 120)),
+    cell: ({ lastResult }) => (lastResult === null ? <span class="none">–</span> : lineOf(lastResult, 120)),
   },
 ]
 
-/** A message with the URL of its endpoint; without one where that is deleted. */
+/** A message with the URL of its endpoint; undefined if the endpoint was deleted. */
 type Sent = Message & { readonly endpointUrl: string | undefined }
 
 const endpointColumn: ListColumn<Sent> = {
@@ -34,17 +36,17 @@ const endpointColumn: ListColumn<Sent> = {
   look: 'broad',
   cell: ({ endpointId, endpointUrl }, { base }) => (
     <a href={`${base}/dashboard/endpoints/${encodeURIComponent(endpointId)}`}>
-      {shown(endpointUrl ?? endpointId, 120)}
+      {lineOf(endpointUrl ?? endpointId, 120)}
     </a>
   ),
 }
 
-/** Messages to all endpoints, for admins: what is on its way, what arrived and what was given up. */
+/** Messages to all endpoints, for admins. */
 export const messagesPage = listPage<Sent>({
   path,
   section: '/dashboard/integrations',
   title: 'Messages',
-  part: 'Messages',
+  tab: 'Messages',
   intro: 'Events on their way to webhook endpoints. Those that fail are sent again for about three days.',
   list: {
     id: 'messages',
@@ -55,7 +57,7 @@ export const messagesPage = listPage<Sent>({
 
   async read(signedIn) {
     const { data, nextCursor } = await ask(signedIn, messageRoutes, messages.list, {
-      query: { ...pageAsked(signedIn), ...filterOf(signedIn) },
+      query: { ...pageQueryOf(signedIn), ...filterOf(signedIn) },
     })
     const urls = data.length > 0 ? await endpointUrls(signedIn) : undefined
     return { data: data.map((each) => ({ ...each, endpointUrl: urls?.get(each.endpointId) })), nextCursor }
@@ -93,7 +95,6 @@ function filterOf({ query }: SignedInRequest) {
   return { status: query.get('status') || undefined, type: query.get('type') || undefined }
 }
 
-/** The URLs of all endpoints, by their ids. */
 async function endpointUrls(signedIn: SignedInRequest): Promise<ReadonlyMap<string, string>> {
   const { data } = await ask(signedIn, endpointRoutes, endpoints.list, {
     query: { limit: String(maxEndpoints) },

@@ -5,34 +5,34 @@ import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { AcademyAttention } from './attention-tiles.tsx'
-import { CompletionChart, Key, type Parts, StandingBar } from './completion-chart.tsx'
+import { CompletionChart, type EnrollmentCounts, Legend, StandingBar } from './completion-chart.tsx'
+import { Commands } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Figures } from './figures.tsx'
-import { framed } from './frame.tsx'
+import { framePage } from './frame.tsx'
+import { showOwnCourses } from './learner.tsx'
 import { type List, ListCard } from './list.tsx'
-import { Commands } from './next-steps.tsx'
-import { ownCourses } from './own-courses.tsx'
-import { pageAsked } from './paging.tsx'
+import { pageQueryOf } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
-import { counted, percent, shown } from './value-text.tsx'
+import { Figures } from './table.tsx'
+import { formatCount, formatPercent, lineOf } from './value-text.tsx'
 
-/** What there is at a glance: an academy for those who work for it, their own courses for learners. */
+/** The first page: the academy for staff, their own courses for learners. */
 export const overview: DashboardPage = {
   path: '/dashboard',
-  isLong: seesEverybody,
-  show: (signedIn) => (seesEverybody(signedIn) ? wholeAcademy(signedIn) : ownCourses(signedIn)),
+  isLong: seesAllLearners,
+  show: (signedIn) => (seesAllLearners(signedIn) ? showAcademy(signedIn) : showOwnCourses(signedIn)),
 }
 
-function seesEverybody(signedIn: SignedInRequest): boolean {
+function seesAllLearners(signedIn: SignedInRequest): boolean {
   return isRole(signedIn, ...analytics.learners.roles)
 }
 
-/** A course, and how many of its learners are where. */
+/** A course with its enrolments by status. */
 interface CourseRow {
   readonly course: Course
-  readonly standing: Parts & { readonly averageCompletionPercentage: number | null }
-  /** False where another course of this page has the same title. */
-  readonly isAlone: boolean
+  readonly standing: EnrollmentCounts & { readonly averageCompletionPercentage: number | null }
+  /** False if another course on this page has the same title. */
+  readonly hasUniqueTitle: boolean
 }
 
 const courseList: List<CourseRow> = {
@@ -42,22 +42,22 @@ const courseList: List<CourseRow> = {
   columns: [
     { name: 'Course', cell: (row, signedIn) => <CourseName signedIn={signedIn} row={row} /> },
     { name: 'Learners', look: 'drawn', cell: ({ standing }) => <StandingBar {...standing} /> },
-    { name: 'Completed', look: 'figures', cell: ({ standing }) => counted(standing.completed) },
-    { name: 'In progress', look: 'figures', cell: ({ standing }) => counted(standing.inProgress) },
-    { name: 'Not started', look: 'figures', cell: ({ standing }) => counted(standing.notStarted) },
+    { name: 'Completed', look: 'figures', cell: ({ standing }) => formatCount(standing.completed) },
+    { name: 'In progress', look: 'figures', cell: ({ standing }) => formatCount(standing.inProgress) },
+    { name: 'Not started', look: 'figures', cell: ({ standing }) => formatCount(standing.notStarted) },
     {
       name: 'Average',
       look: 'figures',
-      cell: ({ standing }) => percent(standing.averageCompletionPercentage),
+      cell: ({ standing }) => formatPercent(standing.averageCompletionPercentage),
     },
   ],
 }
 
-function placeOfCourse({ base }: SignedInRequest, courseId: string): string {
+function courseUrlOf({ base }: SignedInRequest, courseId: string): string {
   return `${base}/dashboard/courses/${encodeURIComponent(courseId)}`
 }
 
-const nobody: Parts & { averageCompletionPercentage: null } = {
+const noEnrollments: EnrollmentCounts & { averageCompletionPercentage: null } = {
   enrollments: 0,
   notStarted: 0,
   inProgress: 0,
@@ -65,9 +65,9 @@ const nobody: Parts & { averageCompletionPercentage: null } = {
   averageCompletionPercentage: null,
 }
 
-async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
+async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
   const listed = await ask(signedIn, courseReadRoutes, courses.list, {
-    query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
+    query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true' },
   })
   const { database } = signedIn
   const { learners, all, courses: concerned } = await standingOfAcademy(database, signedIn.request.now)
@@ -78,26 +78,28 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
   const titles = Map.groupBy(listed.data, ({ title }) => title)
   const rows = listed.data.map((course) => ({
     course,
-    standing: standings.get(course.id) ?? nobody,
-    isAlone: titles.get(course.title)?.length === 1,
+    standing: standings.get(course.id) ?? noEnrollments,
+    hasUniqueTitle: titles.get(course.title)?.length === 1,
   }))
-  const placeOf = (courseId: string) => placeOfCourse(signedIn, courseId)
-  return framed(
+  const courseUrl = (courseId: string) => courseUrlOf(signedIn, courseId)
+  return framePage(
     signedIn,
     { title: 'Overview', section: '/dashboard' },
     <>
       <h1>Overview</h1>
-      {all.enrollments > 0 ? <AcademyAttention standing={all} courses={concerned} placeOf={placeOf} /> : null}
+      {all.enrollments > 0 ? (
+        <AcademyAttention standing={all} courses={concerned} courseUrl={courseUrl} />
+      ) : null}
       <Figures
         figures={[
-          ['Courses', counted(listed.total ?? 0) + (listed.totalIsExact === false ? '+' : '')],
-          ['Learners enrolled', counted(learners)],
-          ['Enrolments', counted(all.enrollments)],
-          ['Completed', counted(all.completed)],
-          ['Average completion', percent(all.averageCompletionPercentage)],
+          ['Courses', formatCount(listed.total ?? 0) + (listed.totalIsExact === false ? '+' : '')],
+          ['Learners enrolled', formatCount(learners)],
+          ['Enrolments', formatCount(all.enrollments)],
+          ['Completed', formatCount(all.completed)],
+          ['Average completion', formatPercent(all.averageCompletionPercentage)],
           ...(all.averageGradePercent === null
             ? []
-            : [['Average grade', percent(all.averageGradePercent)] as const]),
+            : [['Average grade', formatPercent(all.averageGradePercent)] as const]),
         ]}
       />
       {all.enrollments > 0 ? <CompletionChart standing={all} /> : null}
@@ -105,7 +107,7 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
         signedIn={signedIn}
         list={courseList}
         listed={{ data: rows, nextCursor: listed.nextCursor }}
-        above={rows.length === 0 ? null : <Key />}
+        above={rows.length === 0 ? null : <Legend />}
         none={<NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />}
       />
     </>,
@@ -124,19 +126,19 @@ function NoCourses({ mayCreate }: { mayCreate: boolean }) {
 
 function CourseName({
   signedIn,
-  row: { course, standing, isAlone },
+  row: { course, standing, hasUniqueTitle },
 }: {
   signedIn: SignedInRequest
   row: CourseRow
 }) {
   const { title, status, difficulty, externalId } = course
-  const name = externalId ?? (isAlone ? null : course.id)
+  const name = externalId ?? (hasUniqueTitle ? null : course.id)
   return (
     <>
-      <a href={placeOfCourse(signedIn, course.id)}>{title}</a>
+      <a href={courseUrlOf(signedIn, course.id)}>{title}</a>
       <small>
-        {name === null ? null : `${shown(name, 64)} · `}
-        {difficulty} · {counted(standing.enrollments)} enrolled
+        {name === null ? null : `${lineOf(name, 64)} · `}
+        {difficulty} · {formatCount(standing.enrollments)} enrolled
         {status === 'published' ? null : <span class="state">{status}</span>}
       </small>
     </>

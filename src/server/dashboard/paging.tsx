@@ -1,18 +1,15 @@
 import type { SignedInRequest } from './signed-in-request.ts'
-import { counted } from './value-text.tsx'
+import { formatCount } from './value-text.tsx'
 
-/** How many rows a page of a list shows. */
+/** Rows per page of a list. */
 export const pageSize = 25
 
-/** The page of a list that an address asks for, as the API takes it. */
-export function pageAsked({ query }: SignedInRequest) {
+/** Returns the API query of the page that a URL asks for. */
+export function pageQueryOf({ query }: SignedInRequest) {
   return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
 }
 
-/**
- * The links between the pages of a list, or nothing where one page holds it all. What comes after is found by where
- * this page ends, so there is a way on and a way back to the start.
- */
+/** Links to the next and the first page of a list; cursors know no previous one. Null if there is a single page. */
 export function nextPage({ base, request, query }: SignedInRequest, nextCursor: string | null) {
   if (nextCursor === null && !query.has('cursor')) return null
   const here = base + request.path
@@ -38,12 +35,12 @@ export function nextPage({ base, request, query }: SignedInRequest, nextCursor: 
   )
 }
 
-/** What is said of a page without rows: one of a filter that few rows pass may be empty, and others follow it. */
+/** Text for a page without rows. With a filter that few rows match, a page may be empty although others follow. */
 export function noneText(nextCursor: string | null, atTheEnd: string): string {
   return nextCursor === null ? atTheEnd : 'None found yet. The next page continues the search.'
 }
 
-/** Which rows of how many a page shows, and the links to the pages around it; past the last page, the way back. */
+/** The rows that a numbered page shows, and links to the pages around it. */
 export function numberedPages(at: number, total: number, hrefOf: (page: number) => string) {
   const last = Math.max(1, Math.ceil(total / pageSize))
   const from = (at - 1) * pageSize + 1
@@ -52,8 +49,8 @@ export function numberedPages(at: number, total: number, hrefOf: (page: number) 
     <nav class="pages" aria-label="Pages">
       <span>
         {from > total
-          ? `Page not found; ${counted(total)} in total`
-          : `${counted(from)}–${counted(to)} of ${counted(total)}`}
+          ? `Page not found; ${formatCount(total)} in total`
+          : `${formatCount(from)}–${formatCount(to)} of ${formatCount(total)}`}
       </span>
       {at > 1 ? (
         <>

@@ -18,37 +18,37 @@ import {
 } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
-/** Somebody who is signed in and looks at a page. */
+/** The request of a signed-in user for a page. */
 export interface SignedInRequest extends SignedInEndpointRequest {
-  /** What they may do: all that their role can have, because no scope narrows a browser session. */
+  /** Has all scopes of the user's role: a browser session is not narrowed. */
   readonly principal: Principal
 }
 
-/** The same in the transaction of what they change. */
-export type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
+/** The same within a write transaction. */
+type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
 
-/** What tells of what somebody changes who is signed in. */
+/** Returns the context by which a write is audited. */
 export function writingOf({ database, academy, principal, request }: WritingRequest): Writing {
   const { newId } = academy
   return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
-/** What a page asks the API for: texts, as they would come in a request. */
-export interface Question {
+/** Input of an operation, as text like that of an HTTP request. */
+interface Question {
   readonly params?: Readonly<Record<string, string>>
-  /** What is undefined is left out. */
+  /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
 }
 
-/** Somebody who is signed in, with what they may do. */
+/** Adds the signed-in user and their rights to a request. */
 export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user: SignedIn): SignedInRequest {
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
 
 /**
- * Does what somebody who is signed in asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
- * since they sent the form: it may have been on its way for long.
+ * Runs work for a signed-in user in one transaction. Throws 403 if their access ended or their role changed since the
+ * request was authenticated: its body may take long to arrive.
  */
 export function writeFor<Result>(
   signedIn: SignedInRequest,
@@ -62,10 +62,7 @@ export function writeFor<Result>(
   })
 }
 
-/**
- * The API's own answer to somebody who is signed in: the same rights, the same handler. Throws ProblemError, 403 among
- * them.
- */
+/** Calls an operation of the API with the user's rights, by its own handler. Throws ProblemError, such as 403. */
 export async function ask<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
@@ -76,10 +73,7 @@ export async function ask<const O extends Operation>(
   return askOwn(signedIn, routes, operation, question)
 }
 
-/**
- * Like `ask`, without a look at the rights: for what everybody does here with what is their own, while the API has it
- * for admins or writers alone.
- */
+/** Like `ask`, without checking rights: for users' own records that the API leaves to admins or writers. */
 export async function askOwn<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
@@ -96,7 +90,7 @@ export async function askOwn<const O extends Operation>(
   return answer as Answer<O>
 }
 
-/** The call that a question is: for what has slow work to do first. */
+/** Returns the call of a question, for operations with slow work to prepare. */
 export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question): Call {
   const { academy, limits, request, principal } = signedIn
   return {
@@ -119,11 +113,11 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     hasLeft: () => hasLeft(request),
     rawBody: question.body,
     prepared: undefined,
-    // Like the call of a request: what each operation makes of its texts, its own handler knows.
+    // As for requests, each handler parses its own text.
   } as unknown as Call
 }
 
-/** A query from texts, as its schema says; throws 400 for what it does not take. */
+/** Parses a query by its schema; throws 400 if it is invalid. */
 export function queryOf<Schema extends z.ZodObject>(
   schema: Schema | undefined,
   asked: Question['query'] = {},
@@ -132,7 +126,7 @@ export function queryOf<Schema extends z.ZodObject>(
   return parseQuery(schema, `${new URLSearchParams(given)}`)
 }
 
-/** The route of an operation among those of its resource. */
+/** Finds the route of an operation. */
 export function routeOf(routes: readonly Route[], operation: Operation): Route {
   const route = routes.find((one) => one.operation === operation)
   if (!route) throw new TypeError(`${operation.id} has no route here`)

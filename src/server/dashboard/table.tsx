@@ -3,18 +3,15 @@ import type { Child } from 'hono/jsx'
 /** A column of a table. */
 export interface Column {
   readonly name: string
-  /**
-   * Figures, set flush right, or those under a long heading; a bar, which wants room; or an address, which wants room where
-   * there is little.
-   */
+  /** Layout: numbers, flush right; numbers below a long heading; a bar; or long text, such as a URL. */
   readonly look?: 'figures' | 'score' | 'drawn' | 'broad'
-  /** Its heading is read aloud, and not shown. */
+  /** True if the heading is for screen readers only. */
   readonly unseen?: true
-  /** Its heading sorts the table: where that link leads, and which way the column is sorted now. */
+  /** Makes the heading a link that sorts the table. */
   readonly sorting?: { readonly href: string; readonly now: 'ascending' | 'descending' | undefined }
 }
 
-// On a narrow screen each row is a block of its own, and what is no table to CSS is none to some screen readers.
+// Narrow screens show rows as blocks, not tables, so screen readers need the roles.
 const [table, rowgroup, row, columnheader, rowheader, cell] = [
   'table',
   'rowgroup',
@@ -70,5 +67,33 @@ export function Table({
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** Named values of one record. */
+export function Facts({ facts }: { facts: readonly (readonly [word: string, value: Child])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([word, fact]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{fact}</dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+/** Large figures with their names. */
+export function Figures({ figures }: { figures: readonly (readonly [name: string, figure: string])[] }) {
+  return (
+    <dl class="tiles">
+      {figures.map(([name, figure]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }

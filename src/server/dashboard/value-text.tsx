@@ -1,4 +1,4 @@
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible, visibleDocument } from '../../codec/hidden-characters.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -6,14 +6,14 @@ const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 const second = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const whole = new Intl.NumberFormat('en-GB')
 
-/** A progress status in words. */
+/** Names of the progress statuses. */
 export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
   not_started: 'Not started',
   in_progress: 'In progress',
   completed: 'Completed',
 }
 
-/** The day of a time, with the minute in its tooltip; a dash where there is none. */
+/** The day of a time, with the minute in its tooltip; a dash for null. */
 export function Day({ time }: { time: string | null }) {
   if (time === null) return <span class="none">–</span>
   const date = new Date(time)
@@ -29,7 +29,7 @@ export function Minute({ time }: { time: string }) {
   return <time datetime={time}>{minute.format(new Date(time))} UTC</time>
 }
 
-/** A period to the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the day again where it ends on another. */
+/** A period to the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the end has its own day if that differs. */
 export function Period({ start, end }: { start: string; end: string }) {
   const [first, last] = [second.format(new Date(start)), second.format(new Date(end))]
   if (first === last) return <time datetime={start}>{first} UTC</time>
@@ -42,24 +42,41 @@ export function Period({ start, end }: { start: string; end: string }) {
   )
 }
 
-/** A number with its thousands apart. */
-export function counted(count: number): string {
+/** Formats a number with thousands separators. */
+export function formatCount(count: number): string {
   return whole.format(count)
 }
 
-/** `3 courses`, `1 course`. */
-export function many(count: number, one: string, several = `${one}s`): string {
-  return `${counted(count)} ${count === 1 ? one : several}`
+/** Returns `3 courses`, `1 course`. */
+export function countOf(count: number, one: string, several = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`
 }
 
-/** A percentage to one decimal, as in the terminal: 99.97 is not all. A dash where there is none. */
-export function percent(value: number | null): string {
+/** Formats a percentage to one decimal; 99.97 is 99.9%, as in the terminal, because it is not complete. A dash for null. */
+export function formatPercent(value: number | null): string {
   if (value === null) return '–'
   return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}%`
 }
 
-/** What others wrote, on one line: what is not seen is shown, as `\\n` or `\\u202e`, and what is longer is cut. */
-export function shown(text: string, most = 200): string {
-  const characters = [...text.slice(0, 2 * most + 2)]
-  return visible(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text)
+/** Returns foreign text on one line: invisible characters as `\\n` or `\\u202e`, cut to `maxLength` characters. */
+export function lineOf(text: string, maxLength = 200): string {
+  const characters = [...text.slice(0, 2 * maxLength + 2)]
+  return visible(characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text)
+}
+
+/** Foreign JSON, indented; other text as it is. */
+export function Document({ text }: { text: string }) {
+  return (
+    <pre class="code" tabindex={0}>
+      {visibleDocument(indented(text))}
+    </pre>
+  )
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2)
+  } catch {
+    return text
+  }
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { RoleName } from '../../../src/contract/operation.ts'
-import { dashboardEndpoints } from '../../../src/server/dashboard/endpoints.ts'
+import { dashboardEndpoints } from '../../../src/server/dashboard/pages.ts'
 import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 import { sample } from '../../webhooks/samples.ts'

@@ -1,18 +1,17 @@
 import type { Endpoint } from '../http/endpoint.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
-import { accountPage } from './account.tsx'
+import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
-import { auditEntryPage, auditPage } from './audit.tsx'
-import { coursePage } from './course.tsx'
-import { courseFile, gradeFile } from './course-file.ts'
+import { auditPage } from './audit.tsx'
+import { auditEntryPage } from './audit-entry.tsx'
+import { courseFile, coursePage, gradeFile } from './course.tsx'
 import { courseGradesPage } from './course-grades.tsx'
 import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
 import { deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
-import { endpointsPage } from './endpoint-list.tsx'
+import { endpointsPage } from './endpoints.tsx'
 import { gradePage } from './grade.tsx'
-import { grantRevocation } from './grant-revocation.tsx'
 import { integrationPage, integrationRemoval } from './integration.tsx'
 import { integrationsPage } from './integrations.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
@@ -20,7 +19,6 @@ import { learnerGradesPage, learnerPage } from './learner.tsx'
 import { messagePage } from './message.tsx'
 import { messagesPage } from './messages.tsx'
 import { overview } from './overview.tsx'
-import { otherSessionsEnd, sessionEnd } from './session-end.tsx'
 
 const pages = [
   overview,
@@ -54,10 +52,10 @@ const pages = [
   otherSessionsEnd,
 ]
 
-/** Everything at /dashboard. What answers where nothing else does comes last. */
+/** All routes below /dashboard. `noPage` matches every path, so it comes last. */
 export const dashboardEndpoints: readonly Endpoint[] = [...pages.flatMap(endpointsOf), signOut, noPage]
 
-/** Where the bare address of a server leads. */
+/** Redirects the root of a server to its dashboard. */
 export const rootRedirect: Endpoint = {
   method: 'GET',
   path: '/',

@@ -1,0 +1,155 @@
+import type { Child } from 'hono/jsx'
+import { type AuditEntry, audit } from '../../contract/audit.ts'
+import { courses } from '../../contract/courses.ts'
+import { endpoints } from '../../contract/endpoints.ts'
+import { grades } from '../../contract/grades.ts'
+import { integrations } from '../../contract/integrations.ts'
+import { users } from '../../contract/users.ts'
+import { auditRoutes } from '../audit-log/audit-log.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
+import { gradeRoutes } from '../grades/grades.ts'
+import type { Reply } from '../http/reply.ts'
+import { integrationRoutes } from '../integrations/integrations.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import { userRoutes } from '../users/users.ts'
+import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
+import { Actor, SubjectName } from './audit-runs.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { framePage } from './frame.tsx'
+import { ask, type SignedInRequest } from './signed-in-request.ts'
+import { Facts, Table } from './table.tsx'
+import { lineOf, Minute } from './value-text.tsx'
+
+const section = '/dashboard/audit'
+
+/** One entry of the audit log: its origin, and each field before and after. */
+export const auditEntryPage: DashboardPage = {
+  path: '/dashboard/audit/:entryId',
+  show: async (signedIn) =>
+    showEntry(signedIn, await ask(signedIn, auditRoutes, audit.get, { params: signedIn.params })),
+}
+
+async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
+  const { address, userAgent, requestId, subjectId, place, hash } = entry
+  const none = <span class="none">–</span>
+  const there = await subjectPage(signedIn, entry)
+  const linked = (name: Child) => (there ? <a href={there}>{name}</a> : name)
+  const facts = [
+    ['Time', <Minute time={entry.at} />],
+    ['By', <Actor entry={entry} />],
+    ...(entry.subjectName === null ? [] : [['Subject', linked(<SubjectName entry={entry} />)] as const]),
+    ['Subject ID', subjectId === null ? none : linked(<code>{lineOf(subjectId, 300)}</code>)],
+    ['Address', address === null ? none : lineOf(address, 64)],
+    ['Program', userAgent === null ? none : lineOf(userAgent, 300)],
+    ['Request', requestId === null ? none : <code>{lineOf(requestId, 64)}</code>],
+    ['Place in the chain', place === null ? 'Not linked yet' : String(place)],
+    ['Hash', hash === null ? none : <code>{hash}</code>],
+  ] as const
+  return framePage(
+    signedIn,
+    { title: 'Audit entry', section },
+    <>
+      <p class="back">
+        <a href={`${signedIn.base}${section}`}>Audit log</a>
+      </p>
+      <h1>{entry.action}</h1>
+      <section class="card" aria-labelledby="facts">
+        <h2 id="facts">Details</h2>
+        <Facts facts={facts} />
+        <nav class="pages" aria-label="Other entries">
+          {otherEntries(signedIn, entry).map(([href, words]) => (
+            <a href={href}>{words}</a>
+          ))}
+        </nav>
+      </section>
+      <section class="card" aria-labelledby="changes">
+        <h2 id="changes">Changes</h2>
+        <Changes entry={entry} />
+      </section>
+    </>,
+  )
+}
+
+function Changes({ entry: { before, after, detailsSalt } }: { entry: AuditEntry }) {
+  const all = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  const fields = [...all].filter((field) => (before?.[field] ?? after?.[field] ?? null) !== null)
+  if (detailsSalt === null) return <p>The details were erased with the user whom they concern.</p>
+  if (fields.length === 0) return <p>No field was changed.</p>
+  return (
+    <Table
+      caption="Fields before and after"
+      columns={[{ name: 'Field' }, { name: 'Before', look: 'broad' }, { name: 'After', look: 'broad' }]}
+      rows={fields.map((field) => [
+        lineOf(field, 100),
+        <Value of={before} field={field} />,
+        <Value of={after} field={field} />,
+      ])}
+    />
+  )
+}
+
+function Value({ of, field }: { of: Readonly<Record<string, unknown>> | null; field: string }) {
+  const value = of && Object.hasOwn(of, field) ? of[field] : undefined
+  if (value === undefined || value === null) return <span class="none">–</span>
+  if (value === '') return <span class="none">Empty</span>
+  return <code>{lineOf(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
+}
+
+/** The page of each noun's subjects; `find` throws 404 if the subject no longer exists. */
+const pages: Readonly<
+  Record<string, { place: string; find: (signedIn: SignedInRequest, id: string) => Promise<unknown> }>
+> = {
+  course: {
+    place: 'courses',
+    find: (signedIn, courseId) => ask(signedIn, courseReadRoutes, courses.get, { params: { courseId } }),
+  },
+  user: {
+    place: 'learners',
+    find: (signedIn, userId) => ask(signedIn, userRoutes, users.get, { params: { userId } }),
+  },
+  grade: {
+    place: 'grades',
+    find: (signedIn, gradeId) => ask(signedIn, gradeRoutes, grades.get, { params: { gradeId } }),
+  },
+  endpoint: {
+    place: 'endpoints',
+    find: (signedIn, endpointId) => ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } }),
+  },
+  integration: {
+    place: 'integrations',
+    find: (signedIn, lmsKind) => ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } }),
+  },
+}
+
+/** Returns the URL of the page about an entry's subject; undefined if there is none, or no subject any more. */
+export async function subjectPage(
+  signedIn: SignedInRequest,
+  { noun, subjectId }: AuditEntry,
+): Promise<string | undefined> {
+  const page = pages[noun]
+  if (!page || subjectId === null) return undefined
+  try {
+    await page.find(signedIn, subjectId)
+    return `${signedIn.base}/dashboard/${page.place}/${encodeURIComponent(subjectId)}`
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+/** Returns links to the entries about the same subject, by the same user, or with the same credential. */
+export function otherEntries(
+  { base }: SignedInRequest,
+  { subjectId, userId, credential }: AuditEntry,
+): readonly (readonly [href: string, words: string])[] {
+  const ways = [
+    ['subject', subjectId, 'All entries about this subject'],
+    ['user', userId, 'All entries by this user'],
+    ['credential', credential, 'All entries with this credential'],
+  ] as const
+  return ways.flatMap(([name, value, words]) =>
+    value === null
+      ? []
+      : [[`${base}/dashboard/audit?${new URLSearchParams({ [name]: value })}`, words] as const],
+  )
+}
