@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import { quietLearners } from '../counters/quiet.ts'
 import {
+  attentionFigures,
   courseFigures,
   everybody,
   gradedOfAcademy,
@@ -130,7 +130,10 @@ async function attentionIn(database: Database, courses: Sql, now: Date): Promise
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
   const quiet = new Map(
-    (await quietLearners(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
+    (await attentionFigures(database, courses, dayNumber(recentSince(now)))).map((one) => [
+      one.courseId,
+      one,
+    ]),
   )
   return titled.map(({ id, title, external_id: courseExternalId }) => {
     const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}

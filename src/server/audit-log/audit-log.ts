@@ -1,6 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type * as z from 'zod'
 import { type AuditEntry, audit } from '../../contract/audit.ts'
+import { lastLink } from '../audit/append.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
 import { during, type Page } from '../database/keyset.ts'
@@ -10,15 +11,13 @@ import { routesOf } from '../http/schema-routes.ts'
 import { notFound } from '../problem/problem-error.ts'
 import { type EntryRow, entryColumns, toEntry } from './entry-row.ts'
 
-/** Ids tell when they were made: the order of both is the same. */
+/** Ids sort by time of creation. */
 const order = { at: sql`a.id`, place: sql`a.place` }
-/** By the column before, as two entries have different ones. */
 const id = sql`a.id`
 
-/** The query of the audit log, checked. */
 export type AuditQuery = z.output<NonNullable<typeof audit.list.query>>
 
-/** One page of the entries that a query asks for, with these columns of `audit_entries a`. */
+/** Reads one page of entries, with these columns of `audit_entries a`. */
 export async function pageOfEntries<Shape extends Row, Item>(
   database: Database,
   query: AuditQuery,
@@ -35,13 +34,13 @@ export async function pageOfEntries<Shape extends Row, Item>(
         user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
         credential && sql`a.credential = ${credential}`,
         action && sql`a.action in (${join(action)})`,
-        // What comes after a dot, in the order of their codes, is a slash.
+        // `/` is the character after `.`.
         noun && sql`a.action > ${`${noun}.`} and a.action < ${`${noun}/`}`,
         subject && sql`a.subject_id = ${subject}`,
       ],
       within: [
         { field: 'at', condition: during(id, query, (time) => firstIdAt('aud', Date.parse(time))) },
-        // All of them: so the index of places is walked, and no table as a whole.
+        // Always true; makes the planner walk the index of places.
         { field: 'place', condition: sql`a.place >= ${Number.MIN_SAFE_INTEGER}` },
       ],
     },
@@ -64,3 +63,24 @@ export const auditRoutes = routesOf(audit, {
     return toEntry(row)
   },
 })
+
+/** Maximum waiting entries that are counted. */
+export const maxWaiting = 1_000
+
+/** State of the hash chain. */
+export interface Chain {
+  /** Number of linked entries. */
+  readonly linked: number
+  /** Hash of the last linked entry. */
+  readonly hash: string
+  /** Entries that are not linked yet; `maxWaiting + 1` stands for more. */
+  readonly waiting: number
+}
+
+/** Reads the state of the hash chain. */
+export async function chainOf(database: Database): Promise<Chain> {
+  const { place, hash } = await lastLink(database)
+  const row = await database.one<Row & { waiting: number }>(sql`
+    select count(*) as waiting from (select 1 from audit_entries where place < 0 limit ${maxWaiting + 1}) waiting`)
+  return { linked: place, hash, waiting: row?.waiting ?? 0 }
+}

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../contract/audit.ts'
 import type { Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 
-/** An entry of the audit log as its row holds it; `origin` and `details` are JSON, null once they are erased. */
+/** An entry's row; `origin` and `details` are JSON, null once erased. */
 export interface EntryRow extends Row {
   readonly place: number
   readonly id: string
@@ -22,7 +22,7 @@ export interface EntryRow extends Row {
   readonly hash: string | null
 }
 
-/** The columns of an entry's row, from `audit_entries a`. */
+/** Columns of EntryRow, from `audit_entries a`. */
 export const entryColumns = sql`a.place, a.id, a.user_id,
   (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.about_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
 
@@ -37,24 +37,23 @@ type Details = [
 const erasedOrigin = [null, null, null] as const
 const erasedDetails = [null, null, null, null, null] as const
 
-/** What is shown in place of what somebody has written over: with this salt, its digest is another. */
+/** Shown in place of corrupted text. Its salt does not match the digest, so verification fails. */
 const lostOrigin: Origin = ['', null, null]
 const lostDetails: Details = ['', null, null, null, null]
 
-/** What was stored; one entry that is no JSON any more does not keep the others from being read. */
+/** Parses stored text; corrupted text yields `lost`, so that the other entries can be read. */
 function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
   const value = parseJsonOrNull(text)
   return Array.isArray(value) && value.length === lost.length ? (value as unknown as Stored) : lost
 }
 
-/** The network address in the stored origin of an entry. */
+/** Returns the network address of a stored origin. */
 export function addressIn(origin: string | null): string | null {
   return origin === null ? null : readOr(origin, lostOrigin)[1]
 }
 
-/** An entry as it is shown, from its row. */
+/** Converts a row to the API's form. */
 export function toEntry(row: EntryRow): AuditEntry {
-  // Written by `appendEntry`.
   const [originSalt, address, userAgent] = row.origin === null ? erasedOrigin : readOr(row.origin, lostOrigin)
   const [detailsSalt, requestId, subjectName, before, after] =
     row.details === null ? erasedDetails : readOr(row.details, lostDetails)

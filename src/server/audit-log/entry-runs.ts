@@ -19,7 +19,7 @@ const nextChunk = 500
 /** The order of the log, newest first; the runs have no other. */
 const sort = '-at'
 
-/** How often a run has an action, and to how many different things. */
+/** Number of entries of an action in a run, and of their subjects. */
 export interface Tally {
   readonly action: Action
   readonly entries: number
@@ -43,7 +43,7 @@ export interface EntryRun {
 }
 
 /** Limits of a page of runs. */
-export interface RunBounds {
+interface RunBounds {
   readonly runs: number
   /** Maximum entries that are looked at for one page. */
   readonly entries: number
@@ -102,13 +102,13 @@ export async function pageOfRuns(
   }
 }
 
-/** Reads entries until they make a page of runs, or until as many as a page may look at have been read. */
+/** Reads entries until they fill a page of runs or reach its limit of entries. */
 async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>[1], bounds: RunBounds) {
   const runs: Head[][] = []
   let cursor = query.cursor
   let seen = 0
   for (;;) {
-    // One entry more than may be looked at tells whether the last run goes on.
+    // One entry beyond the limit shows whether the last run continues.
     const limit = Math.min(seen === 0 ? firstChunk : nextChunk, bounds.entries + 1 - seen)
     const asked = { ...query, cursor, sort, limit, include_total: false } as const
     const { data, nextCursor } = await pageOfEntries<HeadRow, Head>(database, asked, headColumns, toHead)
@@ -123,7 +123,7 @@ async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>
       if (isOfRun) run.push(head)
       else runs.push([head])
     }
-    // A chunk that is not full has looked at as many entries as a list looks at.
+    // A chunk that is not full has reached the limit of entries that one query examines.
     if (nextCursor === null || data.length < limit) return { runs, nextCursor, isCut: false }
     cursor = nextCursor
   }
@@ -156,7 +156,7 @@ function toHead(row: HeadRow): Head {
   }
 }
 
-/** The entry after which a page begins. */
+/** Reads the entry that a cursor points to. */
 async function headAt(database: Database, cursor: string): Promise<Head | undefined> {
   const [, id] = readCursor(cursor, sort)
   const row = await database.one<HeadRow>(sql`select ${headColumns} from audit_entries a where a.id = ${id}`)
@@ -173,7 +173,7 @@ async function entriesOf(
   return new Map(rows.map((row) => [row.id, toEntry(row)]))
 }
 
-/** An entry that is listed by itself. */
+/** Returns the run of a single entry. */
 export function runOfOne(entry: AuditEntry): EntryRun {
   const { at, action } = entry
   return {
@@ -196,9 +196,9 @@ function toRun(
   if (!newest) return []
   const subjects = new Map<Action, string[]>()
   for (const { action, subjectId, id } of [...run].reverse()) {
-    const those = subjects.get(action) ?? []
-    those.push(subjectId ?? id)
-    subjects.set(action, those)
+    const ids = subjects.get(action) ?? []
+    ids.push(subjectId ?? id)
+    subjects.set(action, ids)
   }
   const tallies = [...subjects].map(([action, ids]) => ({
     action,

@@ -6,34 +6,34 @@ import { timeOfId } from '../database/id.ts'
 import { keptOf, nameOf, userIn } from './details.ts'
 import { newSalts, sha256, type Writing } from './entry.ts'
 
-/** What has been done to something, as far as an entry is made from it. */
-interface Done {
+/** A change to record. */
+interface RecordedAction {
   readonly action: Action
-  /** What it was done to; null where that has no id. */
+  /** Id of the subject; null if it has none. */
   readonly id: string | null
   readonly before: object | null
   readonly after: object | null
   readonly fields?: readonly string[]
 }
 
-const longestUserAgent = 512
+const maxUserAgentLength = 512
 
 /**
- * Appends the entry of what has been done, in the transaction that does it. On an engine with one writer it is linked to
- * the one before at once; where there are many, all would wait for that one: there it is linked later, in order.
+ * Appends an entry in the transaction of its change. With a single writer it is linked to the previous entry at once; with
+ * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
  */
 export async function appendEntry(
   { database, newId, principal, origin }: Omit<Writing, 'now'>,
-  { action, id: subjectId, before, after, fields }: Done,
+  { action, id: subjectId, before, after, fields }: RecordedAction,
 ): Promise<void> {
   const [originSalt, detailsSalt] = newSalts()
   const id = newId('aud')
-  const thing = after ?? before
-  const userAgent = origin.userAgent?.slice(0, longestUserAgent) ?? null
+  const record = after ?? before
+  const userAgent = origin.userAgent?.slice(0, maxUserAgentLength) ?? null
   const from = originText({ originSalt, address: origin.address, userAgent })
-  // The text of `detailsText`, of which most is there as text.
+  // Equals `detailsText`, without serializing `kept` twice.
   const kept = keptOf(before, after, fields)
-  const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(thing)])
+  const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(record)])
   const details = `${named.slice(0, -1)},${kept.before},${kept.after}]`
   const entry = {
     id,
@@ -42,11 +42,11 @@ export async function appendEntry(
     credential: principal.credential,
     action,
     subjectId,
-    aboutId: userIn(thing),
+    aboutId: userIn(record),
     originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
-  const link = database.dialect.hasManyWriters ? later() : await linkAfterLast(database, entry)
+  const link = database.dialect.hasManyWriters ? unlinkedPlace() : await linkAfterLast(database, entry)
   database.later(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)
@@ -54,7 +54,7 @@ export async function appendEntry(
             ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
 }
 
-/** The place of the last entry that is linked, and its hash. */
+/** Returns place and hash of the last linked entry. */
 export async function lastLink(
   database: Database,
 ): Promise<{ readonly place: number; readonly hash: string }> {
@@ -70,7 +70,7 @@ async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
   return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
 }
 
-/** A place of its own for an entry that is not linked yet. */
-function later() {
+/** Returns a random negative place for an entry that is not linked yet. */
+function unlinkedPlace() {
   return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }

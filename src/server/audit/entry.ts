@@ -3,7 +3,7 @@ import type { Origin } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 
-/** What tells of a write needs: the transaction that it is in, its time, and who does it from where. */
+/** Context of a write that is recorded: transaction, time, actor and origin. */
 export interface Writing {
   readonly database: Transaction
   /** ISO 8601 in UTC. */
@@ -13,10 +13,10 @@ export interface Writing {
   readonly origin: Origin
 }
 
-/** Who does something, and with what: null for nobody who is known. */
+/** User and credential that act; null if unknown. */
 export interface Actor {
   readonly userId: string | null
-  /** The id of a key or grant, `local`, `browser`, that of the application that asked for tokens. */
+  /** Id of a key, grant or application, `local`, or `browser`. */
   readonly credential: string | null
 }
 
@@ -26,11 +26,11 @@ export function sha256(text: string): string {
 }
 
 const saltBytes = 12
-/** Drawn together: for one salt at a time, asking takes longer than the bytes. */
+/** Random bytes for many salts: one call costs more than the bytes. */
 const drawn = Buffer.alloc(256 * saltBytes)
 let used = drawn.length
 
-/** Two salts of 96 bits: without one, a digest of little would tell what it is of, after that has been erased. */
+/** Returns two salts of 96 bits. Without a salt, short erased text could be guessed from its digest. */
 export function newSalts(): readonly [string, string] {
   return [newSalt(), newSalt()]
 }
@@ -41,6 +41,6 @@ function newSalt(): string {
     used = 0
   }
   used += saltBytes
-  // No text that a spreadsheet might take for a formula.
+  // Hex, which no spreadsheet takes for a formula.
   return drawn.toString('hex', used - saltBytes, used)
 }

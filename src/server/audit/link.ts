@@ -6,8 +6,8 @@ import { timeOfId } from '../database/id.ts'
 import { lastLink } from './append.ts'
 import { sha256 } from './entry.ts'
 
-/** Entries in one transaction: some ten milliseconds' worth. */
-const linkedAtOnce = 500
+/** Entries per transaction, about ten milliseconds' worth. */
+const batchSize = 500
 
 interface UnlinkedRow extends Row {
   readonly place: number
@@ -22,13 +22,13 @@ interface UnlinkedRow extends Row {
 }
 
 /**
- * Links entries that were appended without a place to the last one that has one, in the order in which they were made as
- * far as they are there. True where more are left. Of two servers that do so at the same time one does it anew.
+ * Links entries that were appended without a place, in the order of their ids, to the last linked one. Returns true if more
+ * are left. Of two servers that do so at the same time, one retries.
  */
-export async function linkEntries(database: Transaction, most = linkedAtOnce): Promise<boolean> {
+export async function linkEntries(database: Transaction, limit = batchSize): Promise<boolean> {
   const waiting = await database.all<UnlinkedRow>(sql`
     select place, id, user_id, credential, action, subject_id, about_id, origin_digest, details_digest from audit_entries
-    where place < 0 order by place limit ${most}`)
+    where place < 0 order by place limit ${limit}`)
   if (waiting.length === 0) return false
   const last = await lastLink(database)
   let { place, hash } = last
@@ -37,15 +37,14 @@ export async function linkEntries(database: Transaction, most = linkedAtOnce): P
     hash = sha256(linkText(hash, linkedOf(row, place)))
     database.later(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
   }
-  return waiting.length === most
+  return waiting.length === limit
 }
 
-/** Links all of them, in transactions between which others write. */
+/** Links all entries, in small transactions. */
 export async function linkAll(database: Pick<Store, 'write'>): Promise<void> {
   while (await database.write((transaction) => linkEntries(transaction)));
 }
 
-/** What of an entry's row is linked, in its place. */
 function linkedOf(row: UnlinkedRow, place: number): Linked {
   return {
     place,
@@ -53,7 +52,6 @@ function linkedOf(row: UnlinkedRow, place: number): Linked {
     at: timeOfId(row.id),
     userId: row.user_id,
     credential: row.credential,
-    // Written by `appendEntry`.
     action: row.action as Action,
     subjectId: row.subject_id,
     aboutId: row.about_id,

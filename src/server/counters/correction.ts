@@ -5,25 +5,25 @@ import { countTallies, invalidCorrection, correctionMark as mark } from './count
 import { academyDifferences, comparedAtOnce, courseDifferences, rangesOf } from './counter-check.ts'
 import { dayKinds, firstDayKept, type Tally } from './tally.ts'
 
-/** How often it is begun anew where deleted courses are restored meanwhile. */
-const mostAttempts = 20
+/** Maximum attempts if deleted courses are restored meanwhile. */
+const maxAttempts = 20
 
-/** Counters in one transaction: some milliseconds' worth. */
-const writtenAtOnce = 500
+/** Counters per transaction, a few milliseconds' worth. */
+const batchSize = 500
 
 /**
- * Brings counters that are wrong to what a recount says, while others go on writing: what a counter lacks is told by one
- * view of the data, and is still the same when it is added, because every write changes both alike. Takes a time that
- * grows with the enrolments; no transaction does. False where another program began the same meanwhile, and ends it.
+ * Corrects counters by a recount while other processes write. The difference is read from one snapshot and stays valid
+ * until it is added, because every write changes counters and data alike. Takes time proportional to the enrolments, in
+ * short transactions. Returns false if another process has started a correction, which it finishes.
  */
 export async function correctCounters(
   store: Store,
   now: () => Date,
   atOnce = comparedAtOnce,
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     if (await correct(store, now, atOnce)) return true
-    // Else another program began, and may have ended already.
+    // Otherwise another process has started one, and may have finished.
     const isInvalid = sql`select 1 from settings where name = ${mark} and value = ${invalidCorrection}`
     if (!(await store.one(isInvalid))) return false
   }
@@ -33,7 +33,7 @@ export async function correctCounters(
 async function correct(store: Store, now: () => Date, atOnce: number): Promise<boolean> {
   const correction = randomUUID()
   await store.write((transaction) => begin(transaction, correction))
-  // What two programs both found missing would be added twice.
+  // Two concurrent corrections would add the same difference twice.
   const write = (work: (transaction: Transaction) => Promise<unknown>) =>
     store.write(async (transaction) => {
       const own = await isOwn(transaction, correction)
@@ -41,8 +41,8 @@ async function correct(store: Store, now: () => Date, atOnce: number): Promise<b
       return own
     })
   const add = async (differences: readonly Tally[]) => {
-    for (let from = 0; from < differences.length; from += writtenAtOnce) {
-      const some = differences.slice(from, from + writtenAtOnce)
+    for (let from = 0; from < differences.length; from += batchSize) {
+      const some = differences.slice(from, from + batchSize)
       const time = now().toISOString()
       if (!(await write((database) => addDifferences({ database, now: time }, some)))) return false
     }
@@ -52,7 +52,7 @@ async function correct(store: Store, now: () => Date, atOnce: number): Promise<b
     const firstDay = firstDayKept(now().toISOString())
     if (!(await add(await store.read((view) => courseDifferences(view, range, firstDay))))) return false
   }
-  // Only now: whoever deletes a course takes its counters from those of the academy.
+  // After the courses: deleting a course subtracts its counters from the academy's.
   if (!(await add(await store.read(academyDifferences)))) return false
   return write((transaction) => transaction.run(sql`delete from settings where name = ${mark}`))
 }

@@ -15,38 +15,38 @@ import {
   withoutNothing,
 } from './tally.ts'
 
-/** How a learner stands in a course before and after a write; undefined where there is no enrolment. */
+/** An enrolment before and after a write; undefined if it does not exist. */
 export interface StandingChange {
   readonly before: CountedEnrollment | undefined
   readonly after: CountedEnrollment | undefined
 }
 
-/** A transaction, and the time of it, ISO 8601 in UTC. */
+/** Database and current time, ISO 8601 in UTC. */
 export interface Counting {
   readonly database: Database
   readonly now: string
 }
 
-/** The same, for what is counted together with what changes it. */
-export interface CountingWrite extends Counting {
+/** The same in a write transaction. */
+interface CountingWrite extends Counting {
   readonly database: Transaction
 }
 
-/** The row of `settings` that says who corrects the counters. */
+/** Name of the setting with the id of the running correction. */
 export const correctionMark = 'counter_correction'
 
-/** In place of whoever that is: what was found lacking is no longer what lacks, and has to be found anew. */
+/** Replaces the id: the differences that the correction has read are outdated. */
 export const invalidCorrection = 'invalid'
 
-/** Rows of one statement: as many parameters as any engine takes. */
+/** Rows per statement, within both engines' maximum of parameters. */
 const rowsAtOnce = 1000
 
-/** All rows of the counters: those that are kept, and the changes that are not folded into them yet. */
+/** All rows of the counters, including changes that are not folded in yet. */
 export const counters = sql`(
   select kind, course_id, place, learners, amount from counters
   union all select kind, course_id, place, learners, amount from counter_changes) k`
 
-/** Brings the counters up to date with how learners stand in courses, in the transaction that changes it. */
+/** Updates the counters in the transaction that changes enrolments. */
 export async function count(counting: CountingWrite, standings: readonly StandingChange[]): Promise<void> {
   const firstDay = firstDayKept(counting.now)
   const changes = standings.map(({ before, after }) => ({ before: counted(before), after: counted(after) }))
@@ -75,7 +75,7 @@ function summed(tallies: readonly Tally[]): Tally[] {
   return withoutNothing(sums)
 }
 
-/** Changes of the number of learners of the academy, each counted once: by a first or last enrolment, a deleted or restored user. */
+/** Returns changes of the number of distinct learners: first or last enrolments, deleted or restored users. */
 function learnerTallies(changes: readonly StandingChange[]): Tally[] {
   const tallies: Tally[] = []
   const moved = new Set<string>()
@@ -94,7 +94,7 @@ function learnerTally(gone: boolean, learners: number): Tally {
   return { kind: learnersKind(gone), courseId: '', place: 0, learners, amount: 0 }
 }
 
-/** Takes a course out of the counters, before it is deleted with its enrolments. */
+/** Removes a course from the counters, before it is deleted with its enrolments. */
 export async function forgetCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
@@ -106,7 +106,7 @@ export async function forgetCourse({ database, now }: CountingWrite, courseId: s
   await database.run(sql`delete from counter_changes where ${own}`)
 }
 
-/** Puts a course into the counters again, after it came back with its enrolments. */
+/** Adds a restored course to the counters. */
 export async function countCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const sums: Sums = new Map()
   const firstDay = firstDayKept(now)
@@ -115,11 +115,11 @@ export async function countCourse({ database, now }: CountingWrite, courseId: st
   }
   const learners = await onlyLearnersOf(database, courseId, 1)
   await countTallies({ database, now }, [...withoutNothing(sums), ...learners])
-  // Whoever corrects the counters may have found before what the course lacked then.
+  // A running correction may have read this course's differences before.
   await database.run(sql`update settings set value = ${invalidCorrection} where name = ${correctionMark}`)
 }
 
-/** Who learns in this course alone, as the change of how many learn anywhere. */
+/** Counts learners without another course, as the change of the number of distinct learners. */
 async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -1): Promise<Tally[]> {
   const only = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
@@ -130,7 +130,7 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
   return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
 
-/** Counts whom a new passing score of a course lets pass or fail. */
+/** Updates the counter of failed learners after a change of a course's passing score. */
 export async function countPassingScore(
   { database, now }: CountingWrite,
   courseId: string,
@@ -145,9 +145,8 @@ export async function countPassingScore(
 }
 
 /**
- * Adds to the counters. Where one program writes at a time their rows are changed at once. On an engine with many
- * writers all learners of a course would wait for its row: there each change is a row of its own, and `foldChanges`
- * brings them together.
+ * Adds to the counters. With a single writer their rows are updated at once. With many writers (PostgreSQL) all would wait
+ * for the rows of their course, so each change is inserted as a row of its own, and `foldChanges` adds them up later.
  */
 async function add({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
   if (!database.dialect.hasManyWriters) {
@@ -161,7 +160,7 @@ async function add({ database, now }: CountingWrite, tallies: readonly Tally[]):
   )
 }
 
-/** Adds to the rows of the counters themselves. */
+/** Adds tallies to the counters' own rows. */
 export function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
   return inParts(tallies, (rows) =>
     database.run(
@@ -182,7 +181,7 @@ async function inParts(tallies: readonly Tally[], write: (rows: Sql) => Promise<
   }
 }
 
-/** With the first count of a day go those of a day that is kept no longer. */
+/** The first count of a day deletes the days that are no longer kept. */
 async function removeOldDays(database: Database, tallies: readonly Tally[], firstDay: number): Promise<void> {
   for (const { kind, courseId, learners } of tallies) {
     if (learners < 0 || !dayKinds.includes(kind)) continue
@@ -192,6 +191,6 @@ async function removeOldDays(database: Database, tallies: readonly Tally[], firs
   }
 }
 
-/** Adds rows to the counters that are there. */
+/** Upsert that adds to existing counters. */
 export const added = sql`on conflict (kind, course_id, place) do update set
   learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`

@@ -2,25 +2,25 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 
-/** A learner's enrolment with all that is counted of it. Whoever has no progress yet stands at `none`, at 0%. */
+/** A learner's enrolment with all fields that counters depend on. Without progress, the status is `none` at 0%. */
 export interface CountedEnrollment {
   readonly userId: string
   readonly courseId: string
-  /** Of a deleted user. */
+  /** True if the user is deleted. */
   readonly gone: boolean
   /** The status of the enrolment. */
   readonly enrollment: string
   readonly status: string
   readonly percentage: number
-  /** When the learner was last there, or else was enrolled; ISO 8601 in UTC. */
+  /** Last access, else the enrolment; ISO 8601 in UTC. */
   readonly lastSeen: string
-  /** When the percentage last rose, or null before the first progress. */
+  /** When the percentage last rose; null before the first progress. */
   readonly risenAt: string | null
-  /** The grade in per cent. */
+  /** Grade in per cent. */
   readonly grade: number | null
-  /** The grade from which the course is passed, in per cent. */
+  /** Passing score in per cent. */
   readonly passingScore: number
-  /** Whether the user learns in no other course; needed where they begin or end to learn in this one. */
+  /** True if the user has no other enrolment; needed if this one is added or removed. */
   readonly isOnly?: boolean
 }
 
@@ -46,24 +46,24 @@ const tables = sql`enrollments e
 
 const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
-/** Whether an enrolment is a learner's. Nearly all are: an index of roles would be no way to find any. */
+/** Condition that an enrolment is a learner's. The `case` keeps the planner from an index by role, which nearly all match. */
 export function isLearners(alias: 'e' | 'o'): Sql {
   return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
 }
 
-/** Whether an enrolment is a learner's and was not removed, so that it counts. */
+/** Condition that an enrolment counts: a learner's, not deleted. */
 export function learns(alias: 'e' | 'o'): Sql {
   const enrollment = raw(alias)
   return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
 }
 
-/** How a learner stands in each of their courses; or in one, even where the enrolment is deleted. */
+/** Reads a user's enrolments; with `courseId` that one, even if deleted. */
 export async function countedOf(
   database: Database,
   userId: string,
   courseId?: string,
 ): Promise<CountedEnrollment[]> {
-  // With all three columns of the unique index: SQLite would read all enrolments of the course for two of them.
+  // All three columns of the unique index: with two, SQLite would read all enrolments of the course.
   const only = courseId === undefined ? learns('e') : sql`e.course_id = ${courseId} and e.role = 'learner'`
   return (
     await database.all<CountedRow & { passing_score: number; others: number }>(sql`
@@ -75,7 +75,7 @@ export async function countedOf(
   ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
-/** The progress behind an enrolment, as its row holds it. */
+/** Progress of an enrolment. */
 export interface ProgressBehind {
   readonly startedAt: string | null
   readonly lastAccessed: string
@@ -92,13 +92,13 @@ interface OneRow extends CountedRow {
   readonly updated_at: string
 }
 
-/** How a user stands in a course: as it is counted, but for the course's own passing score, and their progress. */
+/** An enrolment, without the course's passing score, and its progress. */
 export interface Standing {
   readonly counted: Omit<CountedEnrollment, 'passingScore'>
   readonly progress: ProgressBehind | undefined
 }
 
-/** How an active user stands in the course that a reference names, in one statement; undefined where they are no learner of it. */
+/** Reads the enrolment and progress of an active user in one statement; undefined if not a learner of the course. */
 export async function standingIn(
   database: Database,
   userId: string,
@@ -123,10 +123,10 @@ export async function standingIn(
   }
 }
 
-/** Which courses: those whose ids are not before the first of these, and before the second; all where they are left out. */
+/** Range of course ids: from the first, before the second. */
 export type CourseRange = readonly [least: string, below?: string]
 
-/** All learners' enrolments in a range of courses, user by user, some of them at a time. */
+/** Reads all learners' enrolments in a range of courses in batches, by user. */
 export async function* everyCounted(
   database: Database,
   [least, below]: CourseRange = [''],
@@ -152,15 +152,14 @@ interface InCourseRow extends CountedRow {
   readonly id: string
 }
 
-/** Where an enrolment stands among those of its course: when it was made, and its id. */
+/** Sort key of an enrolment within its course. */
 export type EnrollmentPlace = readonly [createdAt: string, id: string]
 
-/** A learner's enrolment on the way through those of a course. */
 interface WalkedInCourse extends CountedEnrollment, Pick<ProgressBehind, 'completedAt'> {
   readonly place: EnrollmentPlace
 }
 
-/** All learners' enrolments in one course, with when they completed it, some of them at a time; only those after a place, where that is given. */
+/** Reads all learners' enrolments in one course in batches, optionally after a place. */
 export async function* countedIn(
   database: Database,
   courseId: string,
@@ -190,7 +189,6 @@ function behind([createdAt, id]: EnrollmentPlace): Sql {
   return sql`(e.created_at, e.id) > (${createdAt}, ${id})`
 }
 
-/** The passing scores of all courses, by their ids. */
 async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, number>> {
   const rows = await database.all<Row & { id: string; passing_score: number }>(
     sql`select c.id, ${passingScore} as passing_score from courses c`,
@@ -198,7 +196,7 @@ async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, 
   return new Map(rows.map((row) => [row.id, row.passing_score]))
 }
 
-/** Counts the active learners of a course whose grade is between two, in per cent. */
+/** Counts the active learners of a course with a grade from `least`, below `below`, in per cent. */
 export function gradedBetween(courseId: string, least: number, below: number): Sql {
   return sql`
     select count(*) as learners from course_grades g
@@ -208,7 +206,7 @@ export function gradedBetween(courseId: string, least: number, below: number): S
     where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}`
 }
 
-/** What is counted of an enrolment, from its row. */
+/** Converts a row. */
 export function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
   return { ...standingOf(row), passingScore }
 }

@@ -14,12 +14,12 @@ import {
   withoutNothing,
 } from './tally.ts'
 
-/** Counters that are compared at once. */
+/** Counters compared in one round. */
 export const comparedAtOnce = 100_000
 
 /**
- * How many counters differ from a recount; all of it in one view of the data. Takes a time that grows with the
- * enrolments, and memory that does not: with very many counters they are compared in several rounds.
+ * Counts counters that differ from a recount, in one snapshot. Time grows with the enrolments, memory does not: many
+ * counters are compared in several rounds.
  */
 export async function differingCounters(
   { database, now }: Counting,
@@ -40,9 +40,9 @@ export async function differingCounters(
 }
 
 /**
- * What the counters of some courses lack of a recount.
+ * Returns the differences of courses' counters from a recount.
  *
- * @param seen told what each learner counts for without a course
+ * @param seen receives the tallies of each enrolment for the academy as a whole
  */
 export async function courseDifferences(
   database: Database,
@@ -66,7 +66,7 @@ export async function courseDifferences(
   return withoutNothing(own)
 }
 
-/** What the counters of the academy as a whole lack of the sum of those of its courses, and of a count of its learners. */
+/** Returns the differences of the academy's counters from the sum of its courses' and a count of its learners. */
 export async function academyDifferences(database: Database): Promise<Tally[]> {
   const sums = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, sum(learners) as learners, sum(amount) as amount from ${counters}
@@ -77,7 +77,7 @@ export async function academyDifferences(database: Database): Promise<Tally[]> {
   return withoutNothing(academy)
 }
 
-/** Ranges of courses with so many counters each, which hold all courses together. */
+/** Divides all courses into ranges with about `atOnce` counters each. */
 export async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
   const sizes = await database.all<Row & { course_id: string; size: number }>(
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
@@ -100,7 +100,7 @@ export async function rangesOf(database: Database, atOnce: number): Promise<Cour
 async function keptIn(database: Database, [least, below]: CourseRange, firstDay: number): Promise<Tally[]> {
   const end = below === undefined ? sql`true` : sql`course_id < ${below}`
   return (await kept(database, sql`course_id <> '' and course_id >= ${least} and ${end}`)).filter(
-    // Nobody asks for earlier days, and they go with the next change.
+    // Earlier days are unused, and deleted by the next change.
     ({ kind, place }) => !dayKinds.includes(kind) || place >= firstDay,
   )
 }

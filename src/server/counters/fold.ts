@@ -3,16 +3,13 @@ import type { Row } from '../database/database.ts'
 import { added, type Counting } from './count.ts'
 import { dayKinds, firstDayKept } from './tally.ts'
 
-/** Changes in one transaction: some ten milliseconds' worth. */
-const foldedAtOnce = 2000
+/** Changes per transaction, about ten milliseconds' worth. */
+const batchSize = 2000
 
-/**
- * Brings changes of many writers into the counters, in the transaction that it is handed, which sees both as they were:
- * those of the first places, whole. True where more are left.
- */
-export async function foldChanges({ database, now }: Counting, most = foldedAtOnce): Promise<boolean> {
+/** Adds the changes of many writers to the counters, in one transaction with a snapshot. Returns true if more are left. */
+export async function foldChanges({ database, now }: Counting, limit = batchSize): Promise<boolean> {
   const last = await database.one<Row & { kind: string; course_id: string; place: number }>(sql`
-    select kind, course_id, place from counter_changes order by kind, course_id, place limit 1 offset ${most - 1}`)
+    select kind, course_id, place from counter_changes order by kind, course_id, place limit 1 offset ${limit - 1}`)
   const folded = last
     ? sql`(kind, course_id, place) <= (${last.kind}, ${last.course_id}, ${last.place})`
     : sql`true`
@@ -20,7 +17,7 @@ export async function foldChanges({ database, now }: Counting, most = foldedAtOn
     insert into counters (kind, course_id, place, learners, amount)
     select kind, course_id, place, sum(learners), sum(amount) from counter_changes where ${folded}
     group by kind, course_id, place ${added}`)
-  // The rows of a day that is kept no longer go when something happens in their course.
+  // Delete outdated days of the courses that changed.
   await database.run(sql`
     delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
       and course_id in (select course_id from counter_changes where ${folded})`)

@@ -3,13 +3,10 @@ import { addToCounters, type Counting } from './count.ts'
 import { everyCounted } from './counted-enrollment.ts'
 import { addTallies, firstDayKept, learnersKind, type Sums, talliesOf } from './tally.ts'
 
-/** Counters that are held in memory at once. */
-const talliesHeld = 100_000
+/** Maximum counters in memory. */
+const maxTallies = 100_000
 
-/**
- * Replaces all counters by those of a recount, in one transaction. Takes a time that grows with the enrolments, and
- * memory that does not.
- */
+/** Replaces all counters by a recount, in one transaction. Time grows with the enrolments, memory does not. */
 export async function rebuildCounters({ database, now }: Counting): Promise<void> {
   await database.run(sql`delete from counters`)
   await database.run(sql`delete from counter_changes`)
@@ -23,7 +20,7 @@ export async function rebuildCounters({ database, now }: Counting): Promise<void
       userId = one.userId
       addTallies(sums, [{ kind: learnersKind(one.gone), courseId: '', place: 0, learners: 1, amount: 0 }], 1)
     }
-    if (sums.size < talliesHeld) continue
+    if (sums.size < maxTallies) continue
     await addToCounters(database, [...sums.values()])
     sums = new Map()
   }

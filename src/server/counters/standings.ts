@@ -3,15 +3,15 @@ import type { Database, Row } from '../database/database.ts'
 import { counters } from './count.ts'
 import { type CountedStatus, kindsOf, learnersKind, standings } from './tally.ts'
 
-/** Whose figures are read: of which courses, in which standings, and whether of deleted users, too. */
+/** Courses, statuses and users whose figures are read. */
 export interface Scope {
-  /** Course ids, or a statement that selects some; undefined for the academy as a whole. */
+  /** Course ids, or a statement that selects them; undefined for the whole academy. */
   readonly courses: Sql | undefined
   readonly statuses: readonly CountedStatus[]
   readonly withDeleted: boolean
 }
 
-/** Figures of the learners of one course in one standing: sums in millionths of a per cent. */
+/** Figures of the learners of one course with one status; sums in millionths of a per cent. */
 export interface StatusFigures {
   readonly courseId: string
   readonly status: CountedStatus
@@ -21,12 +21,12 @@ export interface StatusFigures {
   readonly grade: number
 }
 
-/** How many learners stand between a hundredth of a per cent and the next, and the sum of their percentages. */
+/** Number of learners at a percentage, to a hundredth of a per cent, and the sum of their percentages. */
 export interface Step {
   readonly status: CountedStatus
   readonly hundredths: number
   readonly learners: number
-  /** In millionths of a per cent. */
+  /** Sum in millionths of a per cent. */
   readonly amount: number
 }
 
@@ -38,13 +38,13 @@ interface CounterRow extends Row {
   readonly amount: number
 }
 
-/** Whoever is not deleted, in all courses and standings. */
+/** All courses and statuses, without deleted users. */
 export const everybody: Scope = { courses: undefined, statuses: standings, withDeleted: false }
 
-/** Figures course by course, for each standing that there is. */
+/** Reads figures by course and status. */
 export async function courseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
   const meanings = new Map<string, { status: CountedStatus; graded: boolean }>(
-    named(scope).flatMap(({ status, kinds }) => [
+    kindsIn(scope).flatMap(({ status, kinds }) => [
       [kinds.all, { status, graded: false }] as const,
       [kinds.graded, { status, graded: true }] as const,
     ]),
@@ -68,9 +68,11 @@ export async function courseFigures(database: Database, scope: Scope): Promise<S
   return [...found.values()].filter(({ learners }) => learners > 0)
 }
 
-/** How many learners stand at which percentage, in all the courses of a scope together; in order. */
+/** Reads the number of learners at each percentage over all courses of a scope, in ascending order. */
 export async function steps(database: Database, scope: Scope): Promise<Step[]> {
-  const meanings = new Map<string, CountedStatus>(named(scope).map(({ status, kinds }) => [kinds.at, status]))
+  const meanings = new Map<string, CountedStatus>(
+    kindsIn(scope).map(({ status, kinds }) => [kinds.at, status]),
+  )
   const found = new Map<string, Step>()
   const rows = await rowsOf(database, [...meanings.keys()], scope, true)
   for (const { kind, place: hundredths, learners, amount } of rows) {
@@ -89,13 +91,13 @@ export async function steps(database: Database, scope: Scope): Promise<Step[]> {
     .sort((one, other) => one.hundredths - other.hundredths)
 }
 
-/** The graded of the whole academy: how many, and the sum of their grades in millionths of a per cent. */
+/** Reads the number of graded enrolments of the academy, and the sum of their grades in millionths of a per cent. */
 export async function gradedOfAcademy(
   database: Database,
 ): Promise<{ readonly learners: number; readonly amount: number }> {
   const rows = await rowsOf(
     database,
-    named(everybody).map(({ kinds }) => kinds.graded),
+    kindsIn(everybody).map(({ kinds }) => kinds.graded),
     everybody,
     true,
   )
@@ -105,14 +107,14 @@ export async function gradedOfAcademy(
   }
 }
 
-/** How many users learn anywhere, each counted once. */
+/** Counts distinct learners of the academy. */
 export async function learnersOf(database: Database, withDeleted: boolean): Promise<number> {
   const kinds = [learnersKind(false), ...(withDeleted ? [learnersKind(true)] : [])]
   const rows = await rowsOf(database, kinds, everybody, true)
   return rows.reduce((sum, { learners }) => sum + learners, 0)
 }
 
-/** Counters of these kinds in the courses of a scope; `whole` where those of the whole academy are meant. */
+/** Reads counters by kind in the courses of a scope; `whole` reads those of the whole academy. */
 async function rowsOf(
   database: Database,
   kinds: readonly string[],
@@ -124,8 +126,58 @@ async function rowsOf(
     select kind, course_id, place, learners, amount from ${counters} where kind in (${join(kinds)}) and ${only}`)
 }
 
-function named({ statuses, withDeleted }: Scope) {
+function kindsIn({ statuses, withDeleted }: Scope) {
   return statuses.flatMap((status) =>
     [false, ...(withDeleted ? [true] : [])].map((gone) => ({ status, kinds: kindsOf(status, gone) })),
   )
+}
+
+/** Numbers of learners of one course who may need attention. */
+interface AttentionFigures {
+  readonly courseId: string
+  /** Not completed, and last seen before the first recent day. */
+  readonly unseen: number
+  /** In progress below 50%, and last risen before that day. */
+  readonly unrisen: number
+  /** With a grade below the passing score. */
+  readonly failed: number
+}
+
+const measures = { open: 'unseen', early: 'unrisen', failed: 'failed' } as const
+
+/**
+ * Counts learners who may need attention, by course: all candidates less those of recent days.
+ *
+ * @param courses a statement that selects course ids
+ * @param firstDay first recent day, such as 20260131
+ */
+export async function attentionFigures(
+  database: Database,
+  courses: Sql,
+  firstDay: number,
+): Promise<AttentionFigures[]> {
+  const found = new Map<string, AttentionFigures>()
+  const add = (
+    rows: readonly (Row & { kind: string; course_id: string; learners: number })[],
+    times: number,
+  ) => {
+    for (const { kind, course_id: courseId, learners } of rows) {
+      const measure = measures[kind.replace(' since', '') as keyof typeof measures]
+      const before = found.get(courseId) ?? { courseId, unseen: 0, unrisen: 0, failed: 0 }
+      found.set(courseId, { ...before, [measure]: before[measure] + times * learners })
+    }
+  }
+  const all = sql`kind in (${join(Object.keys(measures))})`
+  const recent = sql`kind in (${join(['open since', 'early since'])}) and place >= ${firstDay}`
+  for (const [condition, times] of [
+    [all, 1],
+    [recent, -1],
+  ] as const) {
+    add(
+      await database.all(sql`
+        select kind, course_id, learners from ${counters} where ${condition} and course_id in (${courses})`),
+      times,
+    )
+  }
+  return [...found.values()]
 }

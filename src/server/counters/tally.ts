@@ -1,25 +1,25 @@
 import type { CountedEnrollment } from './counted-enrollment.ts'
 
-/** How many learners stand somewhere, and the sum of what is told of each: a row of `counters`. */
+/** A row of `counters`: a number of learners, and a sum over them. */
 export interface Tally {
   readonly kind: string
-  /** A course's id; empty for the academy as a whole. */
+  /** Course id; empty for the whole academy. */
   readonly courseId: string
-  /** Where they stand: hundredths of a per cent, a day as 20260131, 0 where there is but one place. */
+  /** Hundredths of a per cent, a day such as 20260131, or 0, by kind. */
   readonly place: number
   readonly learners: number
-  /** A sum in millionths of a per cent: whole numbers, which a column `real` adds and takes away without a trace. */
+  /** Sum in millionths of a per cent: integers, which a `real` column adds and subtracts exactly. */
   readonly amount: number
 }
 
 /** Percentage completed below which a learner without progress is stuck. */
 export const stuckBelow = 50
 
-/** The ways to stand in a course: a status of progress, or none of it at all. */
+/** Statuses of progress, or `none`. */
 export const standings = ['none', 'not_started', 'in_progress', 'completed'] as const
 export type CountedStatus = (typeof standings)[number]
 
-/** What is counted of those in one standing: all, all by percentage, and the graded, whose sum is that of grades. */
+/** Kinds of counters by status: all, all by percentage, and graded (with the sum of grades). */
 export const kindsOf = (status: CountedStatus, gone: boolean) => kinds[status][gone ? 'gone' : 'there']
 
 const kinds = {
@@ -35,20 +35,19 @@ function kindsNamed(status: CountedStatus) {
 }
 
 /**
- * Who may need attention, whatever the time is: `open` has an active enrolment that is not completed, `early` is in
- * progress below the half, both by the day of the last access or rise as well; `failed` has an active enrolment and a grade
- * below the passing score.
+ * Kinds of learners who may need attention: `open` is active and not completed, `early` is in progress below 50%, both also
+ * by the day of the last access or rise (`since`); `failed` is active with a grade below the passing score.
  */
-export const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'] as const
+const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'] as const
 
-/** Those whose places are days. Days longer ago are all the same: nobody asks for them. */
+/** Kinds whose places are days. */
 export const dayKinds: readonly string[] = ['open since', 'early since']
 
-/** Days that are kept apart: more than it takes to be called inactive. */
+/** Days that are counted: more than until a learner is inactive. */
 const daysKept = 21
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The first day that is kept apart at a time, both in UTC. */
+/** Returns the first counted day, in UTC. */
 export function firstDayKept(now: string): number {
   const today = now.slice(0, 10)
   if (today !== lastDay.today) {
@@ -58,19 +57,19 @@ export function firstDayKept(now: string): number {
   return lastDay.first
 }
 
-// Every write asks for it, and it is the same for a day.
+// Cached for a day: every write needs it.
 let lastDay = { today: '', first: 0 }
 
-/** Learners who are enrolled anywhere, each counted once, for the academy as a whole. */
+/** Kind of distinct learners of the academy. */
 export const learnersKind = (gone: boolean) => (gone ? 'deleted learners' : 'learners')
 
-/** Every kind that a course has rows of. */
+/** All kinds of a course. */
 export const courseKinds: readonly string[] = [
   ...standings.flatMap((status) => [false, true].flatMap((gone) => Object.values(kindsOf(status, gone)))),
   ...attentionTallies,
 ]
 
-/** The kinds of a course that are counted for the academy as a whole, too. */
+/** Kinds of a course that are also counted for the whole academy. */
 export const sharedKinds: readonly string[] = standings.flatMap((status) =>
   [false, true].flatMap((gone) => {
     const { at, graded } = kindsOf(status, gone)
@@ -78,25 +77,24 @@ export const sharedKinds: readonly string[] = standings.flatMap((status) =>
   }),
 )
 
-/** A percentage in millionths of a per cent. */
+/** Converts a percentage to millionths of a per cent. */
 export function millionths(percentage: number): number {
   return Math.floor(percentage * 1_000_000 + 0.5)
 }
 
-/** A percentage from such a sum. */
+/** Converts millionths of a per cent to a percentage. */
 export function ofMillionths(amount: number): number {
   return amount / 1_000_000
 }
 
-/** The day of a time, in UTC, as a number that grows with it: 20260131. */
+/** Returns the day of a time in UTC as a number: 20260131. */
 export function dayNumber(time: string): number {
   return Number(time.slice(0, 4)) * 10_000 + Number(time.slice(5, 7)) * 100 + Number(time.slice(8, 10))
 }
 
-/** In which counters an enrolment stands, each with 1; days before the first are in none. */
+/** Returns the counters that an enrolment adds 1 to, without days before the first. */
 export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tally[] {
   const { courseId, gone, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
-  // The statuses are those of the contract, and `none`.
   const { all, at, graded } = kindsOf(status as CountedStatus, gone)
   const amount = millionths(percentage)
   const place = Math.floor(percentage * 100)
@@ -128,11 +126,11 @@ function one(kind: string, courseId: string, place: number, amount = 0): Tally {
   return { kind, courseId, place, learners: 1, amount }
 }
 
-/** What an enrolment changes in the counters from one standing to another: those that stay as they are left out. */
+/** Returns the difference of two lists of tallies. */
 export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
   const gone = before.map((one) => times(one, -1))
   const added: Tally[] = []
-  // Ten at most: comparing them all takes less time than keys made of them.
+  // At most ten: comparing all is faster than building keys.
   for (const one of after) {
     const index = gone.findIndex(
       (other) => other.place === one.place && other.kind === one.kind && other.courseId === one.courseId,
@@ -144,10 +142,10 @@ export function changedTallies(before: readonly Tally[], after: readonly Tally[]
   return [...gone, ...added].filter(isSomething)
 }
 
-/** Tallies by what and where they count; only `addTallies` puts any in. */
+/** Tallies by kind, course and place, filled by `addTallies`. */
 export type Sums = Map<string, { -readonly [Name in keyof Tally]: Tally[Name] }>
 
-/** Adds tallies to those that are there, each by its place. */
+/** Adds tallies to sums. */
 export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
   for (const one of tallies) {
     const key = `${one.kind}\n${one.courseId}\n${one.place}`
@@ -169,7 +167,7 @@ function isSomething({ learners, amount }: Tally): boolean {
   return learners !== 0 || amount !== 0
 }
 
-/** Those that say anything. */
+/** Returns the tallies that are not zero. */
 export function withoutNothing(sums: ReadonlyMap<string, Tally>): Tally[] {
   return [...sums.values()].filter(isSomething)
 }

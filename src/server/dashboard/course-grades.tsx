@@ -5,7 +5,7 @@ import { type Grade, wholeCourse } from '../../contract/grades.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { standingOfCourse } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
-import { gradesOfLearners, hasGrades, mostGrades } from '../grades/course-grades.ts'
+import { gradesOfLearners, hasGrades, maxGrades } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
 import { courseHeading } from './course.tsx'
@@ -98,7 +98,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
             <code class="code">{`learnctl grades set email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
           </>
         ) : null}
-        {grades.length === mostGrades ? (
+        {grades.length === maxGrades ? (
           <p class="note">These learners have more grades than this page shows. Download all.</p>
         ) : null}
         {rows.length === 0 ? (

@@ -3,11 +3,11 @@ import type { Course } from '../../contract/courses.ts'
 import { wholeCourse } from '../../contract/grades.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** The grade of a learner in a course: in per cent, and when the newest of what it comes from was graded. */
+/** A learner's grade in a course, in per cent, and the newest grading time behind it. */
 export interface CourseGrade {
   readonly percent: number
   readonly gradedAt: string
-  /** Ids of the items that do not count because they have no weight, while others have one. */
+  /** Ids of items that do not count: they have no weight, while others have one. */
   readonly unweighted: readonly string[]
 }
 
@@ -22,10 +22,10 @@ interface ItemRow extends Row {
 
 type Weights = Course['assessmentCriteria']['weights']
 
-/** Grades of one learner in one course that count. */
-const maximumItems = 10_000
+/** Maximum grades of a learner in a course that count. */
+const maxItems = 10_000
 
-/** The grades of some learners in a course, as the rules of `courseGradeOf` make them, by the learners' ids. */
+/** Calculates the course grades of learners, by user id. */
 export async function courseGradesOf(
   database: Database,
   userIds: readonly string[],
@@ -34,19 +34,19 @@ export async function courseGradesOf(
   if (userIds.length === 0) return new Map()
   const items = await database.all<ItemRow>(sql`
     select user_id, item_id, label, 100.0 * score_given / score_maximum as percent, weight, graded_at from grades
-    where ${isOneOf(userIds)} and course_id = ${id} and published = 1 and cleared = 0
-    order by user_id, source, item_id limit ${maximumItems * userIds.length}`)
+    where ${isAmong(userIds)} and course_id = ${id} and published = 1 and cleared = 0
+    order by user_id, source, item_id limit ${maxItems * userIds.length}`)
   const all = [...Map.groupBy(items, (item) => item.user_id)]
   return new Map(all.map(([userId, own]) => [userId, courseGradeOf(own, weights)]))
 }
 
-function isOneOf([first, ...others]: readonly string[]): Sql {
+function isAmong([first, ...others]: readonly string[]): Sql {
   return others.length === 0 ? sql`user_id = ${first}` : sql`user_id in (${join([first, ...others])})`
 }
 
 /**
- * The one of the course as a whole where there is one, else the mean of the items, by their weights; those without one
- * count as much as the criteria of the course say for their id or name, or all the same.
+ * Returns the grade of the whole course if there is one, else the mean of the items, weighted by their own weights or those
+ * of the course's criteria; equal weights if there are none.
  */
 function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
   const inTime = items.toSorted((one, other) => compare(one.graded_at, other.graded_at))
@@ -82,8 +82,8 @@ function meanOf(items: readonly ItemRow[], named: Weights): Omit<CourseGrade, 'g
   }
 }
 
-/** Keeps the grades of learners in a course. */
-export async function keepCourseGrades(
+/** Stores the course grades of learners. */
+export async function storeCourseGrades(
   database: Database,
   courseId: string,
   grades: ReadonlyMap<string, CourseGrade>,

@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Grade } from '../../contract/grades.ts'
 import type { Row } from '../database/database.ts'
 
-/** A grade as the row holds it, with what its learner and course are called now. */
+/** A grade's row, with the current names of its learner and course. */
 export interface GradeRow extends Row {
   readonly id: string
   readonly user_id: string
@@ -25,7 +25,7 @@ export interface GradeRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of a grade's row, from `grades g`. */
+/** Columns of GradeRow, from `grades g`. */
 export const gradeColumns = sql`g.id, g.user_id,
   (select email from users where id = g.user_id) as user_email,
   (select external_id from users where id = g.user_id) as user_external_id,
@@ -34,18 +34,18 @@ export const gradeColumns = sql`g.id, g.user_id,
   g.item_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published, g.graded_at, g.delivery_id,
   g.version, g.created_at, g.updated_at`
 
-/** The score of a grade, or of a step of its history; null where it was cleared. */
+/** Selects the score of a grade or of a step of its history; null if cleared. */
 export function scoreOf(alias: 'g' | 's'): Sql {
   const table = raw(alias)
   return sql`case when ${table}.cleared = 1 then null else ${table}.score_given end as score_given`
 }
 
-/** The score of a row as its columns have it: a cleared one keeps a number, because the column takes no null. */
+/** Values of `score_given` and `cleared`. A cleared score is stored as 0, because the column is not null. */
 export function storedScore(score: number | null): Sql {
   return sql`${score ?? 0}, ${score === null ? 1 : 0}`
 }
 
-/** A grade as it is shown, from its row. */
+/** Converts a row to the API's form. */
 export function toGrade(row: GradeRow): Grade {
   return {
     id: row.id,

@@ -9,22 +9,19 @@ import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
 import { requirePast } from '../progress/past-time.ts'
-import { type CourseGrade, courseGradesOf, keepCourseGrades } from './course-grade.ts'
+import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 import { storedScore, toGrade } from './grade-row.ts'
 import type { Graded } from './graded.ts'
 
-/** What keeping a grade needs. */
-type GradeCall = Writing
-
 /**
- * Keeps a grade, brings the course's grade of the learner up to date, and completes the enrolment where that is due. An older
- * grade never replaces a newer one (409 `stale_grade`), an equally old one does, so that a repetition is harmless. One
- * without a score stays as what was cleared when: no older score can come back. One of the future is refused (422 `in_future`).
+ * Stores a grade, updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a
+ * newer one (409 `stale_grade`); an equally old one does, so that retries are harmless. A cleared score keeps its time, so
+ * that no older score replaces it. Grades of the future are refused (422 `in_future`).
  *
- * @param deliveryId of the webhook delivery that it came with
+ * @param deliveryId webhook delivery that contained the grade
  */
 export async function setGrade(
-  call: GradeCall,
+  call: Writing,
   { learner, course, before, grade: whole, standing, completedAt }: Graded,
   deliveryId: string | null = null,
 ): Promise<RecordedGrade> {
@@ -61,7 +58,7 @@ export async function setGrade(
                              recorded_at, recorded_by)
     values (${id}, ${version}, ${storedScore(scoreGiven)}, ${scoreMaximum}, ${isPublished}, ${gradedAt},
             ${deliveryId}, ${now}, ${principal.userId ?? principal.credential})`)
-  const courseGrade = await gradeCourse(call, learner.id, course)
+  const courseGrade = await updateCourseGrade(call, learner.id, course)
   const grade = courseGrade?.percent ?? null
   const graded = { ...standing, grade }
   const completed =
@@ -101,7 +98,7 @@ function unweighted(itemId: string) {
   return { code: 'unweighted' as const, detail: `${why}: it does not count in the grade of the course.` }
 }
 
-/** Takes a grade away. What it completed stays completed. */
+/** Deletes a grade. An enrolment that it completed stays completed. */
 export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   const { id, learnerId: userId, courseId } = grade
   const row = await findCourse(call.database, courseId)
@@ -109,7 +106,7 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   const course = toCourse(row)
   const [standing] = await countedOf(call.database, userId, courseId)
   await call.database.run(sql`delete from grades where id = ${id}`)
-  const left = (await gradeCourse(call, userId, course))?.percent ?? null
+  const left = (await updateCourseGrade(call, userId, course))?.percent ?? null
   const deleted = { action: 'grade.deleted', id, before: grade, after: null } as const
   if (!standing) return recordLearning(call, [deleted], [])
   const graded = { ...standing, grade: left }
@@ -132,8 +129,8 @@ async function contentCompletedAt(
   return progress?.completed_at ?? null
 }
 
-/** Brings the learner's grade of a course up to date, and returns it; undefined where nothing counts. */
-async function gradeCourse(
+/** Updates and returns the learner's course grade; undefined if no grade counts. */
+async function updateCourseGrade(
   { database }: Writing,
   userId: string,
   course: Course,
@@ -144,6 +141,6 @@ async function gradeCourse(
     await database.run(sql`delete from course_grades where user_id = ${userId} and course_id = ${course.id}`)
     return undefined
   }
-  await keepCourseGrades(database, course.id, grades)
+  await storeCourseGrades(database, course.id, grades)
   return grade
 }

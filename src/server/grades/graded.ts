@@ -18,29 +18,28 @@ import { findUser, type UserRow } from '../users/user-row.ts'
 import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
-/** Whom a grade is of, as the grade tells it. */
 type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>
 
 /** A grade to be stored, with all its fields. */
-export interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiven' | 'scoreMaximum'> {
+interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiven' | 'scoreMaximum'> {
   readonly weight: number | null
   readonly published: boolean
   readonly gradedAt: string | undefined
 }
 
-/** A grade behind its references, and the one that is stored under the same learner, course, source and item. */
+/** A grade with its learner and course, and the stored grade with the same learner, course, source and item. */
 export interface Graded {
   readonly learner: Learner
   readonly course: Course
   readonly before: Grade | undefined
   readonly grade: NewGrade
-  /** How the learner stands in the course before this grade. */
+  /** The learner's enrolment before this grade. */
   readonly standing: CountedEnrollment
-  /** When they completed its content, ISO 8601 in UTC. */
+  /** When the learner completed the content, ISO 8601 in UTC. */
   readonly completedAt: string | null
 }
 
-/** What keeps the name that it has in the row of a grade. */
+/** Columns with the same names as in GradeRow. */
 type GradedParts = Pick<
   GradeRow,
   | 'user_id'
@@ -54,7 +53,7 @@ type GradedParts = Pick<
   | 'delivery_id'
 >
 
-/** An enrolment with its course, whose columns keep their names, and with all that a grade changes. */
+/** An enrolment with its course, and with all that a grade changes. */
 interface GradedRow extends CourseRow, GradedParts {
   readonly source: string
   readonly item_label: string | null
@@ -78,10 +77,10 @@ interface GradedRow extends CourseRow, GradedParts {
 const maxSources = 10
 
 /**
- * Finds what a grade is about, and completes the grade. Throws 404 with the place of an unknown learner or course, 409 where
- * the course is archived, or the learner is not in it, and 422 where it names no source and several have a grade of the item.
+ * Finds the learner and course of a grade, and fills in its missing fields. Throws 404 that points to an unknown learner or
+ * course; 409 if the course is archived or the learner not enrolled; 422 without a source if several graded the item.
  *
- * @param guard is handed the learner before anything else is looked at, and may throw
+ * @param guard called with the learner before other checks; may throw
  */
 export async function gradedBy(
   { database }: Pick<Call, 'database'>,
@@ -117,7 +116,7 @@ export async function gradedBy(
 
 function gradedRows(database: Database, input: GradeInput): Promise<GradedRow[]> {
   const { source, itemId } = input
-  // The newest other grade of the item, where it has to complete this one.
+  // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
     ? [
         sql`i.label as item_label, i.weight as item_weight`,
@@ -146,7 +145,7 @@ function gradedRows(database: Database, input: GradeInput): Promise<GradedRow[]>
     limit ${maxSources}`)
 }
 
-/** True for a grade that lacks what it shares with the other grades of its item. */
+/** True if label or weight are to be taken from the item's other grades. */
 function takesFromItem({ itemId, label, weight }: GradeInput): boolean {
   return itemId !== wholeCourse && (label === undefined || weight === undefined)
 }
@@ -193,7 +192,7 @@ function severalSources(rows: readonly GradedRow[]): ProblemError {
   return invalid([{ pointer: '#/source', code: 'required', detail }])
 }
 
-/** Tells why there is no such enrolment. */
+/** Throws the reason why there is no such enrolment. */
 async function refuse(
   database: Database,
   { learnerId, courseId }: GradeInput,
@@ -213,7 +212,7 @@ async function refuse(
   throw notEnrolled(user.email, row.title)
 }
 
-/** Throws 409 `enrollment_inactive` unless a user learns in a course. */
+/** Throws 409 `enrollment_inactive` unless a user is enrolled in a course as a learner. */
 export async function requireLearner(database: Database, userId: string, courseId: string): Promise<void> {
   const enrolled = await database.one(sql`
     select 1 from enrollments

@@ -124,7 +124,7 @@ export const gradeRoutes = routesOf(grades, {
   },
 })
 
-/** What of a body can be written; what only the server sets may be sent back as it was. */
+/** Returns the writable fields of a body. Read-only fields may be sent back unchanged, see `requireUnchanged`. */
 function writable(rawBody: unknown): unknown {
   if (!isJsonObject(rawBody)) return rawBody
   const shown = (field: string) => Object.hasOwn(fieldsOf(RecordedGrade) ?? {}, field)
@@ -133,7 +133,7 @@ function writable(rawBody: unknown): unknown {
   )
 }
 
-/** Throws 422 for what only the server sets, and is not what it was. */
+/** Throws 422 if a read-only field differs from the stored one. */
 function requireUnchanged({ rawBody }: Call, before: Grade | undefined): void {
   if (!isJsonObject(rawBody)) return
   const fixed = Object.keys(rawBody).filter(

@@ -1,21 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
+import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Writing } from '../audit/entry.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import type { StandingChange } from '../counters/count.ts'
-import { countedIn } from '../counters/counted-enrollment.ts'
+import { countedIn, type EnrollmentPlace } from '../counters/counted-enrollment.ts'
+import { findCourse, toCourse } from '../courses/course-row.ts'
+import type { Database, Row } from '../database/database.ts'
 import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
-import { type CourseGrade, courseGradesOf, keepCourseGrades } from './course-grade.ts'
-import { anyUnfinished, keepUnfinished, type Regrading, unfinishedOf } from './regrading.ts'
+import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 
-/** Learners looked at in one transaction: some ten milliseconds' worth. */
-const atOnce = 250
+/** Learners per transaction, about ten milliseconds' worth. */
+const batchSize = 250
 
 /**
- * Brings the grades and the enrolments of a course in line with its new criteria: grades by its weights, and completed
- * where `moveOn` is met now. What was completed before stays so. It begins in the transaction that changes the course; where that has
- * many learners, `finishRegrading` does the rest, between which others write.
+ * Updates course grades and enrolments to a course's new criteria: grades by its weights, completed if `moveOn` is met now.
+ * Completed enrolments stay so. Starts in the transaction that changes the course; for many learners, `finishRegrading`
+ * does the rest in small transactions.
  */
 export async function regradeCourse(call: Writing, before: Course, course: Course): Promise<void> {
   const { weights, moveOn, passingScore } = before.assessmentCriteria
@@ -24,25 +26,25 @@ export async function regradeCourse(call: Writing, before: Course, course: Cours
   if (!isWeighted && moveOn === now.moveOn && passingScore <= now.passingScore) return
   const { principal, origin } = call
   const left = await unfinishedOf(call.database, course.id)
-  // Whoever was left by the change before is looked at for both.
+  // Learners left over from the previous change get both.
   const weighted = isWeighted || left?.weighted === true
   await regradeSome(call, course, { weighted, after: undefined, principal, origin })
 }
 
 /**
- * Looks at all learners whom changes of courses have left, a few in each transaction. Several programs may do so at the same time.
+ * Regrades the learners left over by changes of courses, in small transactions. Several processes may do so concurrently.
  *
- * @param requestId that of the request whose changes these are; all changes where it is undefined
+ * @param requestId limits it to the changes of one request
  */
 export async function finishRegrading(
   { database, now, newId }: Omit<Finishing, 'requestId'>,
   requestId?: string,
 ): Promise<void> {
-  // Most changes leave nothing, which is seen without a write.
-  if (!(await anyUnfinished(database, requestId))) return
+  // Most changes leave nothing; check that without a write.
+  if (!(await findUnfinished(database, requestId))) return
   const next = () =>
     database.write(async (transaction) => {
-      const found = await anyUnfinished(transaction, requestId)
+      const found = await findUnfinished(transaction, requestId)
       if (!found) return false
       const { course, regrading } = found
       const { principal, origin } = regrading
@@ -53,11 +55,11 @@ export async function finishRegrading(
   while (await next());
 }
 
-/** Looks at some learners, and notes after whom the next ones come. */
+/** Regrades one batch of learners and stores where the next one starts. */
 async function regradeSome(call: Writing, course: Course, regrading: Regrading): Promise<void> {
   const { database } = call
   const { weighted, after } = regrading
-  const { value: learners = [] } = await countedIn(database, course.id, atOnce, after).next()
+  const { value: learners = [] } = await countedIn(database, course.id, batchSize, after).next()
   const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
   const grades = await courseGradesOf(database, weighted ? graded : [], course)
   const changed = new Map<string, CourseGrade>()
@@ -73,8 +75,74 @@ async function regradeSome(call: Writing, course: Course, regrading: Regrading):
     completions.push(...changes)
     standings.push({ before: learner, after: standing })
   }
-  await keepCourseGrades(database, course.id, changed)
+  await storeCourseGrades(database, course.id, changed)
   await recordLearning(call, completions, standings)
-  const last = learners[atOnce - 1]
-  await keepUnfinished(database, course.id, last && { ...regrading, after: last.place })
+  const last = learners[batchSize - 1]
+  await storeUnfinished(database, course.id, last && { ...regrading, after: last.place })
+}
+
+/** Unfinished work after a change of a course's criteria, and the actor and origin of the change. */
+export interface Regrading extends Pick<Writing, 'principal' | 'origin'> {
+  /** True if grades must be recalculated. */
+  readonly weighted: boolean
+  /** Place of the last learner done; undefined before the first. */
+  readonly after: EnrollmentPlace | undefined
+}
+
+/** Prefix of settings' names; a course id follows. */
+const prefix = 'regrading '
+/** Greater than all names with the prefix. */
+const prefixEnd = 'regrading!'
+
+/** Maximum courses to search for those of one request; upkeep finishes others. */
+const maxCourses = 100
+
+async function unfinishedOf(database: Database, courseId: string): Promise<Regrading | undefined> {
+  const row = await database.one<Row & { value: string }>(
+    sql`select value from settings where name = ${prefix + courseId}`,
+  )
+  return row && regradingIn(row.value)
+}
+
+/**
+ * Returns one of the unfinished courses, except those in the trash.
+ *
+ * @param requestId limits it to the changes of one request
+ */
+async function findUnfinished(
+  database: Database,
+  requestId: string | undefined,
+): Promise<{ readonly course: Course; readonly regrading: Regrading } | undefined> {
+  const rows = await database.all<Row & { id: string; value: string }>(sql`
+    select c.id, s.value from settings s join courses c on c.id = substr(s.name, ${prefix.length + 1})
+    where s.name > ${prefix} and s.name < ${prefixEnd} order by s.name limit ${maxCourses}`)
+  for (const { id, value } of rows) {
+    const regrading = regradingIn(value)
+    if (requestId !== undefined && regrading.origin.requestId !== requestId) continue
+    return { course: toCourse(await findCourse(database, id)), regrading }
+  }
+  return undefined
+}
+
+/** Stores the unfinished work of a course; undefined deletes it. */
+async function storeUnfinished(
+  database: Database,
+  courseId: string,
+  regrading: Regrading | undefined,
+): Promise<void> {
+  const name = prefix + courseId
+  await database.run(
+    regrading
+      ? sql`insert into settings (name, value) values (${name}, ${regradingText(regrading)})
+            on conflict (name) do update set value = excluded.value`
+      : sql`delete from settings where name = ${name}`,
+  )
+}
+
+function regradingText({ weighted, after, principal: { userId, credential }, origin }: Regrading): string {
+  return JSON.stringify({ weighted, after, principal: { userId, credential }, origin })
+}
+
+function regradingIn(text: string): Regrading {
+  return JSON.parse(text) as Regrading
 }

@@ -6,25 +6,22 @@ import type { BodyLimits } from './relayed-body.ts'
 import { startThread, type Thread } from './thread.ts'
 import { type TurnLimits, turnsOf } from './turns.ts'
 
-/** How much may go on at once, and for how long. */
+/** Limits of long reads. */
 export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimits {
   readonly threads: number
-  /** File that a thread runs; that of this program unless given. */
+  /** File that a thread runs; default: this program's. */
   readonly threadFile?: URL | undefined
-  /** How long a thread without work stays. */
+  /** Time until an idle thread is closed. */
   readonly restMs: number
-  /**
-   * Beyond this size of the database's log, clients that read slower than the rows come are cut: the log grows with each
-   * write for as long as somebody reads what was there before.
-   */
+  /** Size of the write-ahead log beyond which slow clients are cut: it grows with each write while a snapshot is read. */
   readonly logBytes: number
-  /** For how long nobody is cut for that. */
+  /** Minimum age of a read before it is cut. */
   readonly graceMs: number
-  /** How often the log is looked at. */
+  /** Interval of checks of the log's size. */
   readonly watchMs: number
 }
 
-/** What an academy of a million enrolments needs on two cores, and what its database can bear. */
+/** Limits for an academy of a million enrolments on two cores. */
 export const longReadLimits: LongReadLimits = {
   threads: 2,
   perOwner: 4,
@@ -32,7 +29,7 @@ export const longReadLimits: LongReadLimits = {
   waitingPerOwner: 8,
   waitingInAll: 64,
   waitMs: 10_000,
-  // A pager that is read leisurely is a reader, too; who holds a snapshot makes the write-ahead log grow.
+  // Long enough for a user with a pager; a held snapshot makes the write-ahead log grow.
   idleMs: 60_000,
   totalMs: 15 * 60_000,
   restMs: 30_000,
@@ -43,10 +40,7 @@ export const longReadLimits: LongReadLimits = {
 
 const slowReason = 'The client reads too slowly while the data changes.'
 
-/**
- * Long reads in threads of their own, which are started when they are needed. Close them with the server: those that go
- * on or wait then throw 503, as any do that come later.
- */
+/** Answers long reads in threads, started on demand. After `close`, running, waiting and later reads throw 503. */
 export function openLongReads(
   data: ThreadData,
   limits: LongReadLimits,
@@ -57,7 +51,7 @@ export function openLongReads(
   let watch: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** One that has nothing to do, else a new one, else the one with the least to do. */
+  /** Returns an idle thread, else a new one, else the one with the fewest requests. */
   function freeThread(): Thread {
     const [least] = [...threads]
       .filter((thread) => !thread.isAnswering())

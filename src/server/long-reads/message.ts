@@ -3,46 +3,42 @@ import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/**
- * A piece of a body. Text is copied from one thread to the other: bytes that are handed over need none, but stay in
- * memory until the next full collection of garbage, by which time there are many.
- */
+/** A piece of a body. Text, although it is copied: transferred bytes stay in memory until a full garbage collection. */
 export type Piece = string | Uint8Array
 
-/** What a reader thread is started with. */
+/** Start parameters of a reader thread. */
 export interface ThreadData {
-  /** The database file. */
   readonly path: string
-  /** The database that is read in its place. */
+  /** PostgreSQL database to read instead. */
   readonly postgres?: PostgresOptions | undefined
   readonly publicUrl: string | undefined
-  /** The time that it always is, where the server's clock stands still. */
+  /** Current time, if the server's clock is fixed. */
   readonly fixedTime?: string | undefined
 }
 
-/** What a reader thread is told: to answer a request, that one more piece was taken, that nobody reads on. */
+/** Messages to a reader thread: a request, one more piece was read, or the reader is gone. */
 export type ToThread =
   | {
       readonly kind: 'request'
       readonly id: number
       readonly request: RequestContext
-      /** Who asks, where that is known; a page finds it out by itself. */
+      /** Undefined for pages, which authenticate by themselves. */
       readonly principal: Principal | undefined
     }
   | { readonly kind: 'taken' | 'left'; readonly id: number }
 
-/** What it tells: the reply, whose body may follow in pieces, and how that ended. */
+/** Messages from a reader thread: the reply, pieces of its body, and its end. */
 export type FromThread =
   | {
       readonly kind: 'reply'
       readonly id: number
       readonly reply: Omit<Reply, 'body'> & { readonly body: string | null }
-      /** True where the body follows in pieces. */
+      /** True if the body follows in pieces. */
       readonly streamed: boolean
     }
   | { readonly kind: 'piece'; readonly id: number; readonly piece: Piece }
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'broken'; readonly id: number; readonly cause: unknown }
 
-/** How many pieces are under way to somebody who has not taken them yet. */
-export const piecesAhead = 8
+/** Maximum pieces sent ahead of the reader. */
+export const maxPiecesAhead = 8

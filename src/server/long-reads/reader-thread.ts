@@ -9,30 +9,30 @@ import { type Answerer, answererOf } from '../http/app.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
 import { createSealing } from '../sealing/sealing.ts'
-import { type FromThread, piecesAhead, type ThreadData, type ToThread } from './message.ts'
+import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
 
-// A thread of the server: it answers requests as the server itself does, on a connection of its own that only reads.
+// A thread that answers requests as the server does, on its own read-only connection.
 
-/** A body that is on its way. */
-interface Pouring {
-  /** Pieces that may be sent before one more is taken. */
+/** A body that is being sent. */
+interface Flow {
+  /** Pieces that may be sent before the reader takes one more. */
   room: number
   left: boolean
-  goOn: () => void
+  resume: () => void
 }
 
 const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
-const pouring = new Map<number, Pouring>()
+const flows = new Map<number, Flow>()
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const app = openDatabase().then((database) => {
-  // No row read here is a secret, and no request leaves this thread.
+  // Long reads decrypt no secrets and send no requests.
   const others = { sealing: createSealing(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
   return { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
 })
 const operations = app.then((opened) => answererOf(opened, (target) => routesFor(resourceIn(target)), []))
 let pages: Promise<Answerer> | undefined
 
-// The thread that answers everybody else comes first. Elsewhere than on Linux this would be the whole process.
+// Prefers the main thread. Only Linux has priorities by thread; elsewhere this would affect the whole process.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
 
 async function openDatabase(): Promise<Store> {
@@ -55,29 +55,29 @@ async function answer({ id, request, principal }: Extract<ToThread, { kind: 'req
   if (!answerer) return
   const { reply, cause, principal: asked } = await answerer(request, principal)
   const { body, ...head } = reply
-  const told = { ...head, principal: asked, cause }
+  const replyHead = { ...head, principal: asked, cause }
   if (body === null || typeof body === 'string') {
-    send({ kind: 'reply', id, reply: { ...told, body }, streamed: false })
+    send({ kind: 'reply', id, reply: { ...replyHead, body }, streamed: false })
     return
   }
-  const flow: Pouring = { room: piecesAhead, left: false, goOn: () => {} }
-  pouring.set(id, flow)
-  send({ kind: 'reply', id, reply: { ...told, body: null }, streamed: true })
+  const flow: Flow = { room: maxPiecesAhead, left: false, resume: () => {} }
+  flows.set(id, flow)
+  send({ kind: 'reply', id, reply: { ...replyHead, body: null }, streamed: true })
   try {
     await pour(id, flow, body)
     send({ kind: 'end', id })
   } finally {
-    pouring.delete(id)
-    if (pouring.size === 0 && !postgres) shortenLog(path)
+    flows.delete(id)
+    if (flows.size === 0 && !postgres) shortenLog(path)
   }
 }
 
-async function pour(id: number, flow: Pouring, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+async function pour(id: number, flow: Flow, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   for await (const piece of body) {
     if (flow.left) return
     if (flow.room === 0) {
       await new Promise<void>((resolve) => {
-        flow.goOn = resolve
+        flow.resume = resolve
       })
     }
     if (flow.left) return
@@ -89,15 +89,15 @@ async function pour(id: number, flow: Pouring, body: AsyncIterable<string | Uint
 parentPort?.on('message', (message: ToThread) => {
   const { id } = message
   if (message.kind === 'request') {
-    // Not in the turn of the reply before it, which may have been read by now: what is true since then is to be seen.
+    // In a later turn than the previous reply: a client that has read it must see a newer snapshot.
     setImmediate(() => {
       answer(message).catch((cause: unknown) => send({ kind: 'broken', id, cause }))
     })
     return
   }
-  const flow = pouring.get(id)
+  const flow = flows.get(id)
   if (!flow) return
   if (message.kind === 'taken') flow.room += 1
   else flow.left = true
-  flow.goOn()
+  flow.resume()
 })

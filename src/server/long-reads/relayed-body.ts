@@ -1,40 +1,37 @@
 import { ProblemError } from '../problem/problem-error.ts'
-import { type Piece, piecesAhead } from './message.ts'
+import { maxPiecesAhead, type Piece } from './message.ts'
 
-/** How long a body may take. */
+/** Time limits of a body. */
 export interface BodyLimits {
-  /** Between two pieces that its reader takes. */
+  /** Maximum time between two reads. */
   readonly idleMs: number
-  /** From the first to the last. */
+  /** Maximum time for the whole body. */
   readonly totalMs: number
 }
 
-/** What is told to whoever makes the pieces. */
+/** Receives notifications about the reader. */
 export interface Source {
-  /** A piece was taken: one more may come. */
+  /** A piece was read; one more may be sent. */
   taken(): void
-  /** Nobody reads on. Told once, unless the source itself ended it. */
+  /** The reader is gone. Called at most once, and not after the source has ended the body. */
   left(): void
 }
 
-/** A body whose pieces come from elsewhere. */
+/** A body that is pushed by a source and read by a client. */
 export interface RelayedBody extends AsyncIterable<Piece> {
   push(piece: Piece): void
   end(): void
-  /** What is read next throws this, after the pieces that are there. */
+  /** Makes reads throw `cause` after the buffered pieces. */
   fail(cause: unknown): void
-  /** As if its reader had gone. */
+  /** Ends the body as if the reader were gone. */
   leave(): void
-  /** True while nothing more is made until its reader goes on. */
+  /** True while the buffer is full. */
   isFull(): boolean
-  /** Leaves the reader as one who takes too long: what is read next throws 408. */
+  /** Cuts a slow reader: the next read throws 408. */
   cut(why: string): void
 }
 
-/**
- * A body whose pieces come from elsewhere, as fast as they are read. A reader who takes nothing for long, or takes too
- * long in all, is left: what is read then throws 408, and nothing is kept for it.
- */
+/** Returns a body that is pushed by a source and read by a client. Cuts a client that exceeds the time limits. */
 export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): RelayedBody {
   const pieces: Piece[] = []
   let asked: PromiseWithResolvers<IteratorResult<Piece>> | undefined
@@ -65,7 +62,6 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
     leave({ cause: new ProblemError('request_timeout', why) })
   }
 
-  /** A reader who has gone is told nothing: what it has is known to be a part. */
   function leave(how: typeof over = 'ended'): void {
     if (over) return
     pieces.length = 0
@@ -111,7 +107,7 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
     end: () => stop('ended'),
     fail: (cause) => stop({ cause }),
     leave: () => leave(),
-    isFull: () => pieces.length >= piecesAhead,
+    isFull: () => pieces.length >= maxPiecesAhead,
     cut,
   }
 }

@@ -7,28 +7,28 @@ import type { FromThread, ThreadData, ToThread } from './message.ts'
 import { type BodyLimits, type RelayedBody, relayedBody } from './relayed-body.ts'
 import type { Turn } from './turns.ts'
 
-/** A thread that reads the database, as it looks from the outside. */
+/** Handle of a reader thread. */
 export interface Thread {
-  /** How many requests it works on. */
+  /** Number of requests in progress. */
   readonly load: () => number
-  /** True while it makes a reply, and so can begin no other. */
+  /** True until the reply of the last request has started; the thread cannot begin another one. */
   readonly isAnswering: () => boolean
-  /** Answers a request; the turn ends with the last of it. Throws where the thread ends before. */
+  /** Answers a request and ends its turn. Throws if the thread ends before. */
   answer(request: RequestContext, principal: Principal | undefined, turn: Turn): Promise<Reply>
-  /** Cuts the clients who have kept it waiting at the last few calls, with what was begun longer ago than this. */
+  /** Cuts clients whose buffer was full at the last few calls, if their request is older than `graceMs`. */
   cutSlow(graceMs: number, why: string): void
   close(): Promise<void>
 }
 
-/** A request that the thread works on. */
+/** A request in progress. */
 interface Task {
   readonly turn: Turn
   readonly resolve: (reply: Reply) => void
   readonly reject: (cause: unknown) => void
   readonly signal: AbortSignal | undefined
   readonly begunMs: number
-  /** How many times in a row its reader was found behind. */
-  full: number
+  /** Consecutive checks that found its buffer full. */
+  fullChecks: number
   body?: RelayedBody
 }
 
@@ -36,14 +36,14 @@ const ownFile = new URL(
   import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.cjs',
   import.meta.url,
 )
-/** Beyond it the thread ends, and the server goes on. */
-const memoryMiB = 256
-/** What a thread makes dies young: more room for it would make the server larger, and an export no faster. */
-const newObjectsMiB = 3
-/** A client that is as fast as the thread is found behind now and then. */
-const fullAtMost = 3
+/** Beyond it the thread ends; the server goes on. */
+const maxMemoryMiB = 256
+/** Objects are short-lived; a larger young generation takes more memory and makes exports no faster. */
+const maxYoungMiB = 3
+/** A client as fast as the thread has a full buffer now and then. */
+const maxFullChecks = 3
 
-/** Starts a thread. `onEnd` is told when it takes no work any more, whatever the reason. */
+/** Starts a thread. `onEnd` is called once it accepts no more requests. */
 export function startThread(
   data: ThreadData,
   { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
@@ -51,17 +51,17 @@ export function startThread(
 ): Thread {
   const worker = new Worker(threadFile, {
     workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: newObjectsMiB },
+    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB, maxYoungGenerationSizeMb: maxYoungMiB },
     // Pages are JSX, which Node does not read from source.
     ...(threadFile.pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('tsx')] }),
   })
-  // What it works on keeps a socket open, and that the process.
+  // An open response keeps the process alive; an idle thread must not.
   worker.unref()
   const tasks = new Map<number, Task>()
   let answering: number | undefined
   let lastId = 0
 
-  const tell = (message: ToThread) => worker.postMessage(message)
+  const post = (message: ToThread) => worker.postMessage(message)
 
   function finish(id: number): void {
     const task = tasks.get(id)
@@ -82,9 +82,9 @@ export function startThread(
     for (const id of [...tasks.keys()]) fail(id, cause)
   }
 
-  /** Nobody waits for the rest any more; what the thread sends of it is not looked at. */
+  /** Cancels a body; later messages about it are ignored. */
   function leave(id: number): void {
-    tell({ kind: 'left', id })
+    post({ kind: 'left', id })
     finish(id)
   }
 
@@ -97,7 +97,7 @@ export function startThread(
       finish(id)
       return
     }
-    const source = { taken: () => tell({ kind: 'taken', id }), left: () => leave(id) }
+    const source = { taken: () => post({ kind: 'taken', id }), left: () => leave(id) }
     const body = relayedBody(source, limits)
     task.body = body
     task.signal?.addEventListener('abort', () => body.leave(), { once: true })
@@ -122,7 +122,7 @@ export function startThread(
   })
   worker.on('messageerror', (cause) => {
     failAll(cause)
-    // What it still sends nobody takes: it would wait for that with its view of the data, for good.
+    // Its bodies would wait for readers forever, and keep their snapshots.
     void worker.terminate()
   })
   worker.on('exit', () => {
@@ -139,15 +139,15 @@ export function startThread(
         const { method, url, headers, address } = request.raw
         const { signal } = request.raw
         answering = lastId
-        tasks.set(lastId, { turn, resolve, reject, signal, begunMs: performance.now(), full: 0 })
+        tasks.set(lastId, { turn, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
         const raw = { method, url, headers, ...(address !== undefined && { address }) }
-        tell({ kind: 'request', id: lastId, request: { ...request, raw }, principal })
+        post({ kind: 'request', id: lastId, request: { ...request, raw }, principal })
       }),
     cutSlow(graceMs, why) {
       const latestMs = performance.now() - graceMs
       for (const task of tasks.values()) {
-        task.full = task.body?.isFull() ? task.full + 1 : 0
-        if (task.full >= fullAtMost && task.begunMs < latestMs) task.body?.cut(why)
+        task.fullChecks = task.body?.isFull() ? task.fullChecks + 1 : 0
+        if (task.fullChecks >= maxFullChecks && task.begunMs < latestMs) task.body?.cut(why)
       }
     },
     close: async () => {

@@ -1,34 +1,33 @@
 import { clientGone, type ProblemError, tooMany, unavailable } from '../problem/problem-error.ts'
 
-/** How many long reads there may be at once, and how long one waits for its turn. */
+/** Limits of concurrent and waiting long reads. */
 export interface TurnLimits {
-  /** Begun and not ended, for each owner. */
+  /** Maximum running reads of one owner. */
   readonly perOwner: number
-  /** Begun and not ended, in all. */
+  /** Maximum running reads. */
   readonly inAll: number
-  /** Whose reply is being made: as many as there are threads. */
+  /** Maximum replies being prepared: the number of threads. */
   readonly answering: number
-  /** Waiting for their turn, for each owner. */
+  /** Maximum waiting reads of one owner. */
   readonly waitingPerOwner: number
-  /** Waiting for their turn, in all. */
+  /** Maximum waiting reads. */
   readonly waitingInAll: number
   readonly waitMs: number
 }
 
-/** A long read that has begun. */
+/** A running long read. */
 export interface Turn {
-  /** Its reply is there; a body may still be read. */
+  /** The reply has started; its body may still be read. */
   answered(): void
-  /** Nothing of it goes on. */
+  /** The read has finished. */
   ended(): void
 }
 
-/** Who may begin, and who waits. */
+/** Running and waiting long reads. */
 export interface Turns {
   /**
-   * Waits for a turn; of those that wait, it is for the owner with the fewest. Throws 429 where the owner has too many,
-   * 503 where all have and the owner has the most, which may turn out later, and 408, for the log alone, where the signal
-   * is aborted.
+   * Waits for a turn; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 if there are
+   * too many in all and the owner has the most (perhaps later, while waiting), and 408 if the signal is aborted.
    */
   take(owner: string, signal: AbortSignal | undefined): Promise<Turn>
 }
@@ -39,9 +38,9 @@ interface Waiting {
   readonly refuse: (reason: unknown) => void
 }
 
-const tryAgainSeconds = 5
+const retryAfterSeconds = 5
 
-/** Turns within these limits. */
+/** Returns turns within limits. */
 export function turnsOf(limits: TurnLimits): Turns {
   const begun = new Map<string, number>()
   let waiting: Waiting[] = []
@@ -60,7 +59,7 @@ export function turnsOf(limits: TurnLimits): Turns {
       )
   }
 
-  function goOn(): void {
+  function beginWaiting(): void {
     for (let one = next(); one; one = next()) {
       leave(one)
       one.begin()
@@ -81,7 +80,7 @@ export function turnsOf(limits: TurnLimits): Turns {
       if (!isAnswering) return
       isAnswering = false
       answering -= 1
-      goOn()
+      beginWaiting()
     }
 
     return {
@@ -94,29 +93,28 @@ export function turnsOf(limits: TurnLimits): Turns {
         if (left > 0) begun.set(owner, left)
         else begun.delete(owner)
         answered()
-        goOn()
+        beginWaiting()
       },
     }
   }
 
   const waitingOf = (owner: string) => waiting.filter((one) => one.owner === owner).length
 
-  /** Who gives up a place for the newest one that waits; undefined where there is room for it. */
+  /** Returns the waiting read that must give way to the newest one; undefined if there is room. */
   function surplus(newest: Waiting): Waiting | undefined {
     if (waitingOf(newest.owner) > limits.waitingPerOwner) return newest
     if (waiting.length <= limits.waitingInAll) return undefined
-    // Of those with the most, the one that came last; of theirs, the last one.
+    // The last one of the owner with the most.
     return waiting.reduceRight(
       (most, one) => (waitingOf(one.owner) > waitingOf(most.owner) ? one : most),
       newest,
     )
   }
 
-  /** What somebody is told who cannot wait, or has waited for too long. */
   function refusal(owner: string): ProblemError {
     if (begunBy(owner) + waitingOf(owner) >= limits.perOwner)
-      return tooMany('exports and reports at once', tryAgainSeconds)
-    return unavailable('The server is busy with other exports and reports.', tryAgainSeconds)
+      return tooMany('exports and reports at once', retryAfterSeconds)
+    return unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
   }
 
   return {
@@ -147,7 +145,7 @@ export function turnsOf(limits: TurnLimits): Turns {
 
         signal?.addEventListener('abort', giveUp, { once: true })
         waiting.push(one)
-        goOn()
+        beginWaiting()
         const left = waiting.includes(one) ? surplus(one) : undefined
         left?.refuse(refusal(left.owner))
       }),

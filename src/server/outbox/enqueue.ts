@@ -1,42 +1,37 @@
 import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
-import { isEvent, patternsOf } from '../../contract/events.ts'
+import { type EventType, isEvent, patternsOf } from '../../contract/events.ts'
 import type { Transaction } from '../database/database.ts'
 import { type IdMaker, timeOfId } from '../database/id.ts'
-import { type Changed, dataOf, subjectOf } from './event-data.ts'
-import { isWanted } from './subscribed.ts'
+import { hasSubscribers } from './subscribers.ts'
 
-/** The transaction that a change is a part of, and when it is made, ISO 8601 in UTC. */
-export interface Enqueuing {
+/** Transaction of a change, and its time, ISO 8601 in UTC. */
+interface Enqueuing {
   readonly database: Pick<Transaction, 'later' | 'one' | 'dialect'>
   readonly now: string
   readonly newId: IdMaker
 }
 
-/** One message as it is kept until it is sent. */
-export interface NewMessage {
+interface NewMessage {
   readonly type: string
-  /** Whom or what it is about: messages about the same are sent in their order. */
+  /** Id of its subject; messages about the same subject are sent in order. */
   readonly subject: string
   readonly timestamp: string
   readonly data: JsonObject
 }
 
-/** The last characters of an id, in whose place each endpoint has its mark: of one event each gets another message. */
+/** Length of the endpoint's mark, which replaces the end of an event's id: each endpoint gets its own message. */
 export const markLength = 4
 
-/**
- * Queues what was done for each endpoint that subscribes to it, in the transaction of the change: both are kept, or
- * neither. Where nobody subscribes, that is mostly known already. Actions that are no events are left out.
- */
+/** Queues an event for each subscribed endpoint, in the transaction of the change. Actions that are not events are skipped. */
 export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
-  if (!isEvent(type) || !(await isWanted(call.database, type))) return
+  if (!isEvent(type) || !(await hasSubscribers(call.database, type))) return
   const body = bodyOf({ type, timestamp: call.now, data: dataOf(type, change) })
   const stem = stemOf(call)
-  // By its id and by its time it stands in the same order among others.
+  // The due time comes from the id, so that both sort alike.
   const at = timeOfId(stem)
-  // Who subscribes is looked up in any case: an endpoint may be gone by now. PostgreSQL cannot see the types of these values.
+  // Subscriptions are read again: the cached answer may be old. PostgreSQL needs the casts.
   call.database.later(sql`
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
     select cast(${stem} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
@@ -44,7 +39,7 @@ export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
     from webhook_subscriptions where pattern in (${join(patternsOf(type))})`)
 }
 
-/** Queues a message for one endpoint, whatever it subscribes to, and tells its id. */
+/** Queues a message for one endpoint, regardless of its subscriptions; returns its id. */
 export function enqueueFor(
   call: Enqueuing,
   { id, mark }: { readonly id: string; readonly mark: string },
@@ -59,11 +54,58 @@ export function enqueueFor(
   return messageId
 }
 
-/** What is sent of a message (Standard Webhooks 1.0.0, Payload structure). */
+/** Returns the body of a message (Standard Webhooks 1.0.0, Payload structure). */
 function bodyOf({ type, timestamp, data }: Omit<NewMessage, 'subject'>): string {
   return JSON.stringify({ type, timestamp, data })
 }
 
 function stemOf({ newId }: Enqueuing): string {
   return newId('msg').slice(0, -markLength)
+}
+
+/** A change of a record, as the API shows it before and after; null if it did not exist. */
+export interface Changed {
+  /** `<noun>.<verb>`, such as `course.published`. */
+  readonly action: string
+  readonly id: string
+  readonly before: object | null
+  readonly after: object | null
+}
+
+/** Short fields in the events of each noun; receivers get the others from the API. */
+export const eventFields: Readonly<Record<string, readonly string[]>> = {
+  course: ['id', 'externalId', 'title', 'status', 'version', 'updatedAt'],
+  lesson: ['id', 'externalId', 'courseId', 'moduleId', 'title', 'order', 'status', 'version', 'updatedAt'],
+  user: ['id', 'externalId', 'email', 'role', 'status', 'version', 'updatedAt'],
+  enrollment: [
+    ...['id', 'courseId', 'courseExternalId', 'userId', 'userExternalId', 'role', 'status', 'enrolledAt'],
+    ...['completedAt', 'source', 'version', 'updatedAt'],
+  ],
+  progress: [
+    ...['learnerId', 'userExternalId', 'courseId', 'courseExternalId', 'completionPercentage', 'status'],
+    ...['startedAt', 'lastAccessed', 'completedAt', 'version', 'updatedAt'],
+  ],
+  grade: [
+    ...['id', 'learnerId', 'userExternalId', 'courseId', 'courseExternalId', 'itemId', 'source', 'label'],
+    ...['scoreGiven', 'scoreMaximum', 'percent', 'published', 'gradedAt', 'version', 'updatedAt'],
+  ],
+}
+
+/** Returns the data of an event: the record after the change, or before its deletion. */
+function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
+  const noun = type.slice(0, type.indexOf('.'))
+  const record = type.endsWith('.erased') ? {} : recordOf({ before, after })
+  const data: JsonObject = noun === 'progress' ? {} : { id }
+  for (const field of eventFields[noun] ?? []) if (Object.hasOwn(record, field)) data[field] = record[field]
+  return data
+}
+
+/** Returns the subject of a change: the learner, else the course, else the record itself. */
+export function subjectOf({ before, after, id }: Changed): string {
+  const record = recordOf({ before, after })
+  return String(record['learnerId'] ?? record['userId'] ?? record['courseId'] ?? id)
+}
+
+function recordOf({ before, after }: Pick<Changed, 'before' | 'after'>): JsonObject {
+  return (after ?? before ?? {}) as JsonObject
 }

@@ -1,12 +1,12 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 
-/** The lease of a message that nobody sends: it waits for an earlier one about the same subject. */
+/** Lease of a parked message, which waits for an earlier one about the same subject. */
 export const parked = ''
 
 /**
- * The condition of the index by subject, in its words: a message that somebody has looked at. All others wait in the order
- * in which they were made, and writing one costs no place among those about the same subject.
+ * Returns the condition of the partial index by subject, word for word: messages that a dispatcher has touched. New messages
+ * are not in it, which makes writing them cheaper.
  */
 export function inHand(message: string): Sql {
   return raw(`(${message}.lease is not null or ${message}.step > 0 or ${message}.due_at is null)`)
@@ -15,7 +15,7 @@ export function inHand(message: string): Sql {
 /** Deletes all messages about a subject. */
 export async function forgetMessages(database: Database, subject: string): Promise<void> {
   await database.run(sql`delete from webhook_messages as m where m.subject = ${subject} and ${inHand('m')}`)
-  // Of those that wait there are 100,000 for an endpoint at most; the index of what is due has their subjects.
+  // The index of due messages contains the subject; an endpoint has at most 100,000 of them.
   await database.run(sql`
     delete from webhook_messages where id in (
       select id from webhook_messages where due_at is not null and subject = ${subject})`)

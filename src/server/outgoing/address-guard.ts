@@ -2,37 +2,36 @@ import { BlockList, isIP } from 'node:net'
 import { isNetwork } from '../../codec/network-address.ts'
 
 /**
- * Addresses that are no public host's: this machine, private networks, and what is kept for special purposes (IANA IPv4 and
- * IPv6 Special-Purpose Address Registries, RFC 6890).
+ * Addresses that are not public: this machine, private networks and special purposes (IANA IPv4 and IPv6 Special-Purpose
+ * Address Registries, RFC 6890).
  */
 const special = networks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // What is not global unicast (RFC 4291 §2.4), and parts of that which lead to other addresses or nowhere.
+  // Not global unicast (RFC 4291 §2.4), and its ranges for tunnels, documentation and protocols.
   ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
 const loopback = networks(['127.0.0.0/8', '::1/128'])
 
-/** Where a server may connect to on behalf of its users. */
+/** Addresses that a server may connect to on behalf of its users. */
 export interface Reach {
-  /** Hosts, addresses and networks besides the public ones. */
+  /** Hosts, addresses and networks in addition to public ones. */
   readonly allow?: readonly string[] | undefined
-  /** True where this machine may be reached as well: the server itself can be reached from nowhere else. */
+  /** True if loopback addresses are allowed: the server itself listens on loopback only. */
   readonly loopback: boolean
-  /** Variables that name proxies to connect through; none unless given. */
+  /** Environment variables that name proxies. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-/** Tells where connections may lead. */
+/** Decides which connections are allowed. */
 export interface AddressGuard {
-  /** True for an address that may be connected to, whatever name led there. */
   readonly allowsAddress: (address: string) => boolean
-  /** True for a host of any address, because it was named. */
+  /** True if the host was allowed by name, at any address. */
   readonly allowsHost: (host: string) => boolean
 }
 
-/** A guard that lets through public addresses, and those that it is told of. */
+/** Returns a guard that allows public addresses and those of the reach. */
 export function addressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
   const named = networks(allow.filter(isNetwork))
   const hosts = new Set(allow.filter((each) => !isNetwork(each)).map((host) => host.toLowerCase()))
@@ -45,12 +44,12 @@ export function addressGuard({ allow = [], loopback: hasLoopback }: Reach): Addr
   }
 }
 
-/** An IPv4 address that is written as an IPv6 one (RFC 4291 §2.5.5.2) as what it is. */
+/** Converts an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) to IPv4. */
 function plainAddress(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 }
 
-/** Networks, those of each family apart: a list of both takes an IPv4 address for one in ::/96, too. */
+/** Networks by family: a common BlockList would match IPv4 addresses against ::/96. */
 interface Networks {
   readonly ipv4: BlockList
   readonly ipv6: BlockList
@@ -58,7 +57,7 @@ interface Networks {
 
 function contains(networks: Networks, address: string): boolean {
   const version = isIP(address)
-  // What is no address is nowhere that one could connect to.
+  // Text that is not an address counts as special, so it is refused.
   if (version === 0) return networks === special
   const family = version === 4 ? 'ipv4' : 'ipv6'
   return networks[family].check(address, family)

@@ -1,7 +1,7 @@
 import type { Reach } from './address-guard.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Requests to other systems; what that takes is loaded with the first of them. */
+/** Sends requests to other systems; loads the HTTP client with the first one. */
 export function outgoingWhenNeeded(reach: Reach): Outgoing {
   let loaded: Promise<Outgoing> | undefined
   return async (request) => {
@@ -10,5 +10,5 @@ export function outgoingWhenNeeded(reach: Reach): Outgoing {
   }
 }
 
-/** Wherever its user could send requests without it as well, as from an academy in their own process. */
-export const anywhere: Reach = { allow: ['0.0.0.0/0', '::/0'], loopback: true }
+/** No restriction: the user of a local academy can reach these addresses anyway. */
+export const unrestricted: Reach = { allow: ['0.0.0.0/0', '::/0'], loopback: true }

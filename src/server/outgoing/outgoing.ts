@@ -13,23 +13,23 @@ export interface OutgoingRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** How long all of it may take, from looking up the name to the last byte. */
+  /** Time limit from the DNS lookup to the last byte. */
   readonly timeoutMs: number
-  /** The most of a response that is read; what is longer is cut there. */
+  /** Maximum bytes of a response; longer ones are cut. */
   readonly maximumBytes: number
   readonly signal?: AbortSignal
 }
 
-/** What another system answered. A redirect is an answer like any other: none is followed. */
+/** Response of another system. Redirects are not followed. */
 export interface OutgoingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
-  /** True where there was more than was read. */
+  /** True if the body was longer than `maximumBytes`. */
   readonly isCut: boolean
 }
 
-/** Why there was no answer. */
+/** Reason why there was no response. */
 export type OutgoingTrouble =
   | 'forbidden_address'
   | 'unencrypted'
@@ -39,7 +39,7 @@ export type OutgoingTrouble =
   | 'tls'
   | 'broken'
 
-/** A request that got no answer; the message is a clause that begins in lower case, and names no secret. */
+/** A request without a response. The message is a clause in lower case and contains no secret. */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
   readonly trouble: OutgoingTrouble
@@ -54,10 +54,10 @@ export class OutgoingError extends Error {
 export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
 
 /**
- * Requests to where a server may connect to. The address is judged that the connection is made to: a name that leads
- * elsewhere at a second look-up leads nowhere.
+ * Returns a function that sends requests within a reach. It checks the address of each connection, so a host that resolves
+ * differently the second time (DNS rebinding) gains nothing.
  *
- * @param lookup finds the addresses of a host; the system unless told otherwise
+ * @param lookup resolves hosts; default: the system's
  */
 export function outgoingTo(reach: Reach, lookup: LookupFunction = systemLookup as LookupFunction): Outgoing {
   const guard = addressGuard(reach)
@@ -74,7 +74,7 @@ async function send(
   const { protocol, hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const isNamed = guard.allowsHost(host)
-  // A literal address is connected to without looking it up.
+  // Literal addresses are not looked up, so `guarded` does not check them.
   if (isIP(host) !== 0 && !isNamed && !guard.allowsAddress(host)) throw forbidden(host)
   const isPlain = protocol === 'http:'
   const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
@@ -96,7 +96,7 @@ async function send(
     const defaultPort = isPlain ? 80 : 443
     const end = { host, port: Number(port) || defaultPort, isNamed, lookup: judging }
     const tunnel = proxy && (await openTunnel(proxy, end, ended))
-    // Each connection is judged, and none is kept.
+    // No agent: every connection is new, so its address is checked.
     const way = tunnel
       ? { defaultPort, createConnection: () => (isPlain ? tunnel : secured(tunnel, host)) }
       : { agent: false as const }
@@ -115,13 +115,13 @@ function secured(socket: Socket, host: string): Socket {
   return tlsConnect({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
 }
 
-/** True for an address that a public one is not: nobody between here and there can listen. */
+/** True if an address is allowed and not public: plain http to it does not cross the Internet. */
 function isTrusted(guard: AddressGuard, address: string): boolean {
   return guard.allowsAddress(address) && !publicOnly.allowsAddress(address)
 }
 const publicOnly = addressGuard({ loopback: false })
 
-/** Only the addresses that may be connected to; plain http only to those that are not public. */
+/** Returns a lookup that finds allowed addresses only; for plain http, only those that are not public. */
 function guarded(lookup: LookupFunction, guard: AddressGuard, isPlain: boolean): LookupFunction {
   return (host, options, done) => {
     lookup(host, { ...options, all: true }, (error, found) => {
@@ -144,7 +144,7 @@ async function read(response: IncomingMessage, maximumBytes: number): Promise<Ou
     const bytes: Buffer = piece
     pieces.push(bytes)
     size += bytes.length
-    // Leaving the loop ends the connection.
+    // break closes the connection
     if (size > maximumBytes) break
   }
   return {

@@ -4,26 +4,25 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { isLoopbackHost } from '../../codec/loopback.ts'
 import type { HttpProxy } from '../../codec/proxy.ts'
 
-/** A proxy that did not open a tunnel; the message is a clause that begins in lower case, and names no secret. */
+/** A proxy did not open a tunnel. The message is a clause in lower case and contains no secret. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError'
 }
 
-/** Where a tunnel is to lead. */
-export interface TunnelEnd {
+interface TunnelEnd {
   /** Host name or address, without the brackets of IPv6. */
   readonly host: string
   readonly port: number
-  /** True for a host that is allowed at any address. */
+  /** True if the host is allowed at any address. */
   readonly isNamed: boolean
-  /** Finds the addresses that may be connected to. */
+  /** Finds allowed addresses only. */
   readonly lookup: LookupFunction
 }
 
 /**
- * Opens a tunnel through a proxy; null where the host turns out to be this machine, which a proxy elsewhere is not. The proxy is
- * told the address that was judged, since the name could lead it elsewhere; a host that is allowed by name it looks up itself.
- * Throws TunnelError, what the look-up throws, and the reason of an aborted signal.
+ * Opens a tunnel through a proxy; null if the host resolves to loopback, which the proxy would take for itself. The proxy
+ * gets the checked address, because it could resolve the name differently; it resolves hosts allowed by name itself.
+ * Throws TunnelError, errors of the lookup, and the reason of an aborted signal.
  */
 export async function openTunnel(
   proxy: HttpProxy,
@@ -59,7 +58,7 @@ function connectThrough(proxy: HttpProxy, host: string, port: number, signal: Ab
     },
   })
   connect.on('connect', ({ statusCode }, socket, head) => {
-    // The other side of a tunnel is silent until it is spoken to.
+    // Data before the first request is not from the target.
     if (statusCode === 200 && head.length === 0) return resolve(socket as Socket)
     socket.destroy()
     return reject(

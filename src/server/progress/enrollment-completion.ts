@@ -5,16 +5,16 @@ import type { Change } from '../changes/change.ts'
 import type { CountedEnrollment } from '../counters/counted-enrollment.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
-/** How a learner stands, and the change of the enrolment that is still to be recorded, if any. */
+/** The updated standing, and the change of the enrolment that the caller must record, if any. */
 interface Completed<Standing> {
   readonly standing: Standing
   readonly changes: readonly Change[]
 }
 
 /**
- * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3); it stays so.
+ * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3). It is never reopened.
  *
- * @param standing with the grade that counts now
+ * @param standing with the current grade
  * @param completedAt when the learner completed the content of the course
  */
 export async function completeEnrollment<Standing extends CountedEnrollment>(

@@ -4,7 +4,7 @@ import type { Enrollment } from '../../contract/enrollments.ts'
 import type { Row } from '../database/database.ts'
 import type { UserRow } from '../users/user-row.ts'
 
-/** An enrolment as the row holds it, with what its course and user are called now. */
+/** An enrolment's row, with the current names of its course and user. */
 export interface EnrollmentRow extends Row {
   readonly id: string
   readonly course_id: string
@@ -24,7 +24,7 @@ export interface EnrollmentRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of an enrolment's row. */
+/** Columns of EnrollmentRow, from `enrollments e`. */
 export const enrollmentColumns = sql`e.id, e.course_id,
   (select title from courses where id = e.course_id) as course_title,
   (select external_id from courses where id = e.course_id) as course_external_id,
@@ -32,7 +32,7 @@ export const enrollmentColumns = sql`e.id, e.course_id,
   (select external_id from users where id = e.user_id) as user_external_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
   e.managed_by, e.version, e.created_at, e.updated_at`
 
-/** An enrolment as it is shown, from its row. */
+/** Converts a row to the API's form. */
 export function toEnrollment(row: EnrollmentRow): Enrollment {
   return {
     id: row.id,
@@ -54,7 +54,7 @@ export function toEnrollment(row: EnrollmentRow): Enrollment {
   }
 }
 
-/** An enrolment by the first progress, as it is shown. */
+/** Returns the enrolment that a learner's first progress creates. */
 export function firstEnrollment(id: string, learner: UserRow, course: Course, now: string): Enrollment {
   return {
     id,

@@ -11,14 +11,14 @@ import {
 } from '../../contract/enrollments.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { referring, resolve } from '../database/reference.ts'
+import { isReferred, referring, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
-import { requireParents } from './enrollment-parents.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
@@ -86,7 +86,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   },
 })
 
-/** Enrolments in this role and this status: of both, all that there are where one is not asked for. */
+/** Returns the condition on role and status. It names both, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
   if (role === undefined && status === undefined) return undefined
   return sql`e.role in (${join(role ? [role] : EnrollmentRole.options)})
@@ -120,7 +120,6 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
                              version, created_at, updated_at, user_email)
     values (${id}, ${courseId}, ${userId}, ${role}, ${status}, ${enrolledAt}, ${completedAt}, 'api',
             ${managedBy}, 1, ${now}, ${now}, (select email from users where id = ${userId}))`)
-  // As it was written: it need not be read again.
   const enrollment: Enrollment = {
     id,
     ...shown,
@@ -172,12 +171,12 @@ async function write(
       version = version + 1, updated_at = ${call.now}
     where id = ${id} and version = ${version}`)
   const written = await find(call, id)
-  await recordUpdate(call, 'enrollment', current, written, movedTo(current.status, status))
+  await recordUpdate(call, 'enrollment', current, written, statusActionOf(current.status, status))
   return written
 }
 
-/** What moving an enrolment to a status is called, where that has a name of its own. */
-function movedTo(from: Enrollment['status'], to: Enrollment['status']) {
+/** Returns the action of a status change, if it is more specific than an update. */
+function statusActionOf(from: Enrollment['status'], to: Enrollment['status']) {
   if (from === 'deleted') return 'enrollment.restored'
   return {
     completed: 'enrollment.completed',
@@ -196,7 +195,7 @@ async function find(call: Call, id: string): Promise<Enrollment> {
   return toEnrollment(row)
 }
 
-/** An item that says what was true when somebody enrolled: a course that has been completed since stays completed. */
+/** Drops `status: active` for a completed enrolment: the item repeats the initial status and must not reopen it. */
 function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
   if (before?.status !== 'completed' || !isJsonObject(item.rawBody)) return item
   const { status, ...rest } = item.rawBody
@@ -212,4 +211,49 @@ async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | un
     select ${enrollmentColumns} from enrollments e
     where e.course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}
       and e.user_id = ${(await resolve(database, 'users', userId)) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
+}
+
+interface ParentCourse extends Row {
+  readonly id: string
+  readonly title: string
+  readonly external_id: string | null
+  readonly status: string
+}
+
+interface ParentUser extends Row {
+  readonly id: string
+  readonly email: string
+  readonly external_id: string | null
+}
+
+/** Fields of an enrolment that come from its course and user. */
+type Shown = Pick<
+  Enrollment,
+  'courseId' | 'courseTitle' | 'courseExternalId' | 'userId' | 'userEmail' | 'userExternalId'
+>
+
+/** Finds the course and user of an enrolment; throws 404 that points to the unknown one. */
+async function requireParents(
+  { database }: Call,
+  { courseId, userId }: EnrollmentInput,
+): Promise<{ course: ParentCourse; shown: Shown }> {
+  const [course, user] = await Promise.all([
+    database.one<ParentCourse>(
+      sql`select id, title, external_id, status from courses where ${isReferred('courses', courseId)}`,
+    ),
+    database.one<ParentUser>(
+      sql`select id, email, external_id from users where ${isReferred('users', userId)}`,
+    ),
+  ])
+  if (!course) throw parentNotFound('#/courseId', 'course', courseId)
+  if (!user) throw parentNotFound('#/userId', 'user', userId)
+  const shown = {
+    courseId: course.id,
+    courseTitle: course.title,
+    courseExternalId: course.external_id,
+    userId: user.id,
+    userEmail: user.email,
+    userExternalId: user.external_id,
+  }
+  return { course, shown }
 }

@@ -2,13 +2,13 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Progress, progress } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
-import type { Place } from '../database/keyset.ts'
 import {
   type Condition,
   during,
   fenced,
   invalidCursor,
   type Page,
+  type Place,
   readCursorParts,
   where,
   writeCursor,
@@ -17,16 +17,22 @@ import { page, type Select } from '../database/page.ts'
 import { referring } from '../database/reference.ts'
 import { type Call, onlyUserOf } from '../http/handler.ts'
 import type { Reads } from '../http/plain-routes.ts'
-import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
-import { type StepRow, stepColumns, toStep } from './progress-step-row.ts'
+import {
+  type ProgressRow,
+  progressColumns,
+  type StepRow,
+  stepColumns,
+  toProgress,
+  toStep,
+} from './progress-row.ts'
 
-/** The order in which enrolments were made: no progress moves in it, whatever becomes of it while it is read. */
+/** By creation of the enrolment, a stable order: records written during paging do not move. */
 const sort = 'createdAt'
 const order = { sort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
-/** What a cursor of the history names as its order. */
+/** Name of the history's order in cursors. */
 const stepsSort = 'steps'
 
-/** What reads the progress of all learners whom the caller sees. */
+/** Reads the progress of all learners that the caller can see. */
 export const progressOfAll = {
   async all(call) {
     const { database, query } = call
@@ -38,8 +44,8 @@ export const progressOfAll = {
   },
 
   /**
-   * Each enrolment has as many steps as its progress has versions: so many of them make a page, of which a period leaves
-   * fewer. No step is newer than its progress.
+   * Pages by versions: each progress has as many steps as versions, so the spans of a page are known without reading steps.
+   * A period filter may leave fewer of them. No step is newer than its progress.
    */
   async steps(call) {
     const { database, query } = call
@@ -65,7 +71,7 @@ export const progressOfAll = {
   },
 } satisfies Reads<typeof progress>
 
-/** The progress behind enrolments, which are walked whether they have any. */
+/** Selects enrolments with their progress; walks enrolments without progress, too. */
 async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
   conditions: readonly Condition[],
@@ -87,12 +93,11 @@ async function progressOf(
   }
 }
 
-/** Progress, the enrolment behind it, and where that stands. */
 interface EnrolledRow extends ProgressRow, Place {
   readonly enrollment_id: string
 }
 
-/** Where a page of the history begins: behind a place, and within an enrolment behind a version. */
+/** Start of a page of the history: after an enrolment, or after a version within one. */
 interface StepCursor {
   readonly before?: string | undefined
   readonly enrollment?: string
@@ -106,7 +111,7 @@ interface Span {
   readonly to: number
 }
 
-/** The steps of a page, at most `limit` of them. */
+/** Returns the spans of a page, at most `limit` steps in all. */
 function spansOf(
   { data, nextCursor }: Page<EnrolledRow>,
   { before, enrollment, version = 0 }: StepCursor,

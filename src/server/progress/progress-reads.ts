@@ -10,7 +10,7 @@ import { plainRoutesOf, type Reads } from '../http/plain-routes.ts'
 import { findUser, type UserRow } from '../users/user-row.ts'
 import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
 
-/** What reads the progress of a learner without more than a query. */
+/** Reads that need no schema, so that they load fast. */
 export const progressReads = {
   async list(call) {
     const { database, query, params } = call
@@ -41,7 +41,7 @@ export const progressReads = {
 
 export const plainProgressRoutes = plainRoutesOf<typeof progress>(calls.progress, progressReads)
 
-/** The learner in the path; learners see themselves only. Throws 404. */
+/** Finds the learner in the path; learners see themselves only. Throws 404. */
 export async function visibleLearner(call: Call, reference: string): Promise<UserRow> {
   return findUser(call.database, reference, onlyUserOf(call))
 }

@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
-import type { Progress } from '../../contract/progress.ts'
+import type { Progress, ProgressStep } from '../../contract/progress.ts'
 import type { Database, Row } from '../database/database.ts'
 
-/** A learner's progress in one course as the row holds it. */
+/** A progress row, with the current names of its learner and course. */
 export interface ProgressRow extends Row {
   readonly user_id: string
   readonly user_email: string
@@ -19,7 +19,7 @@ export interface ProgressRow extends Row {
   readonly updated_at: string
 }
 
-/** The columns of a progress row. */
+/** Columns of ProgressRow, from `progress p`. */
 export const progressColumns = sql`p.user_id,
   (select email from users where id = p.user_id) as user_email,
   (select external_id from users where id = p.user_id) as user_external_id,
@@ -27,7 +27,7 @@ export const progressColumns = sql`p.user_id,
   (select external_id from courses where id = p.course_id) as course_external_id, p.percentage, p.status, p.started_at, p.last_accessed,
   p.completed_at, p.version, p.updated_at`
 
-/** The stored progress, or undefined where there is none yet. */
+/** Finds a learner's progress in a course. */
 export async function findProgress(
   database: Database,
   userId: string,
@@ -39,7 +39,7 @@ export async function findProgress(
   return row && toProgress(row)
 }
 
-/** Progress as it is shown, from its row. */
+/** Converts a row to the API's form. */
 export function toProgress(row: ProgressRow): Progress {
   return {
     learnerId: row.user_id,
@@ -55,5 +55,45 @@ export function toProgress(row: ProgressRow): Progress {
     completedAt: row.completed_at,
     version: row.version,
     updatedAt: row.updated_at,
+  }
+}
+
+/** A row of the progress history, with the current names of its learner and course. */
+export interface StepRow extends Row {
+  readonly user_id: string
+  readonly user_email: string
+  readonly user_external_id: string | null
+  readonly course_id: string
+  readonly course_title: string
+  readonly course_external_id: string | null
+  readonly version: number
+  readonly percentage: number
+  readonly status: string
+  readonly last_accessed: string
+  readonly recorded_at: string
+}
+
+/** Columns of StepRow, from `progress_steps s`. */
+export const stepColumns = sql`s.user_id,
+  (select email from users where id = s.user_id) as user_email,
+  (select external_id from users where id = s.user_id) as user_external_id,
+  s.course_id, (select title from courses where id = s.course_id) as course_title,
+  (select external_id from courses where id = s.course_id) as course_external_id,
+  s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`
+
+/** Converts a row to the API's form. */
+export function toStep(row: StepRow): ProgressStep {
+  return {
+    learnerId: row.user_id,
+    userEmail: row.user_email,
+    userExternalId: row.user_external_id,
+    courseId: row.course_id,
+    courseTitle: row.course_title,
+    courseExternalId: row.course_external_id,
+    version: row.version,
+    completionPercentage: row.percentage,
+    status: row.status as ProgressStep['status'],
+    lastAccessed: row.last_accessed,
+    recordedAt: row.recorded_at,
   }
 }

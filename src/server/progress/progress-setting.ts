@@ -25,16 +25,15 @@ import { completeEnrollment } from './enrollment-completion.ts'
 import { firstEnrollment } from './enrollment-row.ts'
 import { requirePast } from './past-time.ts'
 
-/** What recording progress needs: a write, by somebody of a role. */
+/** Context of recording progress: a write and the role of its actor. */
 export type ProgressCall = Writing &
   Pick<Call, 'lenient'> & { readonly principal: Writing['principal'] & Pick<Call['principal'], 'role'> }
 
 /**
- * Sets the whole record of a learner's progress in a course. An older record never replaces a newer one (409
- * `stale_progress`), an equally old one does, so that a repetition is harmless. One without a time, or whose time is
- * only a guess (`lenient`), is the newest.
+ * Replaces a learner's progress in a course. An older record never replaces a newer one (409 `stale_progress`); an equally
+ * old one does, so that retries are harmless. A record without a time, or with a guessed one (`lenient`), is the newest.
  *
- * @param guard is handed the stored record before it is replaced, and may throw
+ * @param guard called with the stored record before it is replaced; may throw
  */
 export async function setProgress(
   call: ProgressCall,
@@ -44,7 +43,6 @@ export async function setProgress(
 ): Promise<Progress> {
   const { database, now } = call
   if (given !== undefined && !call.lenient) requirePast('lastAccessed', given, now)
-  // Neither needs what the other answers.
   const [course, standing] = await Promise.all([
     requireTrackableCourse(call, reference),
     standingIn(database, learner.id, reference),
@@ -70,7 +68,7 @@ export async function setProgress(
   return written
 }
 
-/** Returns the record that follows the stored one; the stored one where nothing changes. Throws 409 where that is newer. */
+/** Returns the new record, or the stored one if nothing changes. Throws 409 if the stored one is newer. */
 function recordAfter(
   { now }: ProgressCall,
   current: Progress | undefined,
@@ -144,7 +142,7 @@ function changesOf(before: Progress | undefined, after: Progress): Change[] {
   return isCompleted ? [updated, { action: 'progress.completed', ...both }] : [updated]
 }
 
-/** A time that stands for now: other clocks may be ahead, and others may have been first while this request waited. */
+/** Returns a time that stands for now: not ahead of this clock, and not before the stored record. */
 function presentTime(given: string, now: string, current: Progress | undefined): string {
   const past = given < now ? given : now
   return current && current.lastAccessed > past ? current.lastAccessed : past
@@ -169,7 +167,7 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
-/** How a learner stands in a course: before this request, and now; and the change that enrolled them, still to be recorded. */
+/** The enrolment before this request and now, and the changes that the caller must record. */
 interface Enrolled {
   readonly before: CountedEnrollment | undefined
   readonly now: CountedEnrollment
@@ -177,7 +175,7 @@ interface Enrolled {
   readonly changes: readonly Change[]
 }
 
-/** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
+/** Returns the enrolment. The first progress creates it, unless learners record it themselves: they cannot enrol. */
 async function requireEnrolled(
   call: ProgressCall,
   learner: UserRow,
@@ -221,13 +219,11 @@ async function requireEnrolled(
   )
 }
 
-/** The stored progress as the API shows it. */
 function currentOf(learner: UserRow, course: Course, { now, progress }: Enrolled): Progress | undefined {
   return (
     progress && {
       ...shownOf(learner, course),
       completionPercentage: now.percentage,
-      // It has progress, and so a status of progress.
       status: now.status as Progress['status'],
       ...progress,
     }

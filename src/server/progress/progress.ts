@@ -20,9 +20,8 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { findUser } from '../users/user-row.ts'
 import { progressOfAll } from './progress-of-all.ts'
 import { progressReads, visibleLearner } from './progress-reads.ts'
-import { findProgress } from './progress-row.ts'
+import { findProgress, type StepRow, stepColumns, toStep } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
-import { type StepRow, stepColumns, toStep } from './progress-step-row.ts'
 
 export const progressRoutes = routesOf(progress, {
   ...progressReads,
@@ -30,7 +29,7 @@ export const progressRoutes = routesOf(progress, {
 
   async set(call) {
     const learner = await visibleLearner(call, call.params.learnerId)
-    const input = resourceOf(call, ProgressInput, Progress, await serverSet(call, learner.id))
+    const input = resourceOf(call, ProgressInput, Progress, await readOnlyFieldsOf(call, learner.id))
     return setProgress(call, learner, input, (current) => requireVersion(call, current?.version ?? 0))
   },
 
@@ -73,10 +72,10 @@ export const progressRoutes = routesOf(progress, {
   },
 })
 
-/** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
-async function serverSet({ database, rawBody }: Call, userId: string): Promise<Partial<Progress>> {
+/** Returns the stored read-only fields, which a caller may send back unchanged. */
+async function readOnlyFieldsOf({ database, rawBody }: Call, userId: string): Promise<Partial<Progress>> {
   const given = isJsonObject(rawBody) ? rawBody : {}
-  // Most send nothing that only the server sets.
+  // Most requests contain no read-only field.
   if (Object.keys(given).every((field) => Object.hasOwn(ProgressInput.shape, field))) return {}
   const reference = given['courseId']
   const courseId = typeof reference === 'string' ? await resolve(database, 'courses', reference) : undefined

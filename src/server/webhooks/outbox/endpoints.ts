@@ -9,7 +9,7 @@ import { page } from '../../database/page.ts'
 import { requireVersion } from '../../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../../http/schema-routes.ts'
 import { enqueueFor, markLength } from '../../outbox/enqueue.ts'
-import { forgetSubscribers } from '../../outbox/subscribed.ts'
+import { forgetSubscribers } from '../../outbox/subscribers.ts'
 import { invalid, ProblemError } from '../../problem/problem-error.ts'
 import {
   type EndpointRow,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test as plain } from 'vitest'
 import { eventTypes } from '../../../../src/contract/events.ts'
-import { eventFields } from '../../../../src/server/outbox/event-data.ts'
+import { eventFields } from '../../../../src/server/outbox/enqueue.ts'
 import { heldAttempts, retryDelaysMs } from '../../../../src/server/webhooks/outbox/schedule.ts'
 import { textOf } from '../../../docs.ts'
 import { test } from '../../../helpers/academy.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Row } from '../../../src/server/database/database.ts'
 import { sqliteDialect } from '../../../src/server/database/sqlite/dialect.ts'
-import { forgetSubscribers, isWanted } from '../../../src/server/outbox/subscribed.ts'
+import { forgetSubscribers, hasSubscribers } from '../../../src/server/outbox/subscribers.ts'
 import { test } from '../../helpers/academy.ts'
 
 /** Long after anything that other tests have changed. */
@@ -21,7 +21,7 @@ test('whether somebody subscribes to an event is asked once a second', async () 
   forgetSubscribers(0)
   const answer = { isThere: false }
   const database = databaseOf(answer)
-  const at = (ms: number) => isWanted(database, 'progress.updated', beganMs + ms)
+  const at = (ms: number) => hasSubscribers(database, 'progress.updated', beganMs + ms)
   expect(await at(0)).toBe(false)
   answer.isThere = true
   expect(await at(999)).toBe(false)
@@ -31,18 +31,18 @@ test('whether somebody subscribes to an event is asked once a second', async () 
     ['*', 'progress.*', 'progress.updated'],
     ['*', 'progress.*', 'progress.updated'],
   ])
-  expect(await isWanted(databaseOf({ isThere: false }), 'progress.updated', beganMs + 1000)).toBe(false)
+  expect(await hasSubscribers(databaseOf({ isThere: false }), 'progress.updated', beganMs + 1000)).toBe(false)
 })
 
 test('after a change of who subscribes nothing that was found before counts, nor what is being found', async () => {
   forgetSubscribers(0)
   const database = databaseOf({ isThere: false })
-  expect(await isWanted(database, 'course.created', beganMs)).toBe(false)
-  const looking = isWanted(database, 'course.updated', beganMs)
+  expect(await hasSubscribers(database, 'course.created', beganMs)).toBe(false)
+  const looking = hasSubscribers(database, 'course.updated', beganMs)
   forgetSubscribers(beganMs)
   expect(await looking).toBe(true)
-  expect(await isWanted(database, 'course.created', beganMs + 1)).toBe(true)
-  expect(await isWanted(database, 'course.updated', beganMs + 10_000)).toBe(false)
+  expect(await hasSubscribers(database, 'course.created', beganMs + 1)).toBe(true)
+  expect(await hasSubscribers(database, 'course.updated', beganMs + 10_000)).toBe(false)
   expect(database.asked).toHaveLength(3)
   forgetSubscribers(0)
 })
