@@ -91,7 +91,8 @@ function isRetried(error: unknown): error is ApiError | ConnectionError | Timeou
   return error instanceof TimeoutError
 }
 
-function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): boolean {
+/** True where the request had left, and may have had its effect. */
+export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): boolean {
   return error instanceof ApiError ? ambiguousStatuses.has(error.status) : ambiguousFaults.has(error.code)
 }
 

@@ -1,6 +1,6 @@
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
 import { publishedApi } from '../../client/published-api.ts'
-import type { Wait } from '../../client/retry.ts'
+import { isAmbiguous, type Wait } from '../../client/retry.ts'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
@@ -202,6 +202,8 @@ async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<
 
 /** True for an error that says that a request was not carried out, and changed nothing. */
 function isRefusal(error: unknown): boolean {
+  if (error instanceof NotOfferedError) return true
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return !isAmbiguous(error)
   if (!(error instanceof ApiError) || error.status < 400) return false
   return error.status === 503 || (error.status < 500 && error.status !== 408 && error.status !== 409)
 }

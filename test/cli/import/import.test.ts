@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished } from 'vitest'
+import { ConnectionError } from '../../../src/client/errors.ts'
 import { processStartOf } from '../../../src/config/lock.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
@@ -385,6 +386,27 @@ describe('an import that cannot go on', () => {
       const { stderr } = await remote.run('users import "u v.csv" --on-exists skip', { env })
       expect(stderr).toMatch(/^Imported 1 row of 1 from u v.csv: 1 (created|skipped)\n$/)
     }
+  })
+
+  test('because nothing reaches the platform leaves nothing to continue', async ({ academy }) => {
+    const { key } = await academy.person('admin')
+    const transport = elsewhere(academy)
+    let isDown = true
+    const remote = testCli({
+      transport: async (request) => {
+        if (isDown && request.method === 'POST') throw new ConnectionError(request, 'refused', 'Refused')
+        return transport(request)
+      },
+    })
+    onTestFinished(() => remote.remove())
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    file(remote, 'u.csv', people)
+    const stopped = await remote.run('users import u.csv', { env })
+    expect(stopped.code).toBe(7)
+    expect(stopped.stderr).not.toContain('Stopped after')
+    expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
+    isDown = false
+    expect((await remote.run('users import u.csv --on-exists skip', { env })).stderr).toContain('40 created')
   })
 
   test('because the file of rejected rows cannot be written sends nothing again when it can', async ({
