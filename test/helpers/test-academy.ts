@@ -11,7 +11,7 @@ import { createKey } from '../../src/server/credentials/keys.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { allEndpoints } from '../../src/server/endpoints.ts'
 import { setGrade } from '../../src/server/grades/gradebook.ts'
-import { gradedBy } from '../../src/server/grades/graded.ts'
+import { resolveGrade } from '../../src/server/grades/resolve-grade.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-needed.ts'
@@ -262,7 +262,7 @@ export async function openTestAcademy({
           principal: owner,
           origin: nowhere,
         }
-        return setGrade(call, await gradedBy(call, input))
+        return setGrade(call, await resolveGrade(call, input))
       })
     },
     close,

@@ -1,11 +1,12 @@
 import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
 import { integrations } from '../../contract/integrations.ts'
+import { mappingKeys } from '../../webhooks/mapping-keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
+import { requireKind } from '../integrations/lms-kind.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
-import { unmatchedKeys } from '../webhooks/inbox/unmatched-keys.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Course, DeliveryState, eventName, kindName, Learner } from './deliveries.tsx'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
@@ -15,7 +16,7 @@ import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Facts } from './table.tsx'
 import { Document, lineOf, Minute } from './value-text.tsx'
 
-type Keys = ReturnType<typeof unmatchedKeys>
+type Keys = ReturnType<typeof mappingKeys>
 
 const labels = { course: 'Course here', user: 'Learner here' }
 
@@ -65,7 +66,7 @@ async function saveMapping(
 async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
   try {
     const settings = await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
-    return unmatchedKeys(lmsKind, body, settings)
+    return mappingKeys(requireKind(lmsKind), body, settings)
   } catch (error) {
     if (error instanceof ProblemError && error.status === 404) return { course: undefined, user: undefined }
     throw error

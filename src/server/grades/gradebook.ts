@@ -11,7 +11,7 @@ import { completeEnrollment } from '../progress/enrollment-completion.ts'
 import { requirePast } from '../progress/past-time.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 import { storedScore, toGrade } from './grade-row.ts'
-import type { Graded } from './graded.ts'
+import type { ResolvedGrade } from './resolve-grade.ts'
 
 /**
  * Stores a grade, updates the learner's course grade, and completes the enrolment if due. An older grade never replaces a
@@ -22,7 +22,7 @@ import type { Graded } from './graded.ts'
  */
 export async function setGrade(
   call: Writing,
-  { learner, course, before, grade: whole, standing, completedAt }: Graded,
+  { learner, course, before, grade: whole, standing, completedAt }: ResolvedGrade,
   deliveryId: string | null = null,
 ): Promise<RecordedGrade> {
   const { database, now, principal } = call

@@ -14,7 +14,7 @@ import { parseBody } from '../http/validation.ts'
 import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
 import { type GradeRow, gradeColumns, scoreOf, toGrade } from './grade-row.ts'
 import { deleteGrade, setGrade } from './gradebook.ts'
-import { gradedBy } from './graded.ts'
+import { resolveGrade } from './resolve-grade.ts'
 
 interface StepRow extends Row {
   readonly grade_id: string
@@ -71,7 +71,7 @@ export const gradeRoutes = routesOf(grades, {
 
   async set(call) {
     const input = parseBody(GradeInput, writable(call.rawBody))
-    const graded = await gradedBy(call, input)
+    const graded = await resolveGrade(call, input)
     requireUnchanged(call, graded.before)
     requireVersion(call, graded.before?.version ?? 0)
     return setGrade(call, graded)
@@ -106,7 +106,7 @@ export const gradeRoutes = routesOf(grades, {
     const { items, onExists } = readBatch(call.rawBody, 'update')
     return runBatch(call, items, async (item) => {
       const input = parseBody(GradeInput, item.rawBody)
-      const graded = await gradedBy(item, input)
+      const graded = await resolveGrade(item, input)
       let warnings: RecordedGrade['warnings']
       const write = async () => {
         const recorded = await setGrade(item, graded)

@@ -5,7 +5,7 @@ import { eraseFromAudit } from '../audit/erasure.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
-import { forgetMessages } from '../outbox/in-hand.ts'
+import { deleteMessagesAbout } from '../outbox/subject-index.ts'
 import { writeEnrolledEmail } from './user-row.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   await writeEnrolledEmail(database, id, address)
-  await forgetMessages(database, id)
+  await deleteMessagesAbout(database, id)
   await forgetDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
   // External ids are personal data, too.

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../../codec/json-object.ts'
 import { jsonText } from '../../../codec/json-text.ts'
 import type { LmsKind } from '../../../contract/integration-choices.ts'
 import type { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
-import type { LmsEvent } from '../../../webhooks/event.ts'
-import type { Store, Transaction } from '../../database/database.ts'
+import type { Candidate, LmsEvent } from '../../../webhooks/event.ts'
+import { keyHint, learnerCandidatesOf } from '../../../webhooks/payload-learner.ts'
+import type { Database, Store, Transaction } from '../../database/database.ts'
 import type { RateLimits } from '../../http/request-context.ts'
+import { resolveIdentities } from '../../integrations/resolve-identities.ts'
 import { tooMany } from '../../problem/problem-error.ts'
-import { type Applying, applyEvent } from './apply.ts'
-import { deliverySubjectOf } from './delivery-subject.ts'
-import { isDone, keepsBody, nothing, type Outcome } from './outcome.ts'
+import { type Applying, applyEvent, isDone, keepsBody, nothing, type Outcome } from './apply-event.ts'
 
 /** An authentic delivery with its event, or why it has none. */
 export interface Authentic {
@@ -108,4 +108,41 @@ export async function outcomeOf(applying: Applying, meaning: LmsEvent | Delivery
 /** Returns the item of an event. */
 export function itemOf(event: LmsEvent | undefined): string | null {
   return event?.type === 'grade' ? event.itemId : null
+}
+
+/** Identifies the user of a stored delivery, so that erasing the user finds it. */
+interface DeliverySubject {
+  readonly userId: string | null
+  /** The external name of a learner who is unknown here. */
+  readonly hint: string | null
+}
+
+/**
+ * Returns the user of a delivery, even of an ignored one, because its stored payload may contain personal
+ * data.
+ */
+export async function deliverySubjectOf(
+  database: Database,
+  kind: LmsKind,
+  body: JsonObject,
+  outcome: Outcome,
+): Promise<DeliverySubject> {
+  const { userId, status } = outcome
+  if (userId !== null || !keepsBody(outcome)) return { userId, hint: null }
+  const learner = learnerCandidatesOf(kind, body)
+  // An unmatched learner is known not to exist here.
+  const isLookedFor = status !== 'unmatched' && learner.length > 0
+  const found = isLookedFor
+    ? await resolveIdentities(database, kind, { course: [], user: learner })
+    : undefined
+  return found?.user ? { userId: found.user, hint: null } : { userId: null, hint: hintOf(kind, learner) }
+}
+
+function hintOf(kind: LmsKind, learner: readonly Candidate[]): string | null {
+  const by = (wanted: Candidate['by']) => learner.find((candidate) => candidate.by === wanted)?.value
+  const [email, external, reference, key] = [by('email'), by('externalId'), by('reference'), by('key')]
+  if (email !== undefined) return `email:${email.toLowerCase()}`
+  if (external !== undefined) return `ext:${external}`
+  if (reference !== undefined) return reference.startsWith('email:') ? reference.toLowerCase() : reference
+  return key === undefined ? null : keyHint(kind, key)
 }

@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { Row, Transaction } from '../../database/database.ts'
-import { inHand, parked } from '../../outbox/in-hand.ts'
+import { isInSubjectIndex, parkedLease } from '../../outbox/subject-index.ts'
 import { heldAttempts } from './schedule.ts'
 
 /** A message that its claimer sends now. */
@@ -16,7 +16,7 @@ export interface Claimed extends Row {
 }
 
 /** Options of a claim. */
-export interface Claiming {
+interface Claiming {
   readonly endpointId: string
   readonly now: Date
   /** End of the lease; ISO 8601 in UTC. */
@@ -52,7 +52,7 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
     const { free, held } = sorted(await dueMessages(database, claiming, wanted), wanted)
     if (held.length > 0) {
       await database.run(sql`
-        update webhook_messages set due_at = ${parkedUntil}, lease = ${parked} where id in (${join(held)})`)
+        update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(held)})`)
     }
     if (free.length > 0) claimed.push(...(await take(database, claiming, free)))
     if (held.length === 0 || claimed.length === claiming.most) break
@@ -84,7 +84,7 @@ function dueMessages(database: Transaction, { endpointId, now }: Claiming, wante
     select m.id, m.subject, m.step, case when exists (
         select 1 from webhook_messages p
         where p.subject = m.subject and p.endpoint_id = m.endpoint_id and p.status = 'pending' and p.id < m.id
-          and p.step < ${heldAttempts} and ${inHand('p')}) then 1 else 0 end as is_held
+          and p.step < ${heldAttempts} and ${isInSubjectIndex('p')}) then 1 else 0 end as is_held
     from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
     order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
 }

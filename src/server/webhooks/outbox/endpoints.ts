@@ -20,7 +20,7 @@ import {
   secretPlace,
   toEndpoint,
 } from './endpoint-row.ts'
-import { findMessage } from './message-row.ts'
+import { findMessage } from './messages.ts'
 
 /** Maximum endpoints: each event is written once for each, and each has its own connections. */
 export const maxEndpoints = 50

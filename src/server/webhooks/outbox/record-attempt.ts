@@ -4,10 +4,10 @@ import type { Writing } from '../../audit/entry.ts'
 import { recordChange } from '../../changes/change.ts'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
-import { inHand, parked } from '../../outbox/in-hand.ts'
+import { isInSubjectIndex, parkedLease } from '../../outbox/subject-index.ts'
+import type { Outcome } from './attempt.ts'
 import type { Claimed } from './claim.ts'
 import { findEndpoint, toEndpoint } from './endpoint-row.ts'
-import type { Outcome } from './outcome.ts'
 import { heldAttempts, retryDelayMs } from './schedule.ts'
 
 /** A finished attempt. */
@@ -24,7 +24,7 @@ export interface Ended {
 }
 
 /** The transaction that records attempts. */
-export interface Recording {
+interface Recording {
   readonly database: Transaction
   readonly now: Date
   readonly newId: IdMaker
@@ -76,8 +76,8 @@ export async function release(database: Database, subject: string, endpointId: s
   await database.run(sql`
     update webhook_messages set due_at = ${dueAgain}, lease = null where id = (
       select m.id from webhook_messages m
-      where m.subject = ${subject} and m.endpoint_id = ${endpointId} and m.status = 'pending' and m.lease = ${parked}
-        and ${inHand('m')}
+      where m.subject = ${subject} and m.endpoint_id = ${endpointId} and m.status = 'pending' and m.lease = ${parkedLease}
+        and ${isInSubjectIndex('m')}
       order by m.id limit 1)`)
 }
 

@@ -1,7 +1,7 @@
 import type { Later } from './attempt.ts'
 
 /** Dependencies of rounds. */
-export interface RoundsParts {
+interface RoundsParts {
   /** Runs a round; returns milliseconds until the next one, and may throw. */
   readonly round: () => Promise<number>
   /** Milliseconds from a failed round to the next one. */

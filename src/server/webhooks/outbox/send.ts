@@ -1,7 +1,6 @@
 import type { FindProxy } from '../../../codec/proxy.ts'
 import { version } from '../../../contract/version.ts'
-import { guardedConnect, RefusedTarget, type Resolve } from './guarded-connect.ts'
-import type { Targets } from './targets.ts'
+import { guardedConnect, RefusedTarget, type Resolve, type Targets } from './guarded-connect.ts'
 
 /** The request of an attempt. */
 export interface Sending {

@@ -2,11 +2,11 @@ import { readProxies } from '../../../codec/proxy.ts'
 import type { Store } from '../../database/database.ts'
 import type { Reach } from '../../outgoing/address-guard.ts'
 import { Dispatcher, type DispatcherParts } from './dispatcher.ts'
+import { targetsOf } from './guarded-connect.ts'
 import { openSender } from './send.ts'
-import { targetsOf } from './targets.ts'
 
 /** The outbox of a served academy, which looks for messages after each commit. */
-export interface ServedOutbox {
+interface ServedOutbox {
   readonly database: Store
   stop(): Promise<void>
 }

@@ -5,8 +5,8 @@ import { expect, onTestFinished } from 'vitest'
 import { idMaker } from '../../../../src/server/database/id.ts'
 import type { Later } from '../../../../src/server/webhooks/outbox/attempt.ts'
 import { Dispatcher, type DispatcherParts } from '../../../../src/server/webhooks/outbox/dispatcher.ts'
+import { targetsOf } from '../../../../src/server/webhooks/outbox/guarded-connect.ts'
 import { openSender } from '../../../../src/server/webhooks/outbox/send.ts'
-import { targetsOf } from '../../../../src/server/webhooks/outbox/targets.ts'
 import { type Clock, type Person, start, type TestAcademy } from '../../../helpers/academy.ts'
 
 /** A request as a receiver got it. */

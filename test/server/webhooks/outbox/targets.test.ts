@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import { expect, test } from 'vitest'
 import type { Resolve } from '../../../../src/server/webhooks/outbox/guarded-connect.ts'
+import { targetsOf } from '../../../../src/server/webhooks/outbox/guarded-connect.ts'
 import { openSender } from '../../../../src/server/webhooks/outbox/send.ts'
-import { targetsOf } from '../../../../src/server/webhooks/outbox/targets.ts'
 import { startReceiver } from './scene.ts'
 
 const strict = targetsOf({ allow: [], loopback: false })

@@ -28,7 +28,7 @@ interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiv
 }
 
 /** A grade with its learner and course, and the stored grade with the same learner, course, source and item. */
-export interface Graded {
+export interface ResolvedGrade {
   readonly learner: Learner
   readonly course: Course
   readonly before: Grade | undefined
@@ -82,11 +82,11 @@ const maxSources = 10
  *
  * @param guard called with the learner before other checks; may throw
  */
-export async function gradedBy(
+export async function resolveGrade(
   { database }: Pick<Call, 'database'>,
   input: GradeInput,
   guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
-): Promise<Graded> {
+): Promise<ResolvedGrade> {
   const rows = await gradedRows(database, input)
   const [row] = rows
   if (!row) return refuse(database, input, guard)

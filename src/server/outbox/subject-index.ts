@@ -2,19 +2,21 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 
 /** Lease of a parked message, which waits for an earlier one about the same subject. */
-export const parked = ''
+export const parkedLease = ''
 
 /**
  * Returns the condition of the partial index by subject, word for word: messages that a dispatcher has touched. New messages
  * are not in it, which makes writing them cheaper.
  */
-export function inHand(message: string): Sql {
+export function isInSubjectIndex(message: string): Sql {
   return raw(`(${message}.lease is not null or ${message}.step > 0 or ${message}.due_at is null)`)
 }
 
 /** Deletes all messages about a subject. */
-export async function forgetMessages(database: Database, subject: string): Promise<void> {
-  await database.run(sql`delete from webhook_messages as m where m.subject = ${subject} and ${inHand('m')}`)
+export async function deleteMessagesAbout(database: Database, subject: string): Promise<void> {
+  await database.run(
+    sql`delete from webhook_messages as m where m.subject = ${subject} and ${isInSubjectIndex('m')}`,
+  )
   // The index of due messages contains the subject; an endpoint has at most 100,000 of them.
   await database.run(sql`
     delete from webhook_messages where id in (

@@ -1,16 +1,21 @@
 import sql from 'sql-template-tag'
+import type { JsonObject } from '../../../codec/json-object.ts'
 import type { Course } from '../../../contract/courses.ts'
+import type { Delivery } from '../../../contract/deliveries.ts'
+import type { Grade } from '../../../contract/grades.ts'
+import type { LmsKind } from '../../../contract/integration-choices.ts'
 import type { Progress } from '../../../contract/progress.ts'
-import type { GradeEvent, LmsEvent, ProgressEvent } from '../../../webhooks/event.ts'
+import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import type { EventSettings, GradeEvent, LmsEvent, ProgressEvent } from '../../../webhooks/event.ts'
+import { readEvent } from '../../../webhooks/read-event.ts'
 import { setGrade } from '../../grades/gradebook.ts'
-import { gradedBy, requireLearner } from '../../grades/graded.ts'
+import { requireLearner, resolveGrade } from '../../grades/resolve-grade.ts'
 import type { Integration } from '../../integrations/integration.ts'
 import { resolveIdentities } from '../../integrations/resolve-identities.ts'
 import { ProblemError } from '../../problem/problem-error.ts'
 import { isFuture } from '../../progress/past-time.ts'
 import { type ProgressCall, setProgress } from '../../progress/progress-setting.ts'
 import { findUser, type UserRow } from '../../users/user-row.ts'
-import { nothing, type Outcome, type Subject } from './outcome.ts'
 
 /** The transaction of an event, and its delivery. */
 export interface Applying {
@@ -88,7 +93,7 @@ async function applyTo(
   // A delivery without a name or weight keeps those of the gradebook.
   const item = { label: label || undefined, weight: weight ?? undefined }
   const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
-  const graded = await gradedBy(call, input, requireActive)
+  const graded = await resolveGrade(call, input, requireActive)
   const { warnings: _, ...grade } = await setGrade(call, graded, deliveryId)
   const progress = await progressOfGrade(applying, userId, graded.course)
   return { ...nothing, ...ids, status: 'applied', grade, progress }
@@ -133,4 +138,60 @@ async function progressOfGrade(
 /** Rounds to four decimals. */
 function rounded(percentage: number): number {
   return Math.round(percentage * 1e4) / 1e4
+}
+
+/** The user and the course of an event, if they are known. */
+export interface Subject {
+  readonly userId: string | null
+  readonly courseId: string | null
+}
+
+/** Result of an event. */
+export interface Outcome extends Subject {
+  readonly status: Delivery['status']
+  /** Why nothing was done, in one word; null if something was. */
+  readonly reason: string | null
+  /** The reason as a sentence, if there is more to say. */
+  readonly detail: string | null
+  readonly missing: Delivery['missing']
+  readonly grade: Grade | null
+  readonly progress: Progress | null
+}
+
+/** Nothing was done. */
+export const nothing: Omit<Outcome, 'status'> = {
+  reason: null,
+  detail: null,
+  missing: [],
+  userId: null,
+  courseId: null,
+  grade: null,
+  progress: null,
+}
+
+/** Reasons that a change of the integration can remove. */
+const replayableReasons: readonly string[] = ['no_maximum']
+
+/** True if a delivery is finished. */
+export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
+  return status === 'applied' || status === 'stale'
+}
+
+/** True if the payload may be needed again; that of an unrelated event is not stored. */
+export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
+  return status !== 'ignored' || replayableReasons.includes(reason ?? '')
+}
+
+/** Reads the event of a payload; returns the fault of a malformed one. */
+export function meaningOf(
+  kind: LmsKind,
+  body: JsonObject,
+  settings: EventSettings,
+): LmsEvent | DeliveryFault {
+  try {
+    return readEvent(kind, body, settings)
+  } catch (error) {
+    if (error instanceof DeliveryFault) return error
+    throw error
+  }
 }
