@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { expect } from 'vitest'
 import { main } from '../../src/cli/main.ts'
@@ -237,25 +237,42 @@ export const test = base
     return cli
   })
 
-/** A home after quickstart, of which the tests of a worker get copies: quickstart takes a second. */
-let original: Promise<{ home: string; ran: Ran }> | undefined
+/** What quickstart printed, and the files that it left in a home. */
+interface Quickstarted {
+  readonly home: string
+  readonly ran: Ran
+  readonly files: readonly { readonly path: string; readonly mode: number; readonly bytes: Buffer }[]
+}
+
+/** The result of quickstart of which the tests of a worker get copies: to run it takes a second. */
+let original: Promise<Quickstarted> | undefined
 
 /** Puts into the home of a program what quickstart leaves there; returns what quickstart printed. */
 export async function putQuickstart({ home, config }: TestCli): Promise<Ran> {
   original ??= makeOriginal()
-  const { home: from, ran } = await original
-  cpSync(from, home, { recursive: true })
+  const { home: from, ran, files } = await original
+  for (const { path, mode, bytes } of files) {
+    mkdirSync(join(home, dirname(path)), { recursive: true, mode: 0o700 })
+    writeFileSync(join(home, path), bytes, { mode })
+  }
   const profiles = join(config, 'profiles.json')
   writeFileSync(profiles, readFileSync(profiles, 'utf8').replaceAll(from, home))
   return { ...ran, stdout: ran.stdout.replaceAll(from, home) }
 }
 
-async function makeOriginal(): Promise<{ home: string; ran: Ran }> {
+async function makeOriginal(): Promise<Quickstarted> {
   let time = Date.parse(start)
   // No two records are made at the same time: lists have their order.
   const cli = testCli({ now: () => ++time })
-  process.once('exit', cli.remove)
-  const ran = await cli.run('quickstart')
-  expect(ran).toMatchObject({ code: 0, stderr: '' })
-  return { home: cli.home, ran }
+  try {
+    const ran = await cli.run('quickstart')
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    const files = readdirSync(cli.home, { recursive: true, encoding: 'utf8' }).flatMap((path) => {
+      const file = statSync(join(cli.home, path))
+      return file.isFile() ? [{ path, mode: file.mode, bytes: readFileSync(join(cli.home, path)) }] : []
+    })
+    return { home: cli.home, ran, files }
+  } finally {
+    cli.remove()
+  }
 }
