@@ -73,7 +73,7 @@ interface Head {
 }
 
 /**
- * One page of the log as runs, newest first. It looks at a bounded number of entries: a run that is longer continues on
+ * A page of the log as runs, newest first. It looks at a bounded number of entries: a run that is longer continues on
  * the next page. Cursors are those of the list of entries.
  */
 export async function pageOfRuns(
@@ -108,7 +108,7 @@ async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>
   let cursor = query.cursor
   let seen = 0
   for (;;) {
-    // One entry beyond the limit shows whether the last run continues.
+    // An entry beyond the limit shows whether the last run continues.
     const limit = Math.min(seen === 0 ? firstChunk : nextChunk, bounds.entries + 1 - seen)
     const asked = { ...query, cursor, sort, limit, include_total: false } as const
     const { data, nextCursor } = await pageOfEntries<HeadRow, Head>(database, asked, headColumns, toHead)

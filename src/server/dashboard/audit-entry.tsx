@@ -22,7 +22,7 @@ import { lineOf, Minute } from './value-text.tsx'
 
 const section = '/dashboard/audit'
 
-/** One entry of the audit log: its origin, and each field before and after. */
+/** An entry of the audit log: its origin, and each field before and after. */
 export const auditEntryPage: DashboardPage = {
   path: '/dashboard/audit/:entryId',
   show: async (signedIn) =>

@@ -20,7 +20,7 @@ type Keys = ReturnType<typeof mappingKeys>
 
 const labels = { course: 'Course here', user: 'Learner here' }
 
-/** One delivery: its state, its payload, and the form that maps its course and learner and replays it. */
+/** A delivery: its state, its payload, and the form that maps its course and learner and replays it. */
 export const deliveryPage: DashboardPage = {
   path: '/dashboard/deliveries/:deliveryId',
   show: (signedIn) => showDelivery(signedIn),

@@ -26,7 +26,7 @@ import { Day, lineOf, Minute } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** One endpoint: its settings, its messages, and its actions. */
+/** An endpoint: its settings, its messages, and its actions. */
 export const endpointPage: DashboardPage = {
   path: '/dashboard/endpoints/:endpointId',
   show: (signedIn) => showEndpoint(signedIn),

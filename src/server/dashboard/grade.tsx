@@ -12,7 +12,7 @@ import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Facts } from './table.tsx'
 import { Day, formatPercent, lineOf, Minute } from './value-text.tsx'
 
-/** One grade: its learner, item and source, and its earlier scores. Learners see their own. */
+/** A grade: its learner, item and source, and its earlier scores. Learners see their own. */
 export const gradePage: DashboardPage = {
   path: '/dashboard/grades/:gradeId',
   async show(signedIn) {

@@ -32,7 +32,7 @@ interface Shown {
   readonly checked?: IntegrationCheck
 }
 
-/** One integration: its webhook address, configuration, graded items and mappings. */
+/** An integration: its webhook address, configuration, graded items and mappings. */
 export const integrationPage: DashboardPage = {
   path: '/dashboard/integrations/:lmsKind',
   show: (signedIn) => showIntegration(signedIn),

@@ -55,11 +55,11 @@ export function CourseTable({
   const titles = Map.groupBy(rows, ({ courseTitle }) => courseTitle)
   const nameOfCourse = (row: LearnerRow) => {
     const hasUniqueTitle = titles.get(row.courseTitle)?.length === 1
-    const told = row.courseExternalId ?? (hasUniqueTitle ? null : row.courseId)
+    const id = row.courseExternalId ?? (hasUniqueTitle ? null : row.courseId)
     return (
       <>
         {link(row)}
-        {told === null ? null : <small>{lineOf(told, 64)}</small>}
+        {id === null ? null : <small>{lineOf(id, 64)}</small>}
       </>
     )
   }

@@ -15,7 +15,7 @@ import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Figures } from './table.tsx'
 import { countOf, formatCount, formatPercent } from './value-text.tsx'
 
-/** One learner and their courses, for staff. */
+/** A learner and their courses, for staff. */
 export const learnerPage: DashboardPage = {
   path: '/dashboard/learners/:userId',
   async show(signedIn) {

@@ -15,7 +15,7 @@ import { Document, formatCount, lineOf, Minute } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
-/** One message to an endpoint: its body, its attempts, and the form that replays it. */
+/** A message to an endpoint: its body, its attempts, and the form that replays it. */
 export const messagePage: DashboardPage = {
   path: '/dashboard/messages/:messageId',
   show: (signedIn) => showMessage(signedIn),

@@ -55,11 +55,11 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
 /** Returns the outcome of an error: unmatched for an unknown subject, stale if something newer is stored. */
 function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
   const { code, message: detail, errors } = error
-  const told = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
-  if (code === 'stale_grade' || code === 'stale_progress') return { ...told, status: 'stale' }
-  if (code === 'enrollment_inactive') return { ...told, status: 'unmatched', missing: ['enrollment'] }
-  if (code === 'user_inactive') return { ...told, status: 'unmatched', missing: ['learner'] }
-  return { ...told, status: 'failed' }
+  const outcome = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
+  if (code === 'stale_grade' || code === 'stale_progress') return { ...outcome, status: 'stale' }
+  if (code === 'enrollment_inactive') return { ...outcome, status: 'unmatched', missing: ['enrollment'] }
+  if (code === 'user_inactive') return { ...outcome, status: 'unmatched', missing: ['learner'] }
+  return { ...outcome, status: 'failed' }
 }
 
 async function applyTo(

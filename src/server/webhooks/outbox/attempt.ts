@@ -27,7 +27,7 @@ const unsignedMs = 60_000
 
 const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
 
-/** Creates a function that makes attempts, each signed anew; it never throws. */
+/** Creates a function that makes attempts and signs each; it never throws. */
 export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
   const { open } = cachedOpening(sealing, now)
 
@@ -92,13 +92,13 @@ const gone = 410
 
 /** Interprets a response (Standard Webhooks 1.0.0, Operational considerations). */
 export function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
-  const told = { status, response, pauseMs: 0, result: `HTTP ${status}` }
-  if (status >= 200 && status < 300) return { ...told, kind: 'delivered' }
-  if (status === gone) return { ...told, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
+  const outcome = { status, response, pauseMs: 0, result: `HTTP ${status}` }
+  if (status >= 200 && status < 300) return { ...outcome, kind: 'delivered' }
+  if (status === gone) return { ...outcome, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
   if (status >= 300 && status < 400) {
-    return { ...told, kind: 'failed', result: `HTTP ${status}: redirects are not followed` }
+    return { ...outcome, kind: 'failed', result: `HTTP ${status}: redirects are not followed` }
   }
-  return { ...told, kind: 'failed', pauseMs: busyStatuses.includes(status) ? pauseMs(retryAfter, now) : 0 }
+  return { ...outcome, kind: 'failed', pauseMs: busyStatuses.includes(status) ? pauseMs(retryAfter, now) : 0 }
 }
 
 /** Returns the outcome of an attempt without a response. */
