@@ -387,10 +387,15 @@ test('several servers on one database send each event once', async ({ academy, a
     for (const { wake } of servers) wake()
   }
   for (const { advance } of servers) advance(1)
-  await expect.poll(() => receiver.got.length, at).toBe(60)
-  await eventually(admin, id).toSatisfy((all) =>
-    all.every((message: { status: string }) => message.status === 'delivered'),
-  )
+  // PostgreSQL may cancel a round; the next one would be a second later, by a clock that stands still here.
+  const delivered = async () => {
+    for (const { wake } of servers) wake()
+    return (await messagesOf(admin, id)).filter(
+      (message: { status: string }) => message.status === 'delivered',
+    )
+  }
+  await expect.poll(delivered, { timeout: 60_000, interval: 100 }).toHaveLength(60)
+  expect(receiver.got).toHaveLength(60)
   expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(60)
 })
 
