@@ -54,7 +54,7 @@ async function dumped(cli: TestCli, database: string): Promise<string> {
 /** Number of changes that an academy records. */
 function changesIn(path: string): number {
   if (!existsSync(path)) return 0
-  const database = new DatabaseSync(path, { readOnly: true })
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 30_000 })
   try {
     return Number(database.prepare('select count(*) as changes from audit_entries').get()?.['changes'])
   } finally {
