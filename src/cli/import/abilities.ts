@@ -12,19 +12,21 @@ import { untold } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 
-/** What a platform can do with the records of a dataset, known before anything is sent. */
+/** Operations that a platform offers for the records of a dataset, known before anything is sent. */
 export interface Abilities {
-  /** Many rows go in one request, each found by the server. */
+  /** True if one request takes many rows and the server matches each by its key. */
   readonly batch: boolean
   /** Records can be looked up. */
   readonly find: boolean
-  /** They can be changed; null where that is known only when it is tried. */
+  /** True if records can be updated; null if only an attempt can tell. */
   readonly change: boolean | null
-  /** One record is shown by its reference; else lists are read for it. */
+  /** True if one record can be read by its reference; otherwise lists are searched. */
   readonly get: boolean
-  /** A repeated POST with the same Idempotency-Key is answered as the first one was. */
+  /** True if the platform repeats its first answer to a POST with the same Idempotency-Key. */
   readonly keys: boolean
-  /** The parameter of the list that takes several users, and the field of a record that it is about; null where none does. */
+  /**
+   * List parameter that takes several users, and the field of a record that holds the user; null if there is none.
+   */
   readonly severalUsers: { readonly parameter: string; readonly field: string } | null
 }
 
@@ -38,8 +40,8 @@ const everything: Abilities = {
 }
 
 /**
- * Finds out what a platform can do: a local academy everything, others what their OpenAPI document has; where there is
- * none, what their lists answer. Throws a NotOfferedError or a CommandError where it cannot take new records.
+ * Returns what a platform can do: a local academy everything, others what their OpenAPI document declares, or without
+ * a document what their lists answer. Throws a NotOfferedError or a CommandError if it cannot take new records.
  */
 export async function abilitiesOf(
   target: Target,
@@ -62,13 +64,13 @@ export async function abilitiesOf(
       severalUsers: severalUsersIn(document, list),
     }
   }
-  // Nothing else is published of progress, which is set as a whole.
+  // Progress is set as a whole, so its other operations are not published.
   const none = { batch: false, find: false, change: false, get: false, keys: false, severalUsers: null }
-  // Where records are not set by a published operation, the list tells whether there are any such.
+  // Without a published operation that sets records, read the list to see whether it has any.
   const first = (update || !create.published) && (await firstOf(caller, list, create, signal))
   if (!update || first === null) return none
   const params = isJsonObject(first) ? dataset.operations.params(first) : null
-  // Where there is no record yet, there is none to change.
+  // An empty list has no record to change.
   const change = params === null || (await isOffered(caller, null, update, params, signal))
   return { ...none, find: true, change }
 }
@@ -82,7 +84,7 @@ function severalUsersIn(document: JsonObject | null, list: Operation): Abilities
   return null
 }
 
-/** Throws a CommandError where rows are to change records that cannot be looked up or changed. */
+/** Throws a CommandError if rows would change records that cannot be looked up or changed. */
 export function requireChange(
   { session }: Pick<Context, 'session'>,
   { noun, operations }: Dataset,
@@ -105,7 +107,7 @@ export function requireChange(
   })
 }
 
-/** Notes, before the first record is changed, that only trying tells whether the platform can do that. */
+/** Notes, before the first update, that only an attempt shows whether the platform can update records. */
 export function changeNote(
   { io, session }: Pick<Context, 'io' | 'session'>,
   { operations: { update } }: Dataset,
@@ -122,8 +124,8 @@ export function changeNote(
 }
 
 /**
- * The first record of a list, undefined where it is empty; null where it cannot be read. Throws the fault where neither it
- * nor `create` is there, and any other.
+ * Returns the first record of a list: undefined if the list is empty, null if it cannot be read. Throws the fault if
+ * neither the list nor `create` is offered, and any other fault.
  */
 async function firstOf(caller: Caller, list: Call, create: Call, signal: AbortSignal): Promise<unknown> {
   try {

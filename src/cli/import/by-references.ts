@@ -7,22 +7,22 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { recordPages } from '../dataset/shown-records.ts'
 import { type Finder, oneByOne } from './finder.ts'
 
-/** So many users are named in one request, whose URL stays below what servers take (8 KiB). */
+/** Maximum number of users in one request; keeps its URL below the usual limit of servers (8 KiB). */
 const usersAtOnce = 40
 const charactersAtOnce = 3000
 const pageSize = 100
-/** A user has few records of one kind in a course. */
+/** Maximum number of pages to read per request; a user has few records of one kind in a course. */
 const mostPages = 10
 
-/** What is asked for at once: everything but the user is the same. */
+/** Lookup of several users: everything but the user is the same. */
 interface Question {
   readonly query: Readonly<Record<string, string>>
   readonly users: Set<string>
 }
 
 /**
- * Asks for the records of several users of a course at once, such as enrolments, where the platform's list takes several
- * users. What such a list cannot tell is asked for one by one.
+ * Returns a finder that looks up the records of several users of a course in one request, such as enrolments, if the
+ * platform's list takes several users. Records that such a list cannot answer for are looked up one by one.
  *
  * @param parameter of the list, for the user
  * @param field of a record, in which its user stands
@@ -34,7 +34,7 @@ export function byReferences(
   { parameter, field }: { readonly parameter: string; readonly field: string },
 ): Finder {
   const single = oneByOne(caller, dataset, signal)
-  /** What was found, by question and user; a question that is absent was not answered. */
+  /** Records found, by lookup and user; an absent lookup was not answered. */
   let answers = new Map<string, Map<string, JsonObject[]>>()
 
   async function ask(name: string, { query, users }: Question): Promise<void> {
@@ -50,7 +50,7 @@ export function byReferences(
             const list = found.get(user)
             return list ? [list] : []
           })
-          // It does not say whose it is in the way that was asked.
+          // The record does not show its user by the field that was requested.
           if (lists.length === 0) return
           for (const list of lists) list.push(shown)
         }
@@ -59,7 +59,7 @@ export function byReferences(
       }
       answers.set(name, new Map([...(answers.get(name) ?? []), ...found]))
     } catch (error) {
-      // One of the names is of nobody, or not understood: which one shows when each is asked for.
+      // Some user is unknown or malformed; looking up each alone shows which.
       if (!(error instanceof ApiError) || ![400, 404, 422].includes(error.status)) throw error
     }
   }
@@ -91,14 +91,14 @@ export function byReferences(
   }
 }
 
-/** What is asked for a record, and whom it is about; null where it has no key, or names the user in a way of its own. */
+/** Returns the lookup for a record and its user; null if the record has no key or names the user in another form. */
 function questionOf(dataset: Dataset, record: JsonObject, parameter: string) {
   const { [parameter]: user, ...query } = dataset.find(record)?.query ?? {}
   const [name] = splitReferences(user ?? '')
   return name === undefined || name === '' ? null : { name: JSON.stringify(query), query, user: name }
 }
 
-/** The names by which files may call the user of a record. */
+/** Returns the names that a file may use for the user of a record. */
 function namesIn(shown: JsonObject, field: string): readonly string[] {
   const { [field]: id, userExternalId: externalId, userEmail: email } = shown
   return [
@@ -108,7 +108,7 @@ function namesIn(shown: JsonObject, field: string): readonly string[] {
   ].map(plain)
 }
 
-/** Addresses are the same in any case. */
+/** E-mail addresses are compared without case. */
 function plain(name: string): string {
   return name.startsWith('email:') ? name.toLowerCase() : name
 }

@@ -34,12 +34,12 @@ export async function unusualByteIn(
   return null
 }
 
-/** So much of a file shows whether it is UTF-16. */
+/** Number of bytes to inspect for UTF-16. */
 const sampleBytes = 4096
 
 /**
- * Finds out the charset of a file from its bytes as they go by: a byte order mark, else the zero bytes that Latin letters
- * have in UTF-16, else UTF-8 if all of it is that. `end` returns null for any other.
+ * Detects the charset of a file from its bytes as they pass: a byte order mark, else the zero bytes that Latin
+ * letters have in UTF-16, else UTF-8 if all bytes are valid. `end` returns null for any other.
  */
 export function charsetFinder(): { take(bytes: Uint8Array): void; end(): string | null } {
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -79,7 +79,7 @@ function wideIn(sample: Buffer): string | null {
   return even > many && even > odd * 4 ? 'utf-16be' : null
 }
 
-/** The text of bytes in a charset, piece by piece, without its byte order mark. Throws TypeError on what is none. */
+/** Decodes bytes in a charset, chunk by chunk, without the byte order mark. Throws a TypeError on invalid bytes. */
 export async function* decoded(bytes: AsyncIterable<Uint8Array>, charset: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(charset, { fatal: true })
   for await (const piece of bytes) yield decoder.decode(piece, { stream: true })

@@ -12,20 +12,20 @@ export type DocumentCheck = (row: Row, known: readonly RowProblem[], partial: bo
 
 /** A value that a schema refuses. */
 interface Fault {
-  /** Dotted. */
+  /** Dotted path. */
   readonly path: string
   readonly code: string
   /** Continues the name of the field. */
   readonly message: string
-  /** What was probably meant, as the end of the message. */
+  /** Suggested value, as the end of the message. */
   readonly guess?: string
 }
 
 type Judge = (schema: unknown, value: unknown, path: string, depth: number) => Fault[]
 
-/** Maximum references, members and parts of a schema below each other. */
+/** Maximum nesting of references, members and subschemas. */
 const maxDepth = 16
-/** Patterns come from the platform: on long texts, and with repetitions in repetitions, they could take for ever. */
+/** Maximum length of a text to match: the platform's patterns may backtrack exponentially. */
 const maxPatternText = 256
 const nestedRepetition = /\([^()]*[+*{][^()]*\)[+*{]/
 
@@ -50,7 +50,7 @@ export function checkByDocument(document: JsonObject | null, dataset: Dataset): 
     const excused = partial && keyOf(dataset, record) !== null
     return judge(schema, Object.fromEntries(sent), '', 0).flatMap(({ path, code, message, guess }) => {
       const column = dataset.columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
-      // What no column holds is no fault of the file; what a reference is called says nothing of it.
+      // A field without a column is no problem of the file, and references are not checked.
       if (!column || dataset.references[column.path] !== undefined) return []
       if (code === 'required' && excused) return []
       const name = column.name + path.slice(column.path.length)
@@ -74,7 +74,7 @@ function judgeBy(document: JsonObject): Judge {
     for (const choices of [listIn(schema['anyOf']), listIn(schema['oneOf'])]) {
       const judged = choices.map((choice) => judge(choice, value, path, depth + 1))
       if (judged.some((faults) => faults.length === 0)) continue
-      // Tell the faults of the choice that takes a value of this type.
+      // Report the faults of the alternative that takes a value of this type.
       parts.push(...(judged.find(([first]) => first?.code !== 'invalid_type') ?? judged[0] ?? []))
     }
     return parts.length > 0 ? parts : judgePlain(schema, value, path, depth)
@@ -177,7 +177,7 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
   if (type === 'object') return isJsonObject(value)
-  // An id is text in every file: platforms that number theirs take the digits.
+  // Ids are text in files; a platform with numeric ids takes the digits.
   if (type === 'integer') return typeof value === 'bigint' || Number.isInteger(value) || isDigits(value)
   if (type === 'number') return typeof value === 'bigint' || typeof value === 'number' || isDigits(value)
   if (type === 'boolean') return typeof value === 'boolean'

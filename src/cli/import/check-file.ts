@@ -20,12 +20,12 @@ interface Group {
   readonly lines: number[]
 }
 
-/** What a check found. */
+/** Result of a check. */
 export interface Checked {
   readonly rows: number
-  /** Rows that nothing tells from others: they cannot be recognised when they are imported again. */
+  /** Number of rows without a key: importing the file again cannot match them. */
   readonly keyless: number
-  /** Rows that are left out, by their line. */
+  /** Rejected rows, by line. */
   readonly invalid: ReadonlyMap<number, Rejection>
 }
 
@@ -43,7 +43,7 @@ export async function checkFile(
   const groups = new Map<string, Group>()
   const invalid = new Map<number, Rejection>()
   const lines = createNameTable(options.expectedRows * dataset.keys.length)
-  // Progress comes in steps, which are about the same record.
+  // Progress has several rows (steps) for the same record.
   const repeats = dataset.operations.update === undefined
   let problems = 0
   let count = 0
@@ -130,6 +130,6 @@ export function textOf({ column, value, message, guess = '' }: RowProblem): stri
 
 function shortValue(value: string, message: string): string {
   const short = value.length > maxValue ? `${value.slice(0, maxValue)}…` : value
-  // What should be a string is a number or the like.
+  // The value is not a string, such as a number.
   return message === 'must be a string' ? short : JSON.stringify(short)
 }

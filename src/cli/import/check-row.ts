@@ -5,17 +5,17 @@ import { valueAt } from '../output/columns.ts'
 import type { DocumentCheck } from './check-document.ts'
 import type { Row, RowProblem } from './row.ts'
 
-/** What a check goes by. */
+/** Options of a check. */
 export interface CheckOptions {
-  /** A row may lack what a new record needs, because it may change one that is there. */
+  /** True if a row may lack fields that a new record requires, because it may update an existing one. */
   readonly partial: boolean
-  /** False for a platform elsewhere, which may know choices that the contract does not. */
+  /** False for a remote platform, which may accept values that the contract does not list. */
   readonly local: boolean
-  /** What the platform's OpenAPI document refuses; null where it has none, or is a local academy. */
+  /** Check by the platform's OpenAPI document; null for a local academy and if there is no document. */
   readonly byDocument?: DocumentCheck | null
 }
 
-/** Everything that is wrong with a row, by the schema of its dataset, before anything is sent. */
+/** Returns every problem of a row by the schema of its dataset, before anything is sent. */
 export function problemsOf(
   dataset: Dataset,
   row: Row,
@@ -26,13 +26,13 @@ export function problemsOf(
   return byDocument === null || isBroken ? found : [...found, ...byDocument(row, found, partial)]
 }
 
-/** What the contract refuses. */
+/** Returns the problems that the contract finds in a row. */
 function faultsIn(
   dataset: Dataset,
   row: Row,
   { partial, local }: Omit<CheckOptions, 'byDocument'>,
 ): readonly RowProblem[] {
-  // A row that has other cells than its header says nothing for certain.
+  // With more or fewer cells than the header, a row's other problems are unreliable.
   if (row.problems.some(({ column }) => column === null)) return row.problems
   const broken = unsoundIn(dataset, row.record)
   if (broken.length > 0) return [...row.problems, ...broken]
@@ -71,9 +71,9 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : jsonText(value)
 }
 
-/** Texts that no platform can keep: halves of characters (lone surrogates), and U+0000. */
+/** Returns problems of texts that no platform can store: lone surrogates and U+0000. */
 function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
-  // Nearly every record is sound as a whole.
+  // Fast path: check the whole record once, since nearly all are valid.
   if (isStorableText(record)) return []
   return columns.flatMap(({ name, path }) => {
     const value = valueAt(record, path)

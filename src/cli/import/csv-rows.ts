@@ -20,8 +20,8 @@ interface Parsed {
 }
 
 /**
- * The rows of a CSV (RFC 4180), whose first record names the columns, in any order. Throws a UsageError where there is no
- * header, its names cannot be understood, or a quote stands where none may.
+ * Reads the rows of a CSV (RFC 4180), whose first record names the columns, in any order. Throws a UsageError if the
+ * header is missing, has unknown names, or a quote is misplaced.
  */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const { map, clearEmpty, now, dateFormat } = reading
@@ -34,7 +34,7 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
   const header = first.record.map((name) => name.trim())
   const columns = columnsIn(dataset, header, map, file.name)
   return {
-    // Names that --map explains are those of the columns: the file that goes back needs no --map.
+    // Write mapped names as column names, so that the errors file needs no --map.
     header: header.map((text, index) => (map.has(text) ? (columns[index]?.name ?? null) : text)),
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
     rows: rowsOf(
@@ -56,11 +56,11 @@ interface Meaning {
   readonly form: CellForm
 }
 
-/** What the cells of a column mean. */
+/** The column of a cell and the value of an empty one. */
 interface CellPlace {
   readonly column: Column
   readonly steps: readonly string[]
-  /** What an empty cell says; undefined for nothing. */
+  /** Value of an empty cell; undefined to leave the field out. */
   readonly empty: unknown
 }
 
@@ -68,7 +68,9 @@ function placeOf(column: Column, clears: boolean): CellPlace {
   return { column, steps: column.path.split('.'), empty: clears ? column.initial : undefined }
 }
 
-/** An empty cell resets whatever is no part of what tells the record from others, nor a secret. */
+/**
+ * Returns a test for columns that an empty cell resets: not required, not secret, no reference and no part of a key.
+ */
 function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
   const kept = new Set([...keys.flat(), ...Object.keys(references)])
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
@@ -82,10 +84,10 @@ async function* rowsOf(
 ): AsyncGenerator<readonly Row[]> {
   let before = header
   const read = ({ record: cells, info }: Parsed) => {
-    // Empty lines are no rows, but stand in between.
+    // Empty lines are not rows, but count as lines.
     const line = before.lines + 1 + info.empty_lines - before.empty_lines
     before = info
-    // Spreadsheets write rows of nothing but separators below the last one.
+    // Spreadsheets add rows of only separators below the last row.
     return cells.every((cell) => cell.trim() === '') ? [] : [rowOf(line, cells, meaning)]
   }
   yield first.flatMap(read)
@@ -120,7 +122,7 @@ function rowOf(line: number, given: readonly string[], { places, form }: Meaning
   return { line, record, problems, cells }
 }
 
-/** True for a number or a day that can only be read by the delimiter or --date-format of this import. */
+/** True for a number or a day that only this import's delimiter or --date-format can read. */
 function isRewritten({ kind }: Column, read: unknown, cell: string): boolean {
   if (kind === 'number') return typeof read === 'number' && cell.includes(',')
   return kind === 'time' && /^\s*\d+(?:[./-]\d+[./-]\d{4}|(?:\.\d+)?\s*$)/.test(cell)
@@ -141,10 +143,10 @@ async function* recordsOf(
     max_record_size: maximumRecordCharacters,
   })
   const { pipeline, Readable } = await import('node:stream')
-  // A fault of the file is thrown by the parser, which is being read.
+  // The loop below receives errors from the parser.
   pipeline(Readable.from(file.text()), parser, () => {})
   try {
-    // With `info`, this is what csv-parse gives; its types do not follow its options.
+    // csv-parse yields this shape with `info`; its types do not follow its options.
     for await (const parsed of parser) {
       const records = [parsed as Parsed]
       while (records.length < recordsAtOnce) {
@@ -176,7 +178,7 @@ function unreadable(name: string, error: CsvError): UsageError {
   })
 }
 
-/** What the beginning of a file tells: between cells the most frequent separator, unless Excel's `sep=;` says it. */
+/** Returns the separator of a file: the one that Excel's `sep=;` names, else the most frequent one between cells. */
 async function headOf(file: ImportFile): Promise<{ readonly separator: string; readonly fromLine: number }> {
   let head = ''
   for await (const piece of file.text()) {

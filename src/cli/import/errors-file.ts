@@ -5,20 +5,20 @@ import { addedColumns, type ColumnMap } from './header.ts'
 import type { Rejection } from './outcome.ts'
 import type { Rows } from './row.ts'
 
-/** Where rejected rows go unless told otherwise: `users.errors.csv` beside the directory that one works in. */
+/** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */
 export function errorsFileOf(name: string): string {
   if (name === 'standard input') return 'errors.csv'
   const plain = name.replace(/\.gz$/i, '')
   const stem = basename(plain, extname(plain))
-  // What came back once does not overwrite itself.
+  // An errors file that is imported must not be overwritten by its own rejected rows.
   const [, before = stem, number] = /^(.*)\.errors(?:-(\d+))?$/.exec(stem) ?? []
   const suffix = before === stem ? '' : `-${Number(number ?? 1) + 1}`
   return join(dirname(plain), `${before}.errors${suffix}.csv`)
 }
 
 /**
- * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. It is imported again as it is:
- * its columns have the names of fields where --map explained them, and its numbers and days are those of the API.
+ * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. The file can be imported
+ * as it is: mapped columns have the names of fields, and numbers and days have the API's form.
  */
 export async function writeErrors(
   cwd: string,
@@ -28,7 +28,7 @@ export async function writeErrors(
 ): Promise<void> {
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
   const own = header.flatMap((name, index) => (name === null || isAdded(name) ? [] : [{ name, index }]))
-  // --map may be repeated: its names are not those of the added columns.
+  // The import of this file may repeat --map: its names must not hit the added columns.
   const added = addedColumns.map((name) => (map.has(name) ? `import ${name}` : name))
   const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
   try {
@@ -48,7 +48,7 @@ export async function writeErrors(
   }
 }
 
-/** The cell of a row that has the code of its rejection, where the file is one of rejected rows; -1 for any other. */
+/** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */
 export function codeCellIn(header: readonly (string | null)[], map: ColumnMap): number {
   const own = header.indexOf('import code')
   return own < 0 && typeof map.get('code') !== 'string' ? header.indexOf('code') : own

@@ -5,28 +5,28 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
 import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-records.ts'
 
-/** Looks for the records of rows among those that are there. */
+/** Finds the existing records that rows refer to. */
 export interface Finder {
-  /** Gets ready for these records, which are looked for next. */
+  /** Prefetches these records, which are looked up next. */
   prepare(records: readonly JsonObject[]): Promise<void>
-  /** The record that is there under a key of this one. */
+  /** Returns the existing record that shares a key with this one. */
   find(record: JsonObject): Promise<Match>
 }
 
-/** A page of a list holds so many records, the most that the API gives. */
+/** Number of records per page; the API's maximum. */
 const pageSize = 100
 
-/** Asks for each record by itself. */
+/** Looks up each record in a request of its own. */
 export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
   const find = (key: JsonObject) => findShown(caller, dataset, key, signal)
   return { prepare: async () => {}, find: (record) => findByKeys(dataset, record, find) }
 }
 
 /**
- * Reads the whole list where that takes fewer requests than to ask for each of many records, else asks for each. Records
- * whose key has several fields, such as enrolments, are always asked for.
+ * Reads the whole list if that takes fewer requests than to look up each of many records. Records whose key has
+ * several fields, such as enrolments, are always looked up one by one.
  *
- * @param always where the platform shows no single record; then all of the list is kept
+ * @param always true if the platform shows no single record; the whole list is then cached
  */
 export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, always: boolean): Finder {
   const single = oneByOne(caller, dataset, signal)
@@ -52,7 +52,7 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
         if (wanted === null) found.set(keyText('id', item['id']), item)
         for (const field of fields) {
           const text = keyText(field, field === 'externalId' ? externalKeyOf(item) : item[field])
-          // Of those that are deleted, the external id alone is still a name.
+          // A deleted record is found by its external id only.
           const named = field === 'externalId' || item['status'] !== 'deleted'
           if (named && (wanted === null || wanted.has(text))) found.set(text, item)
         }
@@ -83,6 +83,6 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
 }
 
 function keyText(field: string, value: unknown): string {
-  // Addresses are the same in any case.
+  // E-mail addresses are compared without case.
   return `${field}=${field === 'email' ? String(value).toLowerCase() : String(value)}`
 }

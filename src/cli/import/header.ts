@@ -4,10 +4,10 @@ import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { sentence } from './import-file.ts'
 
-/** What an import adds to rejected rows; a file that has them is one that came back. */
+/** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const
 
-/** Flags that are not named after the field that they set, without separators; a flag's name is a column's name, too. */
+/** Fields by the flags that have another name, without separators; a flag's name is accepted as a column name. */
 const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['completion', 'completionPercentage'],
   ['score', 'scoreGiven'],
@@ -18,10 +18,10 @@ const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['pushnotifications', 'profile.learningPreferences.notifications.push'],
 ])
 
-/** Which column of a dataset each name in a file means; null for one that is left out. */
+/** Columns of a dataset by their names in a file; null for a column to ignore. */
 export type ColumnMap = ReadonlyMap<string, string | null>
 
-/** Reads `--map "Given name=firstName"`; nothing after the sign leaves a column out. Throws a UsageError. */
+/** Reads `--map "Given name=firstName"`; an empty right side ignores the column. Throws a UsageError. */
 export function readMap(dataset: Dataset, pairs: readonly string[]): ColumnMap {
   return new Map(
     pairs.map((pair) => {
@@ -37,9 +37,9 @@ export function readMap(dataset: Dataset, pairs: readonly string[]): ColumnMap {
 }
 
 /**
- * The column of each name in a header, null for those that are left out: whatever the server makes, and what an import
- * adds. Names are compared without case and separators. Throws a UsageError on names that mean nothing, on two that
- * mean the same, and on names in `--map` that the file does not have.
+ * Returns the column of each name in a header, null for ignored ones: server-made fields, and columns that an import
+ * adds. Names are compared without case and separators. Throws a UsageError on unknown names, on two names for one
+ * column, and on names in `--map` that the file does not have.
  */
 export function columnsIn(
   dataset: Dataset,
@@ -47,7 +47,7 @@ export function columnsIn(
   map: ColumnMap,
   name: string,
 ): (Column | null)[] {
-  // A file of rejected rows has the names that --map gave: it may be repeated.
+  // An errors file has the mapped names already, so repeating --map is no error.
   const isThere = (path: string | null) =>
     path === null || header.some((text) => meantColumn(dataset, text)?.path === path)
   const absent = [...map].flatMap(([key, path]) => (header.includes(key) || isThere(path) ? [] : [key]))
@@ -77,8 +77,8 @@ export function columnsIn(
 }
 
 /**
- * The column that a name means: by its path, else by its name, else without case and separators; `course` is `courseId`,
- * as in a flag.
+ * Finds a column by its path, else by its name, else without case and separators; `course` is `courseId`, as in
+ * flags.
  */
 export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string): Column | undefined {
   const exact = columns.find(({ path }) => path === name) ?? columns.find((column) => column.name === name)
@@ -95,7 +95,7 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
   return columns.find((column) => column.path === path)
 }
 
-/** True for a name of what the server makes, or an import adds: it says nothing that could be imported. */
+/** True for a name of a server-made field or of a column that an import adds: neither can be imported. */
 function isLeftOut(dataset: Dataset, name: string): boolean {
   const plain = plainName(name)
   const added = addedColumns.flatMap((each) => [each, `import ${each}`])

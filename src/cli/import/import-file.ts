@@ -6,38 +6,38 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { charsetFinder, decoded, unusualByteIn } from './charset.ts'
 
-/** The forms of files that are read. */
+/** Formats of files to import. */
 export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** A file that is read several times: to find out what it is, to check it, and to send it. */
+/** A file that is read several times: to detect its format, to check it, and to send it. */
 export interface ImportFile {
-  /** As messages name it: `users.csv`, or `standard input`. */
+  /** Name in messages: `users.csv`, or `standard input`. */
   readonly name: string
-  /** Absolute; null for standard input. */
+  /** Absolute path; null for standard input. */
   readonly path: string | null
-  /** SHA-256 of its bytes, in hexadecimal. */
+  /** SHA-256 of the bytes, in hexadecimal. */
   readonly hash: string
   readonly bytes: number
-  /** Line breaks in it, of which a record may have several or none. */
+  /** Number of line breaks; a record may have several or none. */
   readonly lines: number
   /** The standard name of its encoding, such as `utf-8`. */
   readonly charset: string
   readonly format: ImportFormat
-  /** Its text from the beginning. */
+  /** Reads the text from the beginning. */
   text(): AsyncIterable<string>
 }
 
-/** What is said about a file instead of found out. */
+/** Properties of a file that are given instead of detected. */
 export interface ImportFileOptions {
   /** The standard name of its encoding. */
   readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
-  /** The next step where the encoding cannot be found out (default: name it with `--encoding`). */
+  /** Hint if the encoding cannot be detected (default: name it with `--encoding`). */
   readonly encodingHint?: string
 }
 
-/** The most of standard input that is kept: it is read several times. */
+/** Maximum size of standard input, which is buffered to be read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
 const lineBreak = 0x0a
 const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
@@ -51,8 +51,8 @@ const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
 ])
 
 /**
- * Opens a file to import, `-` for standard input; one that ends in `.gz` is decompressed. Throws a UsageError where it
- * cannot be read, is empty, is in an encoding that it does not show, or is not of a form that is read.
+ * Opens a file to import, `-` for standard input; a name that ends in `.gz` is decompressed. Throws a UsageError if
+ * the file cannot be read, is empty, or has an unknown encoding or format.
  */
 export async function openImportFile(
   io: Io,
@@ -77,11 +77,11 @@ export async function openImportFile(
   }
   const found = finder.end()
   const charset =
-    // `utf-16` without a byte order is what its bytes show.
+    // `utf-16` names no byte order: take the one that the bytes show.
     options.charset === 'utf-16le' && found === 'utf-16be' ? found : (options.charset ?? found)
   const format = options.format ?? formatOf(name, start)
   const known = charset ?? (await assumedCharset(bytes(), name, options.encodingHint ?? encodingHint))
-  // No lines are no records; the other formats say as much in a few characters.
+  // An empty JSONL file is valid and has no records; other formats need some characters to say that.
   if (size === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
   return {
     name,
@@ -95,7 +95,9 @@ export async function openImportFile(
   }
 }
 
-/** Windows-1252, in which every byte is a character. Throws a UsageError where its bytes show another encoding. */
+/**
+ * Assumes Windows-1252, in which every byte is a character. Throws a UsageError if the bytes show another encoding.
+ */
 async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hint: string): Promise<string> {
   const unusual = await unusualByteIn(bytes)
   if (unusual === null) return 'windows-1252'
@@ -190,7 +192,7 @@ async function* oneByOne(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step)
 }
 
-/** The name of a file as a message begins with it. */
+/** Returns the name of a file for the beginning of a sentence. */
 export function sentence(name: string): string {
   return name === 'standard input' ? 'Standard input' : name
 }

@@ -13,24 +13,24 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** What an import is: two of the same are one import, which goes on where it stopped. */
+/** Identity of an import: two imports with equal identities are one, which resumes where it stopped. */
 export interface ImportIdentity {
-  /** Where it goes to: a URL or a database. */
+  /** Target: a URL or a database. */
   readonly target: string
   readonly dataset: string
   /** The file's path, or the hash of standard input. */
   readonly source: string
   /** SHA-256 of the file. */
   readonly hash: string
-  /** Everything that decides which requests are made. */
+  /** All options that decide which requests are made. */
   readonly options: JsonObject
 }
 
-/** So many journals are looked at for one of the same content. */
+/** Maximum number of journals to search for one with the same content. */
 const maximumJournals = 1000
 const maximumHeader = 64 * 1024
 
-/** Where the journal of an import is: by where it goes to, what it is, and the file. */
+/** Returns the path of a journal, derived from the target, the kind of import and the file. */
 export async function journalPath(
   directory: string,
   { target, dataset, source }: ImportIdentity,
@@ -40,7 +40,10 @@ export async function journalPath(
   return join(directory, `${name}.jsonl`)
 }
 
-/** The journal of an import: the one of its file, else one of a file with the same content; null where there is none. */
+/**
+ * Returns the journal of an import: the one of its file, else one of a file with the same content; null if there is
+ * none.
+ */
 export function journalOf(directory: string, path: string, identity: ImportIdentity): string | null {
   const journals = readdirSync(directory).filter((name) => name.endsWith('.jsonl'))
   const paths = journals.slice(0, maximumJournals).map((name) => join(directory, name))
@@ -67,7 +70,7 @@ function headerOf(path: string): JsonObject | null {
   }
 }
 
-/** The lines of a journal; one that was cut off while it was written does not count: what it would say was not sent. */
+/** Reads the lines of a journal. A truncated last line is skipped: its request was not sent. */
 export function readLines(path: string): JsonObject[] {
   return readFileSync(path, 'utf8')
     .split('\n')
@@ -75,7 +78,7 @@ export function readLines(path: string): JsonObject[] {
     .filter((line) => line !== null)
 }
 
-/** Writes a journal anew, in one step. */
+/** Replaces a journal atomically. */
 export function replaceLines(path: string, lines: readonly object[]): void {
   const temporary = `${path}.new`
   try {
@@ -93,19 +96,21 @@ export function replaceLines(path: string, lines: readonly object[]): void {
   }
 }
 
-/** Adds lines to a journal. */
+/** Appends lines to a journal. */
 export interface LineWriter {
-  /** Writes a line when this turn of the event loop ends, with all others of it. Throws where an earlier one could not be. */
+  /**
+   * Queues a line, to be written with all others of this turn of the event loop. Throws if an earlier write failed.
+   */
   add(entry: object): void
-  /** Waits until all that was added is written. Throws a CommandError where it cannot be. */
+  /** Waits until all queued lines are written. Throws a CommandError if a write failed. */
   written(): Promise<void>
-  /** Nothing that waits is written any more: the journal is taken away. */
+  /** Discards queued lines, because the journal is being deleted. */
   drop(): void
-  /** Writes what waits, and ends. */
+  /** Writes queued lines and closes the file. */
   close(): void
 }
 
-/** A writer of lines to a journal, which it opens for the first. */
+/** Returns a writer, which opens the journal at its first line. */
 export function createLineWriter(path: string): LineWriter {
   let file: number | null = null
   let fault: Error | null = null
@@ -118,7 +123,7 @@ export function createLineWriter(path: string): LineWriter {
     const bytes = Buffer.from(waiting.join(''))
     waiting = []
     try {
-      // After a line that was cut off nothing may follow on the same line.
+      // A truncated line must not be continued by the next one.
       if (fault) throw fault
       if (bytes.length > 0) file ??= openSync(path, 'a', 0o600)
       for (let at = 0; file !== null && at < bytes.length; ) at += writeSync(file, bytes, at)
@@ -149,7 +154,7 @@ export function createLineWriter(path: string): LineWriter {
   }
 }
 
-/** Why a journal cannot be written, in words. */
+/** Returns the error for a journal that cannot be written. */
 function journalFault(path: string, cause: unknown): CommandError {
   const code = systemCode(cause)
   const full = code === 'ENOSPC' || code === 'EDQUOT'

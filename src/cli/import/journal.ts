@@ -17,7 +17,7 @@ import {
 } from './journal-file.ts'
 import { type Counts, countsOf, noCounts, type Outcome, type Rejection, sumOf, totalOf } from './outcome.ts'
 
-/** The command line of an import, but for `--resume` and `--restart`. */
+/** The command line of an import, without `--resume` and `--restart`. */
 export interface ImportLine {
   /** The program, the command, the file and the flags that name the target. */
   readonly words: readonly string[]
@@ -25,15 +25,15 @@ export interface ImportLine {
   readonly flags: readonly string[]
 }
 
-/** The command line as a shell takes it. */
+/** Returns the command line, quoted for a shell. */
 export function lineText({ words, flags }: ImportLine, ...more: readonly string[]): string {
   return [...words, ...flags, ...more].map(shellWord).join(' ')
 }
 
-/** What a unit of one row was about to do when it was sent. */
+/** The action that a unit of one row was sent for. */
 export interface Intent {
   readonly kind?: 'created' | 'updated'
-  /** The version of the record that was to be updated. */
+  /** Version of the record to update. */
   readonly version?: number
 }
 
@@ -44,45 +44,50 @@ export interface EarlierIntent extends Intent {
 }
 
 /**
- * What has been done of an import, on the disk: one line for each unit before it is sent, and one when its answer is there;
- * those of one turn of the event loop are one write. Lines survive the end of the process, whatever ends it. They are not
- * forced to the disk (fsync): an end of the machine may take the last seconds of them, whose units are then sent again.
+ * Progress of an import on disk: one line for each unit before it is sent, and one when its answer arrives; all lines
+ * of one turn of the event loop are one write. Lines survive the end of the process. They are not forced to the disk
+ * (fsync): a power failure may lose the last seconds, whose units are then sent again.
  */
 export interface Journal {
-  /** Names this import: with the number of a unit it makes the key by which a server knows a repeated request. */
+  /** Id of the import; with the number of a unit it makes the Idempotency-Key of the request. */
   readonly id: string
   readonly counts: Counts
   readonly rejections: readonly Rejection[]
   isDone(unit: number): boolean
-  /** When it began, in milliseconds since 1970: what is sent again says the same. */
+  /** Start of the import, in milliseconds since 1970; repeated requests reuse it. */
   readonly begunAt: number
-  /** Where an import goes on, how many rows were done before; null for a new one. */
+  /** Number of rows that were done before a resumed import; null for a new one. */
   readonly resumed: number | null
-  /** True where a unit was sent and not refused as a whole: the import has to be continued. */
+  /** True if a unit was sent and not refused as a whole: the import has to be resumed. */
   readonly hasBegun: boolean
-  /** The file of the import, where it had another name when it began; null where it had not. */
+  /** Earlier name of the file if it was renamed since the import began; else null. */
   readonly formerSource: string | null
-  /** What a unit was to do that an earlier process began: nobody knows whether it was done. Null for any other. */
+  /**
+   * Returns the intent of a unit that an earlier process sent without recording an answer; null for any other unit.
+   */
   intentOf(unit: number): EarlierIntent | null
-  /** How many units an earlier process began before that time, in milliseconds since 1970, of which nobody knows more. */
+  /**
+   * Counts the units without a recorded answer that an earlier process sent before a time, in milliseconds since
+   * 1970.
+   */
   unknownSince(ms: number): number
-  /** Notes what a unit is about to do, and waits until that is written. Throws a CommandError where it cannot be. */
+  /** Records the intent of a unit and waits until it is written. Throws a CommandError if that fails. */
   begin(unit: number, intent?: Intent): Promise<void>
   finish(unit: number, outcomes: readonly Outcome[], isRetry?: boolean): void
-  /** The lines that each further pass sends again; those that were begun, in their order. */
+  /** Lines that each further pass sends again, for the passes that have begun, in order. */
   readonly retries: readonly (readonly number[])[]
-  /** Notes that lines are sent again, whose rejections do not count any more as soon as their units are finished. */
+  /** Records that lines are sent again; their earlier rejections are dropped when their units finish. */
   retry(lines: readonly number[]): void
-  /** Notes that a unit that this process has begun was refused as a whole, and changed nothing. */
+  /** Records that a unit of this process was refused as a whole and changed nothing. */
   withdraw(unit: number): void
-  /** Takes the journal away: the import is complete. */
+  /** Deletes the journal when the import is complete. */
   remove(): void
   close(): void
 }
 
 type Clock = Pick<Io, 'now'>
 
-/** What the first line of a journal says of it, beside its identity. */
+/** First line of a journal, besides the identity. */
 interface Header {
   readonly id: string
   readonly at: number
@@ -105,7 +110,7 @@ const noEntries = (): Entries => ({
   counts: noCounts,
 })
 
-/** Adds what became of a unit; `retried` are the lines in it that had been rejected before. */
+/** Adds the outcomes of a unit; `retried` are its lines that were rejected before. */
 function addTo(
   entries: Entries,
   counts: Partial<Counts>,
@@ -121,9 +126,9 @@ function addTo(
 }
 
 /**
- * Opens the journal of an import in the directory of the state: that of one that was interrupted, unless `restart`, else a
- * new one. A file that was renamed has the journal of its content. Throws a CommandError while another process works on
- * it, and a UsageError where the interrupted import had other options, or its file has changed.
+ * Opens the journal of an import in the state directory: that of an interrupted import, unless `restart`, else a new
+ * one. A renamed file is matched by its content. Throws a CommandError while another process runs the import, and a
+ * UsageError if the interrupted import had other options or its file has changed.
  */
 export async function openJournal(
   io: Io,
@@ -176,7 +181,7 @@ function goOn(
     counts,
     rejections,
   } of lines) {
-    // What `begin`, `withdraw`, `retry` and `finish` wrote.
+    // Entries of `begin`, `withdraw`, `retry` and `finish`.
     if (retry !== undefined) entries.retries.push(retry as number[])
     if (typeof withdrawn === 'number') entries.begun.delete(withdrawn)
     if (typeof begun === 'number') entries.begun.set(begun, { kind, version, at } as EarlierIntent)
@@ -201,7 +206,7 @@ function journalAt(
 ): Journal {
   const lines = createLineWriter(path)
   const before = new Map(entries.begun)
-  /** Units that this process has begun, and has no answer to. */
+  /** Units of this process without an answer. */
   const open = new Set<number>()
   let isAnswered = false
   return {
@@ -256,10 +261,10 @@ function journalAt(
   }
 }
 
-/** Throws a CommandError while another process does the same import. */
+/** Throws a CommandError while another process runs the same import. */
 function requireOwn({ pid, host, started }: JsonObject, { source }: ImportIdentity): void {
   if (host !== hostname() || Number(pid) === process.pid || !isAlive(Number(pid))) return
-  // Another process may have the number by now.
+  // The process id may have been reused.
   if (typeof started === 'string' && processStartOf(Number(pid)) !== started) return
   throw new CommandError(
     'import_running',
@@ -297,7 +302,7 @@ function requireSame(header: JsonObject, { hash, options, source }: ImportIdenti
   })
 }
 
-/** Standard input has no name but its content. */
+/** Standard input is identified by its hash. */
 function named(source: string): string {
   return source.startsWith('standard input ') ? 'standard input' : source
 }

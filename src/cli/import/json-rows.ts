@@ -9,11 +9,14 @@ import { addedColumns, meantColumn } from './header.ts'
 import { type ImportFile, sentence } from './import-file.ts'
 import type { Reading, Row, RowProblem, Rows } from './row.ts'
 
-/** More of one JSON document is not read at once; JSONL has no such limit. */
+/** Maximum characters of one JSON document, which is parsed at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
-/** The rows of a JSON array, or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat one. */
+/**
+ * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
+ * one.
+ */
 export async function jsonRows(
   file: ImportFile,
   dataset: Dataset,
@@ -52,7 +55,7 @@ function rowOf(
   const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
   const shown = shownFields(dataset)
   for (const [name, member] of Object.entries(value)) {
-    // An object is the field of that name; a flag's name stands for a single value.
+    // An object is a nested field of that name; a single value may use a flag's name.
     const isNested = isJsonObject(member) && nested.has(name)
     const path = map.has(name) ? map.get(name) : isNested ? undefined : meantColumn(dataset, name)?.path
     if (path === null || addedColumns.some((added) => added === name)) continue
@@ -130,7 +133,7 @@ async function* linesOf(
   if (rest.trim() !== '') yield parsed(rest)
 }
 
-/** What a cell says as text, so that whoever reads it as a cell finds the same value. */
+/** Returns the text of a cell, escaped so that reading the cell gives the same value. */
 function guardedCell(value: CsvValue): string {
   if (typeof value !== 'string') return String(value ?? '')
   return isGuarded(value) ? `'${value}` : value

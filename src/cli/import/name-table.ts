@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto'
 
-/** The line on which each name of a file first stands. */
+/** First line of each name in a file. */
 export interface NameTable {
-  /** Adds the names of a line; where one of them was there before, adds none, and returns the line of that. */
+  /** Adds the names of a line. If one exists already, adds none and returns its line. */
   add(names: readonly string[], line: number): number | undefined
 }
 
 const minExpected = 4096
-/** A file may have line breaks that end no row: more room than this is made only for names that there are. */
+/** Maximum capacity to allocate in advance: line breaks may outnumber rows. */
 const maxExpected = 4_000_000
-/** How full the table is before it doubles. */
+/** Load factor at which the table doubles. */
 const maxLoad = 0.7
 
 /**
- * An empty table. It keeps 64 bits of a hash and the line of each name, in place of the text: two million names take 34 MiB.
- * The chance that any two of them have one hash, and are taken for the same, is one in ten million.
+ * Creates an empty table. It stores a 64-bit hash and the line of each name instead of its text: two million names
+ * take 34 MiB, and the chance that any two of them collide is one in ten million.
  *
- * @param expected names; the table grows where there are more
+ * @param expected number of names; the table grows if there are more
  */
 export function createNameTable(expected: number): NameTable {
   let capacity = Math.ceil(Math.min(Math.max(minExpected, expected), maxExpected) / maxLoad) + 1

@@ -14,28 +14,28 @@ import type { Row } from './row.ts'
 import { checkImport, type Import, openSending } from './run-import.ts'
 import type { Sending } from './send-unit.ts'
 
-/** What an import would do with a row. */
+/** Actions that an import would take for a row. */
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
 export type PlannedAction = (typeof plannedActions)[number]
 
-/** What would become of one row. */
+/** Planned action of one row. */
 export interface Planned {
   readonly line: number
-  /** What the record is known by; null where nothing tells it from others. */
+  /** Key of the record; null if it has none. */
   readonly key: string | null
   readonly action: PlannedAction
   /** The columns that would change. */
   readonly changes: readonly string[]
-  /** Why a row would be rejected; null for any other. */
+  /** Reason of a rejection; null for other rows. */
   readonly message: string | null
 }
 
-/** So many rows are looked up together, and held. */
+/** Number of rows to look up together and hold in memory. */
 const chunkRows = 20_000
 const inCourse = { field: 'courseId', to: 'course' } as const
 const noChanges = { changes: [], message: null } as const
 
-/** Checks a file and says for each row what an import of it would do; nothing is written anywhere. */
+/** Checks a file and yields what an import would do with each row; writes nothing. */
 export async function planImport(
   context: Context,
   wanted: Import,
@@ -52,10 +52,10 @@ export async function planImport(
     : abilities.get && abilities.keys && !local
       ? byPages(caller, dataset, signal, false)
       : sending.finder
-  /** Steps of progress are about one record: the next one is compared with the last. */
+  /** Last step of each progress record: the next step is compared with it. */
   const steps = new Map<string, JsonObject>()
 
-  /** What is set as a whole can be imported where nothing shows it, but nobody can tell before what would become of it. */
+  /** Records that are set as a whole can be imported without being readable, but their outcome cannot be planned. */
   function unseen(error: unknown): never {
     const { noun, operations } = dataset
     if (!(error instanceof NotOfferedError) || operations.update !== undefined) throw error
@@ -141,7 +141,7 @@ async function planRow(
   }
 }
 
-/** The columns whose values a record changes in the one that is there. Throws a RecordError where it cannot be sent. */
+/** Returns the columns that a record would change in the existing one. Throws a RecordError if it cannot be sent. */
 async function columnsChanged(
   { dataset, names }: Sending,
   record: JsonObject,

@@ -2,7 +2,7 @@ import type { Dataset } from '../dataset/dataset.ts'
 import type { ImportFile } from './import-file.ts'
 import type { Reading, Rows } from './row.ts'
 
-/** The rows of a file in whatever form it is. Throws a UsageError on a file that cannot be understood. */
+/** Reads the rows of a file in any format. Throws a UsageError on a malformed file. */
 export async function readRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   if (file.format === 'csv' || file.format === 'tsv') {
     return (await import('./csv-rows.ts')).csvRows(file, dataset, reading)

@@ -2,50 +2,52 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import type { ColumnMap } from './header.ts'
 
-/** Something in a row that cannot be imported. */
+/** A problem that keeps a row from being imported. */
 export interface RowProblem {
-  /** The column, or the field of a record; null where it is the row as a whole. */
+  /** Column, or field of a record; null for a problem of the whole row. */
   readonly column: string | null
-  /** What stands there, as it stands there; undefined where it is missing or secret. */
+  /** Value as written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
   readonly code: string
-  /** Continues the name of the column: `must be a number`. */
+  /** Message that follows the column name: `must be a number`. */
   readonly message: string
-  /** Ends the sentence: `; did you mean learner?`. */
+  /** End of the message: `; did you mean learner?`. */
   readonly guess?: string
 }
 
-/** One row of a file. */
+/** Row of a file. */
 export interface Row {
-  /** The line on which it begins, from 1; in a JSON array the number of the item. */
+  /** First line of the row, from 1; in a JSON array the number of the item. */
   readonly line: number
-  /** What it says, as far as it can be understood. */
+  /** Values that could be read. */
   readonly record: JsonObject
-  /** What cannot be. */
+  /** Problems of the other values. */
   readonly problems: readonly RowProblem[]
-  /** Its cells in the order of `Rows.header`: as they stand in the file, but numbers and days in the API's form. */
+  /** Cells in the order of `Rows.header`: as in the file, but numbers and days in the API's form. */
   readonly cells: readonly string[]
 }
 
-/** The rows of a file, and what it calls their columns. */
+/** The rows of a file and its header. */
 export interface Rows {
-  /** What each cell is called in a file that goes back; null for one that is left out. */
+  /** Names of the cells in an errors file; null for an ignored cell. */
   readonly header: readonly (string | null)[]
-  /** The paths of the columns that the file has. */
+  /** Paths of the columns in the file. */
   readonly paths: ReadonlySet<string>
-  /** As many at once as there are: each turn of a loop over them costs as much as it takes to read one. */
+  /** Rows in chunks, since iterating asynchronously costs as much per turn as reading a row. */
   readonly rows: AsyncIterable<readonly Row[]>
 }
 
-/** How a file is understood. */
+/** Options for reading a file. */
 export interface Reading {
   readonly map: ColumnMap
-  /** Between two cells of a CSV; found out from the header where it is not given. */
+  /** Separator of CSV cells; detected from the header if undefined. */
   readonly delimiter: string | undefined
-  /** An empty cell of a CSV resets its field; else it says nothing. In JSON, null does. */
+  /** True if an empty CSV cell resets its field instead of leaving it; in JSON, null does. */
   readonly clearEmpty: boolean
-  /** From when durations such as `90d` count back, in milliseconds since 1970; NaN where there are none. */
+  /**
+   * Time that durations such as `90d` count back from, in milliseconds since 1970; NaN if durations are not allowed.
+   */
   readonly now: number
-  /** How days are written; undefined where that was not said, null where it cannot be. */
+  /** Format of days; undefined if none was given, null if none can be given. */
   readonly dateFormat?: DateFormat | null | undefined
 }

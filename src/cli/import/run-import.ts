@@ -29,7 +29,7 @@ import { type Sending, sendBatch, sendSingly, unconfirmed } from './send-unit.ts
 import { referenceSettler } from './settle-references.ts'
 import { type Unit, unitsOf } from './unit.ts'
 
-/** What is imported, and how. */
+/** Options of an import. */
 export interface Import {
   readonly dataset: Dataset
   readonly file: ImportFile
@@ -38,38 +38,38 @@ export interface Import {
   readonly dateFormat: DateFormat | undefined
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  /** Begins again from the first row, where an import of the file was interrupted. */
+  /** Starts again from the first row if an import of the file was interrupted. */
   readonly restart: boolean
-  /** Says so where there is no interrupted import to continue. */
+  /** Notes it if there is no interrupted import to resume. */
   readonly resume: boolean
   readonly concurrency: number
-  /** An empty cell puts its field back to the default. */
+  /** An empty cell resets its field to the default. */
   readonly clearEmpty: boolean
-  /** Most rows in one request, where the platform takes several. */
+  /** Maximum rows in one request, if the platform takes several. */
   readonly batchSize: number
-  /** Where rejected rows are written. */
+  /** File for rejected rows. */
   readonly errorsFile: string
   readonly line: ImportLine
 }
 
-/** What an import came to. */
+/** Result of an import. */
 export interface Imported {
   readonly counts: Counts
-  /** Rows read; the counts add up to it. */
+  /** Rows read; the sum of the counts. */
   readonly rows: number
-  /** Where the rejected rows are; null where there are none. */
+  /** File with the rejected rows; null if there are none. */
   readonly errorsFile: string | null
 }
 
 /** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
 const maxAttemptAgeMs = 23 * 60 * 60 * 1000
-/** Maximum number of rows that are held to be sent again. */
+/** Maximum number of rows to hold for sending again. */
 const maxRetried = 20_000
 const singleSize = { ...batchSize, records: 1 }
 
 /**
- * Checks the whole file, then sends it, unit after unit, each noted in the journal when its answer is there. The same
- * command continues what was interrupted: nothing is sent twice, and nothing is missed.
+ * Checks the whole file, then sends it unit by unit and records each answer in the journal. The same command resumes
+ * an interrupted import: nothing is sent twice and nothing is skipped.
  */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
   const { io, directories, session } = context
@@ -78,7 +78,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const { rows, invalid, rowsOf } = checked
   const local = session.target().kind === 'local'
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  /** True where a request was repeated that may have been carried out. */
+  /** True if a request was repeated that the platform may have carried out before. */
   let isRepeated = false
   const sending = await openSending(context, wanted, checked.document, ({ error, waitMs }) => {
     isRepeated ||= !isRefusal(error)
@@ -130,7 +130,8 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       const lines = new Set(journal.retries[pass])
       if (lines.size === 0) break
       const again = await retriedRows(await rowsOf(journal.begunAt), lines)
-      // In the opposite order: a chain of names that move on has one in which each is free in time.
+      // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the
+      // two.
       for await (const units of unitsOf([pass % 2 === 0 ? again.reverse() : again], size, next)) {
         for (const unit of units) {
           next = unit.index + 1
@@ -151,11 +152,11 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     journal.remove()
     return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
   } catch (error) {
-    // What has been sent and not answered yet may still be noted.
+    // Record the answers of requests that are still under way.
     await pacing.settled().catch(() => {})
     line.stop()
     if (journal.hasBegun) {
-      // The same command would restart once more.
+      // The same command line would restart the import again.
       const next = wanted.restart
         ? `continue with: ${lineText(wanted.line)}`
         : 'run the same command to continue'
@@ -183,7 +184,9 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   }
 }
 
-/** Rows that were refused for a name that another row may have given up since; none where that cannot be. */
+/**
+ * Returns the rows that were refused for a name that another row may have freed since; none if that is impossible.
+ */
 function linesToRetry(
   { dataset, onExists }: Import,
   { counts, rejections, retries }: Pick<Journal, 'counts' | 'rejections' | 'retries'>,
@@ -200,7 +203,7 @@ async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<
   return found
 }
 
-/** True for an error that says that a request was not carried out, and changed nothing. */
+/** True for an error that shows that a request was not carried out. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof NotOfferedError) return true
   if (error instanceof ConnectionError || error instanceof TimeoutError) return !isAmbiguous(error)
@@ -209,8 +212,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Throws a UsageError where a request was sent so long ago that the platform may have forgotten it: repeated, it could
- * create its rows twice.
+ * Throws a UsageError if a request is so old that the platform may have dropped its idempotency key: repeating it
+ * could create its rows twice.
  */
 function requireRemembered(journal: Journal, now: number, line: ImportLine): void {
   const unknown = journal.unknownSince(now - maxAttemptAgeMs)
@@ -223,14 +226,14 @@ function requireRemembered(journal: Journal, now: number, line: ImportLine): voi
   })
 }
 
-/** A checked file, and the OpenAPI document of the platform; null where it has none, or is a local academy. */
+/** A checked file and the OpenAPI document of the platform; null for a local academy and if there is none. */
 interface CheckedImport extends Checked {
-  /** Reads the rows again; durations count back from a time. */
+  /** Reads the rows again; durations count back from `now`. */
   readonly rowsOf: (now?: number) => Promise<Rows>
   readonly document: JsonObject | null
 }
 
-/** Checks all rows before anything is sent, by the contract and by what the platform publishes. */
+/** Checks all rows against the contract and the platform's OpenAPI document, before anything is sent. */
 export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
   const { dataset, file, onExists, skipInvalid } = wanted
   const rowsOf = (now = context.io.now()) => readRows(file, dataset, { ...wanted, now })
@@ -249,7 +252,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   return { ...checked, rowsOf, document }
 }
 
-/** What sending needs. Throws where the platform cannot do what is wanted. */
+/** Opens everything that sending needs. Throws if the platform lacks a required operation. */
 export async function openSending(
   { io, session }: Context,
   { dataset, onExists, batchSize }: Import,
@@ -260,7 +263,7 @@ export async function openSending(
   const caller = await session.caller({ onWait })
   const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
   if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
-  // What is not found on another platform would be looked for in its whole list, each time.
+  // Otherwise read the list once: each missing record would be searched for in the whole list.
   const asks = abilities.get && abilities.keys
   const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
   if (!asks && abilities.find) await finder.prepare([])
@@ -276,10 +279,13 @@ export async function openSending(
   }
 }
 
-/** What of a unit keeps others waiting: whatever names the same records, and what is made in the order of the file. */
+/**
+ * Returns the lanes of a unit. Units that share a lane are sent one after another: those that name the same records
+ * or must keep the order of the file.
+ */
 function lanesOf(dataset: Dataset, { rows }: Unit, batch: boolean): readonly string[] {
   const [row] = rows
-  // Within a check no two rows have the same names; steps of progress have, in one unit and the next.
+  // Checked rows have distinct names, except steps of progress, which may span units.
   const isStep = dataset.operations.update === undefined
   if (!row || batch) return isStep ? ['all'] : []
   const field = dataset.inOrderOf

@@ -21,41 +21,41 @@ import type { Outcome } from './outcome.ts'
 import type { Row } from './row.ts'
 import type { Unit } from './unit.ts'
 
-/** What sending needs. */
+/** State that sending a unit needs. */
 export interface Sending extends Writer {
   readonly dataset: Dataset
   readonly abilities: Abilities
   readonly finder: Finder
   readonly onExists: OnExists
-  /** Whether the next row is likely to be new: then it is created at once, and looked for only if it is there. */
+  /** True if the next row is probably new: it is then created at once, and looked up only on a conflict. */
   readonly luck: { isNew: boolean }
-  /** What the platform warned of: how many rows, and the first warning. */
+  /** Number of rows with warnings, and the first warning. */
   readonly warned: { rows: number; first: string }
-  /** Replaces references that a platform elsewhere may not know. */
+  /** Replaces references that a remote platform may not know. */
   readonly settle: (record: JsonObject) => Promise<JsonObject>
-  /** Is called before a record is changed. */
+  /** Called before a record is changed. */
   readonly noteChange: () => Promise<void>
   readonly refusals: Refusals
-  /** True for a row that comes from a file of rejected rows, and may have been written. */
+  /** True for a row from an errors file that may have been written already. */
   readonly isDoubtful: (row: Row) => boolean
 }
 
-/** A row whose answer did not show whether it was written. */
+/** Rejection code of a row that may or may not have been written. */
 export const unconfirmed = 'unconfirmed'
 
-/** What is known of a unit before it is sent. */
+/** State of a unit before it is sent. */
 export interface Attempt {
-  /** The same for the same unit of the same import. */
+  /** Stable for the same unit of the same import. */
   readonly idempotencyKey: string
-  /** What it was to do when it was sent before, by a process that ended before it had an answer; null where it was not. */
+  /** Intent recorded by an earlier process that ended without an answer; null if there was none. */
   readonly before: Intent | null
-  /** True where that is so long ago that the platform has forgotten the key. */
+  /** True if the earlier attempt is so old that the platform has dropped its key. */
   readonly forgotten: boolean
-  /** Notes that it is sent now: it may be as soon as the note is written. */
+  /** Records that the unit is about to be sent; send it only after this resolves. */
   readonly begin: (intent?: Intent) => Promise<void>
 }
 
-/** Sends a unit as one request; the server judges each row by itself. */
+/** Sends a unit as one request; the server validates each row separately. */
 export async function sendBatch(
   sending: Sending,
   { rows }: Unit,
@@ -79,7 +79,7 @@ function noteWarning(warned: Sending['warned'], warning: string | null): void {
   warned.rows += 1
 }
 
-/** Sends each row of a unit by itself: it is looked for, then created or changed. */
+/** Sends the rows of a unit one by one: looks each up, then creates or updates it. */
 export async function sendSingly(sending: Sending, { rows }: Unit, attempt: Attempt): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const row of rows) {
@@ -106,11 +106,11 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   if (before === null && sending.isDoubtful(row)) {
     if (!findable) return unknownOutcome(line)
     const { shown } = await finder.find(record)
-    // The earlier import created it.
+    // Created by the earlier import.
     if (shown !== null && onExists !== 'update') return { line, kind: 'created' }
     if (shown !== null) return changeRow(sending, row, shown, attempt)
   }
-  // Where keys are known, a creation that was refused changed nothing, and one that is repeated is answered as the first.
+  // With idempotency keys, a refused creation changed nothing, and a repeated one gets its first answer.
   const first = before?.kind === 'created' || (before === null && luck.isNew && !mayBeId(record))
   const isLookedFor = findable && !(keys && (onExists === 'fail' || first))
   if (isLookedFor) {
@@ -127,11 +127,11 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
     const refused = error instanceof ApiError && [400, 409, 422].includes(error.status)
     if (!refused || onExists === 'fail' || !findable) throw error
     if (isLookedFor) {
-      // It was absent before the request: only a conflict can be with a record that another import has made since.
+      // The record did not exist before the request: only a 409 can mean that another import has created it since.
       if (error.status !== 409) throw error
       await finder.prepare([record])
     }
-    // What cannot be created may be changed; or something else has its name, such as the e-mail address.
+    // The record may exist, or another one may have its name, such as the e-mail address.
     const found = (await finder.find(record)).shown
     const restored =
       found === null && onExists === 'update' ? await restoreLesson(sending, dataset, record, error) : null
@@ -143,7 +143,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   }
 }
 
-/** What becomes of a row whose record is there, and is not to be changed. */
+/** Returns the outcome of a row whose record exists and is not to be updated. */
 function existing({ noun }: Dataset, line: number, onExists: 'skip' | 'fail'): Outcome {
   if (onExists === 'skip') return { line, kind: 'skipped' }
   return { line, kind: 'failed', code: 'duplicate', message: `the ${noun} already exists` }
@@ -166,12 +166,12 @@ async function changeRow(
   return { line, kind: same ? 'unchanged' : 'updated' }
 }
 
-/** True where a record may be called by the id of one that has no external id, as exports call it. */
+/** True if the external id may be the id of a record without one, as exports write it. */
 function mayBeId({ externalId }: JsonObject): boolean {
   return typeof externalId === 'string' && /^[a-z]+_/.test(externalId)
 }
 
-/** Sends a record that is always set as a whole; to do so again is harmless. */
+/** Sends a record that is always set as a whole; repeating that is harmless. */
 async function setRow(sending: Sending, { line, record }: Row, { before, begin }: Attempt): Promise<Outcome> {
   const { dataset, finder, onExists, warned } = sending
   if (onExists !== 'update' && before === null && (await finder.find(record)).shown !== null) {
@@ -195,27 +195,27 @@ async function createRow(
   try {
     await createRecord(sending, dataset, record, idempotencyKey)
   } catch (error) {
-    // Where keys are known, the same request tells what became of it, when the import goes on.
+    // With idempotency keys, repeating the request on resume gives its outcome.
     if (!(error instanceof AmbiguousError) || abilities.keys) throw error
     if (!findable) return unknownOutcome(line)
-    // What is not there yet may still come: the import stops, and looks again when it goes on.
+    // A missing record may still appear: the import stops, and looks again when it resumes.
     await finder.prepare([record])
     if ((await finder.find(record)).shown === null) throw error
   }
   return { line, kind: 'created' }
 }
 
-/** The outcome of a row that cannot be looked up, and may have been created: to send it again could double it. */
+/** Outcome of a row that may have been created and cannot be looked up: sending it again could duplicate it. */
 function unknownOutcome(line: number): Outcome {
   const message =
     'may have been created: nothing shows it, and the platform cannot be asked; check before you retry'
   return { line, kind: 'failed', code: unconfirmed, message }
 }
 
-/** A rejection in the words of the file: columns in place of the API's pointers. */
+/** Returns a rejection that names columns of the file instead of the API's pointers. */
 function rejected({ columns }: Dataset, line: number, refusal: Refusal): Outcome {
   const told = refusal.faults.map(({ pointer, parameter, detail }) => {
-    // Where a record is looked up, `user_id` is what `userId` is where it is created.
+    // A lookup names `user_id` what a creation names `userId`.
     const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
     const path = pointer === undefined ? named : fieldPath(String(pointer))
     const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))

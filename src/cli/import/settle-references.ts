@@ -7,8 +7,9 @@ import { loadDataset } from '../dataset/load-dataset.ts'
 import { byPages, type Finder } from './finder.ts'
 
 /**
- * Returns a function that replaces `ext:` and `email:` in a record by the ids that a platform elsewhere shows, since it may
- * keep them as text. Each list is read once; what is not on it, or cannot be listed, is sent as it is.
+ * Returns a function that replaces `ext:` and `email:` references in a record by the ids of a remote platform, which
+ * may otherwise store them as text. Each list is read once; a reference that is not found, or cannot be listed, is
+ * sent as it is.
  */
 export function referenceSettler(
   caller: Caller,

@@ -1,14 +1,14 @@
 import { type BatchSize, createBatcher } from '../records/write.ts'
 import type { Row } from './row.ts'
 
-/** Rows that are sent, and noted in the journal, together. The same file gives the same units again. */
+/** Rows that are sent and journalled together. The same file always gives the same units. */
 export interface Unit {
-  /** From 0. */
+  /** Index from 0. */
   readonly index: number
   readonly rows: readonly Row[]
 }
 
-/** Rows in units of a size, as many units at once as there are rows for, numbered from `firstIndex`. */
+/** Groups rows into units of a size, numbered from `firstIndex`; yields all units of a chunk at once. */
 export async function* unitsOf(
   rows: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   size: BatchSize,
