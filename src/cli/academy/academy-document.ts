@@ -5,7 +5,7 @@ import { ProgressItem } from '../../contract/progress.ts'
 import { UserInput } from '../../contract/users.ts'
 import { CourseDocument } from '../course-file/course-document.ts'
 
-/** The version of the format, which stands at the top of each file. */
+/** Version of the format, written at the top of each file. */
 export const formatVersion = 1
 
 const table = z.strictObject({
@@ -14,7 +14,7 @@ const table = z.strictObject({
   }),
 })
 
-/** The parts that a file may have, each a list of records or the name of a table beside the file. */
+/** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
 export const partSchemas = {
   users: UserInput,
   courses: CourseDocument,

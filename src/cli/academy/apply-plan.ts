@@ -24,38 +24,38 @@ import { missingSteps } from './progress-steps.ts'
 import type { Reader } from './reader.ts'
 import { uniqueNames } from './renames.ts'
 
-/** How a plan is applied. */
+/** Options for applying a plan. */
 export interface Applying extends Reader {
-  /** The datasets of which many records go in one request. */
+  /** Datasets of which one request takes many records. */
   readonly batched: ReadonlySet<Part>
-  /** Is told how many actions are done. */
+  /** Called with the number of finished actions. */
   readonly onDone: (done: number) => Promise<void>
 }
 
-/** An action that was refused, or that the platform did not show to be done. */
+/** An action that was refused or that the platform does not show as done. */
 export interface Failure {
   readonly action: Action
   readonly code: string
   readonly message: string
 }
 
-/** One of many items of one request, for an action. */
+/** Item of a batch request, with its action. */
 interface Item {
   readonly action: Action
   readonly body: JsonObject
 }
 
 /**
- * Does what a plan says: users, courses, lessons, enrolments, progress, grades, then what is to be deleted, then what closes records.
- * What was refused is given back; nothing of it was written, and a next plan has it again.
+ * Applies a plan in this order: users, courses, lessons, enrolments, progress, grades, deletions, then the changes
+ * that close records. Returns the refused actions, which wrote nothing; the next plan contains them again.
  */
 export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
   const { names, pacing, signal } = applying
   const failures = new Map<Action, Failure>()
   const refusals = createRefusals()
-  /** What closes records to what was written before. */
+  /** Changes that close records, sent after all other writes. */
   const late: Item[] = []
-  /** What publishes courses after their lessons. */
+  /** Changes that publish courses, sent after their lessons. */
   const publishings: Item[] = []
   const busy = busyIn(plan)
   let done = 0
@@ -111,7 +111,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     failures.set(action, { action, code: refusal.code, message: messageOf(refusal) })
   }
 
-  /** Changes side by side, then what is new: it may need a name that a change gives up. */
+  /** Sends updates concurrently, then creations: these may need a name that an update frees. */
   async function writeRecords(dataset: PartDataset, actions: readonly Action[]): Promise<void> {
     const many: Item[] = []
     const single: { readonly action: Action; readonly write: () => Promise<void> }[] = []
@@ -129,7 +129,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     await pacing.settled()
   }
 
-  /** What is to be done for one record: an item of a request, or a request of its own. */
+  /** Adds the work for one record: an item of a batch, or a request of its own. */
   async function workOn(
     dataset: PartDataset,
     action: Action,
@@ -167,7 +167,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     return { action, write }
   }
 
-  /** A record that is sent as a whole: what is declared, and else what is there, but for the time. */
+  /** Returns a record to send as a whole: the declared fields, and the current ones for the rest except the time. */
   async function mended(dataset: PartDataset, { entry, current }: Action): Promise<JsonObject> {
     const { gradedAt: _, ...there } = current ? await dataset.toRecord(current, names) : {}
     return { ...there, ...entry?.record }
@@ -181,7 +181,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
       const results = await writeBatch(applying, dataset, bodies, 'update')
       for (const [index, result] of results.entries()) {
         const action = batch[index]?.action
-        // Stale progress was written before, by an apply that was interrupted before it had the answer.
+        // Stale progress was written by an earlier apply that was interrupted before the answer.
         if (action && result.kind === 'failed' && result.code !== 'stale_progress') fail(action, result)
       }
       await tell(new Set(batch.map(({ action }) => action)).size)
@@ -219,7 +219,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     }
   }
 
-  /** Changes a record that is there, or that this plan has made. */
+  /** Updates a record that existed before or was created by this plan. */
   async function put({ dataset: part, current, entry }: Action, body: JsonObject, ifMatch?: number) {
     const dataset = await loadPart(part)
     const made = entry && !current ? findShown(applying.caller, dataset, entry.record, signal) : null
@@ -228,7 +228,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   }
 }
 
-/** What keeps an action behind those before it: lessons of one course, and a name that one user gives up to another. */
+/** Returns the lanes of an action, which order the lessons of one course and users that pass on a name. */
 function lanesOf({ dataset, entry, changes }: Action): readonly string[] {
   if (dataset === 'users') return uniqueNames(changes)
   if (dataset !== 'lessons') return []
@@ -236,29 +236,29 @@ function lanesOf({ dataset, entry, changes }: Action): readonly string[] {
   return [String(entry?.record['courseId']), ...moved]
 }
 
-/** The key of the course that an action is about, or whose lesson it is about; null for others. */
+/** Returns the key of the course of a course or lesson action; null for others. */
 function courseKeyOf({ dataset, entry, key }: Action): string | null {
   if (dataset === 'courses') return key
   return dataset === 'lessons' ? String(entry?.record['courseId']) : null
 }
 
-/** Enrolments close before their users, and these before courses. */
+/** Returns the rank of a closing: enrolments close before users, users before courses. */
 function rank({ action }: Item): number {
   return ['courses', 'users', 'enrollments'].indexOf(action.dataset)
 }
 
-/** What is sent to change these fields alone: objects hold no more than what is declared of them. */
+/** Returns the body that changes only these fields; objects contain only declared members. */
 function changedPart(record: JsonObject, changes: readonly Change[]): JsonObject {
   const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
   return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
 }
 
-/** What a body is made with, besides what changes: lessons name modules of their course. */
+/** Returns the fields that a body needs besides the changes: lessons name modules of their course. */
 function identityOf({ dataset, entry }: Action): JsonObject {
   return dataset === 'lessons' && entry ? { courseId: entry.record['courseId'] } : {}
 }
 
-/** A refusal in the words of the files: fields in place of the API's pointers. */
+/** Returns the message of a refusal, with fields of the file instead of the API's pointers. */
 function messageOf({ faults, detail }: Refusal): string {
   if (faults.length === 0) return detail
   return faults.map(({ pointer, detail }) => `${fieldPath(String(pointer ?? ''))} ${detail}`).join('; ')

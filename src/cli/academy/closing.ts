@@ -2,25 +2,25 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import type { Part } from './entry.ts'
 import type { Action, Plan } from './plan.ts'
 
-/** What is written of one record: first, as it is, and last. */
+/** Writes of one record, in the order of their stages. */
 export interface Stages {
-  /** Before anything is written to what it closes; null for nothing. */
+  /** Sent before any write to the records that it closes; null for none. */
   readonly opening: JsonObject | null
-  /** What is declared, without what would close the record too early. */
+  /** The declared record without the changes that would close it too early. */
   readonly record: JsonObject
-  /** After its lessons: learners do not see half a course; null for nothing. */
+  /** Sent after the lessons, so that learners never see half a course; null for none. */
   readonly publishing: JsonObject | null
-  /** After everything else; null for nothing. */
+  /** Sent after everything else; null for none. */
   readonly closing: JsonObject | null
 }
 
-/** The records to which a plan writes something else: an enrolment to its course and its user. */
+/** Keys of records that other writes of a plan need open, such as the course and the user of an enrolment. */
 export interface Busy {
-  /** Keys of courses in which anything is written. */
+  /** Courses with any write. */
   readonly courses: ReadonlySet<string>
-  /** Keys of courses in which lessons are written. */
+  /** Courses with lesson writes. */
   readonly lessons: ReadonlySet<string>
-  /** Keys of courses for which progress is written, and of enrolments for which progress or grades are. */
+  /** Courses with progress writes, and enrolments with progress or grade writes. */
   readonly progress: ReadonlySet<string>
   readonly users: ReadonlySet<string>
 }
@@ -28,12 +28,12 @@ export interface Busy {
 const closedStatus = { users: 'suspended', courses: 'archived', enrollments: 'inactive' } as const
 const openStatus = { users: 'active', courses: 'published', enrollments: 'active' } as const
 
-/** True for a record to which nothing else can be written. */
+/** True for a record whose status refuses writes that refer to it. */
 export function isClosed(dataset: Part, { status }: JsonObject): boolean {
   return dataset in closedStatus && status === closedStatus[dataset as keyof typeof closedStatus]
 }
 
-/** What is written to. */
+/** Collects the records that a plan writes to. */
 export function busyIn({ actions }: Plan): Busy {
   const courses = new Set<string>()
   const lessons = new Set<string>()
@@ -48,7 +48,7 @@ export function busyIn({ actions }: Plan): Busy {
     if (dataset !== 'progress' && dataset !== 'grades') continue
     const learner = String(record['learnerId'])
     progress.add([course, learner, 'learner'].join('\n'))
-    // Grades need no tracking.
+    // A course that takes no progress still takes grades.
     if (dataset === 'progress') progress.add(course)
     users.add(learner)
   }
@@ -56,8 +56,8 @@ export function busyIn({ actions }: Plan): Busy {
 }
 
 /**
- * The stages of an action. An archived course takes no lessons, enrolments and progress, neither do a suspended user and an
- * inactive enrolment take progress: what closes them comes last, and what is closed already is opened first. A draft is
+ * Returns the stages of an action. An archived course takes no lessons, enrolments or progress; suspended users and
+ * inactive enrolments take no progress. So a record is closed last, and a closed one is opened first. A draft is
  * published after its lessons are written.
  */
 export function stagesOf(
@@ -68,7 +68,7 @@ export function stagesOf(
   if (dataset === 'users' || dataset === 'enrollments') {
     const [closing, open] = [{ status: closedStatus[dataset] }, { status: openStatus[dataset] }]
     const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)
-    // One that a file says nothing about stays closed: nobody would close it again after an interruption.
+    // A closed record that is not declared is not reopened: after an interruption no plan would close it again.
     const stays = (record['status'] ?? entry?.record['status']) === closing.status
     const stages = { opening: null, record, publishing: null, closing: null }
     if (!isBusy || !stays) return stages
@@ -82,7 +82,7 @@ export function stagesOf(
   const wasArchived = current?.['status'] === 'archived'
   const stays = (record['status'] ?? current?.['status']) === 'archived'
   const opens = wasArchived && (busy.courses.has(key) || changes.some(({ field }) => field !== 'status'))
-  // No course begins as an archived one.
+  // A course cannot be created as archived.
   const archives = stays && (opens || kind === 'create' || (!wasArchived && busy.courses.has(key)))
   const { status, ...others } = record
   const closing = {

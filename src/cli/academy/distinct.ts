@@ -3,8 +3,8 @@ import { type Declared, type Entry, keyAmongEquals, keyText, nouns, placeText } 
 import type { Problems } from './problems.ts'
 
 /**
- * The entries, each once: those of progress with one key are steps of one record, in the order of their times. Any other
- * that is declared twice is a problem, as are records that cannot be told from others.
+ * Merges entries: progress entries with one key become the steps of one record, sorted by time. Any other duplicate
+ * is a problem, and so is a record without a key.
  */
 export function distinct(declared: Declared, problems: Problems): Declared {
   return new Map(
@@ -34,7 +34,7 @@ export function distinct(declared: Declared, problems: Problems): Declared {
   )
 }
 
-/** Lessons of one module with one title and no external ids are told apart by their places among each other. */
+/** Numbers lessons that have the same module and title and no external ids. */
 function numberEquals(entries: readonly Entry[]): void {
   const counts = new Map<string, number>()
   for (const entry of entries) {
@@ -69,7 +69,7 @@ function joined(entries: readonly Entry[]): Entry[] {
   })
 }
 
-/** A step without a time is about now. */
+/** Returns the time of a step; a step without one counts as now. */
 function timeOf({ record: { lastAccessed } }: Entry): number {
   return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
 }

@@ -9,8 +9,9 @@ import { formatVersion, type PartName } from './academy-document.ts'
 import { type Chunk, yamlText } from './dump.ts'
 
 /**
- * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) for users, enrolments,
- * progress and grades, and a file for each course. Throws a UsageError where the folder has files already and `force` is not given.
+ * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) each for users,
+ * enrolments, progress and grades, and a file for each course. Throws a UsageError if the folder has files already,
+ * unless `force`.
  */
 export async function dumpFolder(
   { cwd }: Io,
@@ -65,7 +66,7 @@ export async function dumpFolder(
   }
 }
 
-/** A name for the file of a course that every file system takes, and that no other course has. */
+/** Returns a unique file name for a course that is valid on every file system. */
 function fileNameOf(externalId: string, taken: Set<string>): string {
   const plain = externalId.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80) || 'course'
   let name = plain

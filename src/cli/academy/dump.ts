@@ -9,10 +9,10 @@ import { withoutVariables } from './environment.ts'
 import { loadPart } from './load-part.ts'
 import { type Reader, shownIn } from './reader.ts'
 
-/** The parts of a file, in the order in which they are written. */
+/** Parts of a file, in the order in which they are written. */
 export const dumpedParts: readonly PartName[] = ['users', 'courses', 'enrollments', 'progress', 'grades']
 
-/** Some records of one part, as files have them. */
+/** Some records of one part, in the form of files. */
 export interface Chunk {
   readonly part: PartName
   readonly records: readonly JsonObject[]
@@ -21,9 +21,9 @@ export interface Chunk {
 const chunkSize = 100
 
 /**
- * An academy, as files have it: users by their addresses, courses with their lessons, then enrolments, the steps of
- * progress, and grades course by course. The same academy gives the same chunks, and no more than one course is held. Deleted users are left out, and
- * what they have.
+ * Yields an academy in the form of files: users by their addresses, courses with their lessons, then enrolments,
+ * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
+ * Deleted users and their records are left out.
  */
 export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
   const deleted = new Set<unknown>()
@@ -57,7 +57,7 @@ export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
     return ids
   }
 
-  /** What is in a course, by the keys of its users. */
+  /** Yields the records of a part in a course, sorted by key, without those of deleted users. */
   async function* inCourse(
     part: 'enrollments' | 'progress' | 'grades',
     courseId: string,
@@ -69,7 +69,7 @@ export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
     let learners: ReadonlySet<unknown> | null = null
     for await (const shown of shownIn(reader, inside, { course_id: courseId }, history)) {
       if (deleted.has(shown[user])) continue
-      // Whoever is not in the course can be given no grade there.
+      // Grades require an enrolment: leave out grades of users who have none.
       if (part === 'grades') learners ??= await learnersIn(courseId)
       if (learners?.has(shown[user]) !== false) records.push(await inside.toRecord(shown, reader.names))
     }
@@ -90,7 +90,7 @@ async function courseOf(reader: Reader, shown: JsonObject): Promise<JsonObject> 
 async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): AsyncGenerator<Chunk> {
   let held: JsonObject[] = []
   for await (const record of records) {
-    // An object with fields in, one out.
+    // The result of an object is an object.
     held.push(withoutDefaults(partSchemas[part], record) as JsonObject)
     if (held.length < chunkSize) continue
     yield { part, records: held }
@@ -99,7 +99,7 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
   if (held.length > 0) yield { part, records: held }
 }
 
-/** An academy as the text of one YAML file; parts of which there is nothing are left out. */
+/** Writes an academy as one YAML file, without empty parts. */
 export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
   const yaml = (await loadYaml()).list()
   const head = `learnctl: ${formatVersion}\n`
@@ -112,7 +112,7 @@ export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<st
   if (before === null) yield head
 }
 
-/** An academy as the text of one JSON file. */
+/** Writes an academy as one JSON file. */
 export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
   const head = `{"learnctl": ${formatVersion}`
   let before: PartName | null = null

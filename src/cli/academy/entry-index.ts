@@ -4,15 +4,15 @@ import { externalKeyOf } from '../dataset/shown-records.ts'
 import { type Entry, emailKey, keyIn } from './entry.ts'
 import type { KnownIds } from './known-ids.ts'
 
-/** Finds the entry that a record is declared by. */
+/** Finds the entry that declares a record. */
 export interface EntryIndex {
-  /** Undefined for a record that is not declared. */
+  /** Returns the entry of a record; undefined if it is not declared. */
   of(shown: JsonObject): Entry | undefined
-  /** The user who is declared with this record's e-mail address, and with another external id. */
+  /** Returns the user entry with the record's e-mail address but another external id. */
   byAddress(shown: JsonObject): Entry | undefined
 }
 
-/** An index of the entries of one dataset. */
+/** Indexes the entries of one dataset. */
 export function indexOf(entries: readonly Entry[], ids: KnownIds): EntryIndex {
   const byKey = new Map(entries.map((entry) => [entry.key, entry]))
   const addressed = new Map(
@@ -45,7 +45,7 @@ export function indexOf(entries: readonly Entry[], ids: KnownIds): EntryIndex {
           }
           const known = byKey.get(keyIn(dataset, { ...record, source: shown['source'] }) ?? '')
           if (known || dataset !== 'grades') return known
-          // A grade that is declared without a source is the one that is there.
+          // An entry without a source matches the existing grade of any source.
           const sourceless = byKey.get(keyIn(dataset, record) ?? '')
           return sourceless?.record['source'] === undefined ? sourceless : undefined
         }

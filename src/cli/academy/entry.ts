@@ -3,7 +3,7 @@ import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { counted } from '../terminal/counted.ts'
 
-/** The parts of an academy, in the order in which their records are written: each refers to those before it. */
+/** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [
   'users',
   'courses',
@@ -14,7 +14,7 @@ export const parts = [
 ] as const satisfies readonly DatasetName[]
 export type Part = (typeof parts)[number]
 
-/** What one record of each dataset is called. */
+/** Nouns for one record of each dataset. */
 export const nouns = {
   users: 'user',
   courses: 'course',
@@ -24,34 +24,34 @@ export const nouns = {
   grades: 'grade',
 } as const satisfies Readonly<Record<Part, string>>
 
-/** How many records of a dataset there are, in words: `1 course`. */
+/** Returns a count in words: `1 course`. */
 export function countText(dataset: Part, count: number): string {
   return counted(count, nouns[dataset])
 }
 
-/** A place in a file, from line 1. */
+/** Place in a file; lines count from 1. */
 export interface Place {
   readonly file: string
   readonly line: number
 }
 
-/** One record that a file declares. */
+/** Record that a file declares. */
 export interface Entry {
   readonly dataset: Part
-  /** What tells it from all others of its dataset: see `keyIn`. */
+  /** Unique key within its dataset: see `keyIn`. */
   key: string
-  /** Courses and lessons as wholes, all others what the file says; references as in keys. */
+  /** Complete for courses and lessons, otherwise only the declared fields; references have the form of keys. */
   record: JsonObject
   readonly place: Place
-  /** The steps of progress in their order, the last of which is the record. */
+  /** Steps of progress in order; the last one is the record. */
   readonly steps?: readonly JsonObject[]
   /** Id of the record that a saved plan found for this entry; null for a new record. */
   readonly plannedId?: string | null
-  /** The password as the file has it, with `${NAME}` for what comes from the environment. */
+  /** Password as written in the file, with `${NAME}` for environment variables. */
   readonly password?: string
 }
 
-/** What files declare: the parts that they have, each with its records in their order. */
+/** Declared records in the order of the files, by part. */
 export type Declared = ReadonlyMap<Part, readonly Entry[]>
 
 /** `academy.yaml:12`. */
@@ -61,15 +61,15 @@ export function placeText({ file, line }: Place): string {
 
 const separator = '\n'
 
-/** True for records that are always sent as wholes, whether they are there or not; they carry no label. */
+/** True for datasets whose records are always sent as wholes, new or not; they have no label. */
 export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }
 
 /**
- * The key of a record: a user is `ext:` and the external id, else `email:` and the address in small letters; a course
- * `ext:` and the external id; a lesson, too, else its course, module and title; an enrolment and progress have the keys of
- * their course and their user, a grade its item and source, too. Null where it has none.
+ * Returns the key of a record; null if it has none. A user's is `ext:` and the external id, else `email:` and the
+ * address in lower case; a course's `ext:` and the external id; a lesson's the same, else its course, module and
+ * title; enrolments and progress use the keys of their course and user, grades also their item and source.
  */
 export function keyIn(dataset: Part, record: JsonObject): string | null {
   const { externalId, email, title, module, courseId, userId, learnerId, role = 'learner' } = record
@@ -91,17 +91,17 @@ export function keyIn(dataset: Part, record: JsonObject): string | null {
   }
 }
 
-/** The key of the lesson at this place, from 1, among those that `key` is the key of: lessons without an external id. */
+/** Returns the key of a lesson without an external id among others with the same `key`; `place` counts from 1. */
 export function keyAmongEquals(key: string, place: number): string {
   return place === 1 ? key : `${key}${separator}${place}`
 }
 
-/** The key of a user by the e-mail address, whose case does not count. */
+/** Returns the key of a user by e-mail address, in lower case. */
 export function emailKey(email: string): string {
   return `email:${email.trim().toLowerCase()}`
 }
 
-/** A key as it is shown: `ext:BIO-101, ext:42, learner`. */
+/** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
 export function keyText(key: string): string {
   return key
     .split(separator)

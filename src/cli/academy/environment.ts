@@ -2,21 +2,23 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Environment } from '../../config/directories.ts'
 
-/** `${NAME}` with any number of dollar signs in front: one is a variable, each further one stands for itself. */
+/**
+ * Matches `${NAME}` with any number of dollar signs in front: one marks a variable, each further one escapes one.
+ */
 const variable = /\$(\$*)\{([A-Za-z_]\w*)\}/g
 
-/** The variables that files may use. */
+/** Environment variables that files may use. */
 export interface Variables {
   readonly allowed: ReadonlySet<string>
   readonly env: Environment
 }
 
-/** Where in a document a value stands: the names and numbers on the way to it. */
+/** Path of a value in a document: names and indexes. */
 export type Path = readonly (string | number)[]
 
 /**
- * A value with its `${NAME}` replaced by variables, those that are allowed alone: a file cannot send others away.
- * `$${NAME}` stands for the text `${NAME}`. `refuse` is told what cannot be replaced.
+ * Replaces `${NAME}` in a value by allowed variables only, so that a file cannot leak others. `$${NAME}` stands for
+ * the text `${NAME}`. Calls `refuse` with what cannot be replaced.
  */
 export function withVariables(
   value: unknown,
@@ -51,12 +53,12 @@ function faultOf(name: string, { allowed, env }: Variables): string | null {
   return env[name] ? null : `uses the variable ${name}, which is not set`
 }
 
-/** True for a text that has a variable in it. */
+/** True for a text that contains a variable. */
 export function hasVariable(text: string): boolean {
   return [...text.matchAll(variable)].some(([, more]) => more === '')
 }
 
-/** A value in which every text reads as itself again. */
+/** Escapes `${NAME}` in all texts of a value, so that `withVariables` returns the same value. */
 export function withoutVariables(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(variable, '$$$&')
   if (Array.isArray(value)) return value.map(withoutVariables)

@@ -4,14 +4,15 @@ import { systemCode } from '../../config/errors.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** Where an academy is looked for when no file is named. */
+/** Default files and folder of an academy. */
 const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
 const maximumFiles = 1000
 const maximumDepth = 8
 
 /**
- * The files of an academy, as they are named: those given, and of a folder all YAML and JSON files in it and below, by
- * name. Without any, `academy.yaml`, `academy.json` or the folder `academy`. Throws a UsageError where there is none.
+ * Returns the files of an academy: the given ones, and for a folder all YAML and JSON files in and below it, sorted
+ * by name. The default is `academy.yaml`, `academy.json` or the folder `academy`. Throws a UsageError if there is
+ * none.
  */
 export async function findFiles({ cwd }: Io, given: readonly string[]): Promise<string[]> {
   if (given.length > 0) return (await Promise.all(given.map((path) => filesAt(cwd, path)))).flat()

@@ -5,13 +5,13 @@ import { bare } from '../../contract/patch.ts'
 
 const maximumValue = 60
 
-/** Something that a schema finds wrong: where, and words that continue the path. */
+/** A schema violation: its path, and a message that continues the path. */
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
-/** What a schema finds wrong with a value that it was given with `reportInput`. */
+/** Returns the violations in a value that was parsed with `reportInput`. */
 export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
   return error.issues.flatMap((issue): Issue[] => {
     if (issue.code === 'unrecognized_keys') {
@@ -25,7 +25,7 @@ export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
   })
 }
 
-/** A path as people write it: `users[0].profile.firstName`. */
+/** Returns a path as text: `users[0].profile.firstName`. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>

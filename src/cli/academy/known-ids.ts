@@ -6,15 +6,15 @@ import type { Problems } from './problems.ts'
 import type { IdOf, Reader } from './reader.ts'
 import { referencesOf } from './references.ts'
 
-/** What files call the courses and users of an academy, by the ids that these have there. */
+/** Maps ids of the academy's courses and users to the keys that files use. */
 export interface KnownIds {
-  /** The key of what has this id; undefined where no file speaks of it. */
+  /** Returns the key for an id; undefined if no file mentions the record. */
   keyOf(id: unknown): string | undefined
   readonly idOf: IdOf
   add(id: unknown, key: string): void
 }
 
-/** An empty collection. */
+/** Creates an empty map. */
 export function knownIds(): KnownIds {
   const keys = new Map<string, string>()
   const known = new Map<string, string>()
@@ -30,8 +30,8 @@ export function knownIds(): KnownIds {
 }
 
 /**
- * Looks up what entries refer to and no file declares, each once, and names it alike everywhere. What is not in the academy
- * either is a problem of the entry that refers to it.
+ * Looks up each reference to an undeclared record once and replaces it by one key everywhere. A reference that the
+ * academy does not have either is a problem of its entry.
  */
 export async function lookUpReferences(
   { caller, signal }: Reader,
@@ -39,7 +39,7 @@ export async function lookUpReferences(
   ids: KnownIds,
   problems: Problems,
 ): Promise<void> {
-  /** What each reference is called everywhere; null for what is nowhere. */
+  /** Key of each reference; null for an unknown one. */
   const names = { courses: namesIn(declared, 'courses'), users: namesIn(declared, 'users') }
 
   async function nameOf(to: 'courses' | 'users', reference: string): Promise<string | null> {

@@ -9,8 +9,8 @@ import type { LessonPlace } from './plan.ts'
 import type { Reader } from './reader.ts'
 
 /**
- * Puts lessons in the places that are declared: writing one moves those behind it. In rising order each stays where it was
- * put.
+ * Moves lessons to their declared places. Writing one shifts the lessons behind it, so lessons are written in
+ * ascending order.
  */
 export async function settleLessons(
   { caller, names, notes, signal }: Reader,

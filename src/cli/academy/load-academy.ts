@@ -18,7 +18,7 @@ import { createProblems, type Problems } from './problems.ts'
 import { readTable } from './read-table.ts'
 import { nameByKeys } from './references.ts'
 
-/** What is known while files are read. */
+/** State while files are read. */
 interface Reading {
   readonly io: Io
   readonly variables: Variables
@@ -27,8 +27,8 @@ interface Reading {
 }
 
 /**
- * Reads the files of an academy, and checks all of them: their form, every record by its schema, and that each is
- * declared once. Throws a UsageError with every problem and its line.
+ * Reads the files of an academy and validates them: their form, every record by its schema, and that each is declared
+ * once. Throws a UsageError with every problem and its line.
  *
  * @param allowed the environment variables that the files may use
  */
@@ -46,7 +46,7 @@ export async function loadAcademy(
   }
   for (const file of files) await readFile(reading, await readPlacedDocument(io, file))
   problems.throwIfAny()
-  // In the order in which they are written.
+  // Parts in the order in which they are written.
   const declared = new Map(
     parts.flatMap((part) =>
       reading.entries.has(part) ? [[part, reading.entries.get(part) ?? []] as const] : [],
@@ -83,7 +83,7 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
   }
 }
 
-/** A part of one file, as it stands there and with its variables filled in. */
+/** Part of one file, as written and with its variables replaced. */
 interface Section {
   readonly content: unknown
   readonly filled: unknown
@@ -134,7 +134,7 @@ function isPart(name: string): name is PartName {
   return Object.hasOwn(partSchemas, name)
 }
 
-/** An entry whose references are as the file has them still. */
+/** Returns an entry whose references are not resolved yet. */
 function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: unknown): Entry {
   const { managedBy, externalId, ...others } = declared
   const record = {
@@ -151,7 +151,7 @@ function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: u
   }
 }
 
-/** A record with the times for which it has days. */
+/** Returns a record with its days converted to times. */
 function withDays({ columns }: PartDataset, record: JsonObject): JsonObject {
   const days = columns.filter(({ kind, path }) => kind === 'time' && isDayText(valueAt(record, path)))
   if (days.length === 0) return record

@@ -14,16 +14,16 @@ import { type Reader, shownFor } from './reader.ts'
 import { referencesOf } from './references.ts'
 import { inFreeOrder } from './renames.ts'
 
-/** What a plan goes by, beside the files. */
+/** Options of a plan. */
 export interface PlanOptions {
-  /** What new records are marked with (`managedBy`); null for nothing. */
+  /** Label of new records (`managedBy`); null for none. */
   readonly label: string | null
-  /** Deletes what has the label and is not declared, in the parts that the files have. */
+  /** Deletes labelled records that are not declared, in the parts that the files have. */
   readonly prune: boolean
 }
 
 /**
- * Compares what is declared with the academy. Throws a UsageError on references to what is nowhere, and a CommandError on
+ * Compares the declared records with the academy. Throws a UsageError on unknown references, and a CommandError on
  * changes that cannot be made.
  */
 export async function makePlan(reader: Reader, declared: Declared, options: PlanOptions): Promise<Plan> {
@@ -55,7 +55,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
       )
     }
   }
-  // What refers to others goes before them.
+  // Delete in reverse order, because records refer to earlier parts.
   return {
     actions: [...actions, ...deletes],
     unchanged,
@@ -66,7 +66,10 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
   }
 }
 
-/** Writing a lesson to its place moves those behind it. */
+/**
+ * Returns the places of all lessons of courses where one is created or moved, since writing a lesson shifts the
+ * others.
+ */
 function placesOf(
   actions: readonly Action[],
   lessons: readonly Entry[],
@@ -92,7 +95,7 @@ function placesOf(
 interface Found {
   readonly actions: readonly Action[]
   readonly deletes: readonly Action[]
-  /** Progress and grades that have gone on since. */
+  /** Number of progress and grade records that are newer than declared. */
   readonly newer: number
 }
 
@@ -114,7 +117,7 @@ async function compareAll(
 ): Promise<Found> {
   const index = indexOf(entries, ids)
   const matched = new Set<Entry>()
-  /** Users with the address of an entry that has another external id. */
+  /** Users with the e-mail address of an entry that has another external id. */
   const addressed = new Map<Entry, JsonObject>()
   const updates: Action[] = []
   const deletes = new Map<unknown, Action>()
@@ -129,7 +132,7 @@ async function compareAll(
       return
     }
     const current = await recordOf(shown)
-    // A lesson without an external id may be called by its id.
+    // A lesson without an external id may be declared by its id.
     const isNamed = entry.record['externalId'] === current['externalId']
     const { externalId = null } = shown
     const changes = changesOf(dataset, entry.record, isNamed ? current : { ...current, externalId })
@@ -150,7 +153,7 @@ async function compareAll(
   }
 
   const courses = new Set(dataset.name === 'lessons' ? entries.map(({ record }) => record['courseId']) : [])
-  // Platforms may show one twice.
+  // A platform may list a record twice.
   const unnamed = new Map<unknown, ShownLesson>()
   const others: JsonObject[] = []
   const seen = new Set<unknown>()
@@ -160,7 +163,7 @@ async function compareAll(
       return
     }
     const course = ids.keyOf(shown['courseId'])
-    // Platforms may show one twice.
+    // A platform may list a record twice.
     if (course === undefined || !courses.has(course) || seen.has(shown['id'])) return
     seen.add(shown['id'])
     others.push(shown)
@@ -210,7 +213,7 @@ async function compareAll(
       isDuplicate: duplicates.has(id),
     })
   }
-  // Nobody has the external id: the user with the address is the one who is meant.
+  // No user has the external id, so the one with the address is meant.
   for (const [entry, shown] of addressed) {
     if (matched.has(entry)) throw taken(entry, shown)
     await match(entry, shown)
@@ -233,14 +236,17 @@ async function compareAll(
   return { actions: [...inFreeOrder(updates), ...creates], deletes: [...deletes.values()], newer }
 }
 
-/** A lesson that no key of an entry finds, as the API shows it. */
+/** An existing lesson, as the API shows it, that no entry matches by key. */
 interface ShownLesson extends KeyedLesson {
   readonly shown: JsonObject
-  /** The key of its course. */
+  /** Key of its course. */
   readonly course: string
 }
 
-/** The entries of lessons that no key finds, by title and content; those of a saved plan by the ids that it found. */
+/**
+ * Matches lessons that no entry matches by key: by title and content, or for a saved plan by the ids that it
+ * recorded.
+ */
 function lessonsMatched(
   entries: readonly Entry[],
   lessons: readonly ShownLesson[],
@@ -252,7 +258,7 @@ function lessonsMatched(
     if (entry) found.set(lesson, entry)
   }
   const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
-  // A saved plan lacks the entries of lessons that stay as they are, whose titles would be taken for those of others.
+  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
   const wanted = entries
     .filter(({ plannedId }) => plannedId === undefined)
     .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))

@@ -10,8 +10,9 @@ import type { Reader } from './reader.ts'
 import { namedCourse, understandsExternalIds } from './understood.ts'
 
 /**
- * The datasets that a platform takes many records of in one request. Throws a CommandError, before anything is sent, where
- * it lacks an operation that the plan needs, or does not understand how records name their course; notes those of which nobody knows before they are tried.
+ * Returns the datasets with batch requests. Throws a CommandError, before anything is sent, if the platform lacks an
+ * operation that the plan needs or cannot resolve the courses that records name; notes operations that only an
+ * attempt can confirm.
  */
 export async function requireOffered(
   { session, output }: Context,

@@ -11,24 +11,24 @@ import type { PlanOptions } from './make-plan.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
 import { createProblems } from './problems.ts'
 
-/** What a plan file has of an action. */
+/** Action in a plan file. */
 export interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'entry'> {
   readonly id: unknown
   readonly version: unknown
 }
 
-/** A plan that was saved, and what it was made for. */
+/** A saved plan and its target. */
 export interface SavedPlan {
   readonly target: string
   readonly options: PlanOptions
   readonly declared: Declared
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   readonly deletes: readonly Saved[]
-  /** Throws a CommandError where this one, made anew from what is declared, is not what was saved. */
+  /** Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one. */
   requireSame(plan: Plan): void
 }
 
-/** Saves a plan, readable by its owner alone. Throws a UsageError where it would hold a password. */
+/** Saves a plan, readable by its owner only. Throws a UsageError if it would contain a password. */
 export async function savePlan(
   { cwd }: Io,
   path: string,
@@ -77,10 +77,10 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
   }
 }
 
-/** Reads a plan that was saved. Throws a UsageError on what is none. */
+/** Reads a saved plan. Throws a UsageError if the file is not one. */
 export async function readPlan(io: Io, path: string, variables: Variables): Promise<SavedPlan> {
   const document = documentIn(path, await readFileText(io, path))
-  // What savePlan wrote.
+  // Written by savePlan.
   const actions = document['actions'] as readonly Saved[]
   const problems = createProblems()
   const closed = document['closed'] as readonly Saved[]
@@ -115,7 +115,7 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
   }
 }
 
-/** What is said where the academy is no longer what a plan was made for. */
+/** Returns the error for an academy that has changed since the plan was made. */
 export function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
   return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
     why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],
@@ -132,7 +132,7 @@ function documentIn(path: string, text: string): JsonObject {
   try {
     document = parseJson(text)
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (isJsonObject(document) && document['learnctlPlan'] === 1 && Array.isArray(document['actions']))
     return document

@@ -16,23 +16,23 @@ import type { Action, Plan } from './plan.ts'
 import { readPlan, stale } from './plan-file.ts'
 import type { Reader } from './reader.ts'
 
-/** A plan, how it was made, and the academy that it is for. */
+/** A plan, its sources, and its academy. */
 export interface Planned {
   readonly plan: Plan
   readonly options: PlanOptions
   readonly reader: Reader
   readonly target: string
-  /** The files that it was made from. */
+  /** Files that the plan was made from. */
   readonly files: readonly string[]
 }
 
-/** The texts of a flag that may be given several times. */
+/** Returns the values of a repeatable flag. */
 export function textsOf({ flags }: Given, name: string): string[] {
   const texts = flags[name]
   return Array.isArray(texts) ? texts.map(String) : []
 }
 
-/** Opens the academy of a run; a local one does one thing after the other. */
+/** Opens the academy of a run; a local one handles one request at a time. */
 export async function openReader({ session, io }: Context, concurrency = 1): Promise<Reader> {
   const maximum = session.target().kind === 'local' ? 1 : concurrency
   const pacing = createPacing(maximum, (ms) => io.sleep(ms, io.signal))
@@ -41,10 +41,10 @@ export async function openReader({ session, io }: Context, concurrency = 1): Pro
   return { caller, names, signal: io.signal, pacing, notes: createWriteNotes() }
 }
 
-/** Compares with the academy what was read; the signal of the context ends it. */
+/** Compares the files with the academy; the context's signal aborts it. */
 export type MakePlan = (context: Context) => Promise<Planned>
 
-/** Reads the files of a command line, to be compared with the academy. Throws a UsageError. */
+/** Reads the files that a command line names and returns the comparison to run. Throws a UsageError. */
 export async function readFiles(context: Context, given: Given): Promise<MakePlan> {
   const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
   const options = { label, prune: given.flags['prune'] === true }
@@ -64,10 +64,7 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   }
 }
 
-/**
- * Reads a saved plan. What comes back makes sure that the academy is still what it was made for, and throws a CommandError
- * else.
- */
+/** Reads a saved plan. The returned function throws a CommandError if the academy has changed since. */
 export async function readSaved(context: Context, given: Given, path: string): Promise<MakePlan> {
   const { io, session } = context
   await io.expectGarbage?.()

@@ -11,9 +11,10 @@ const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 const secrets = ['password']
 
 /**
- * A plan as text: what is created (`+`), changed (`~`, with each field) and deleted (`-`), part by part, then the counts.
+ * Writes a plan as text: creations (`+`), changes (`~`, with each field) and deletions (`-`) by part, then the
+ * counts.
  *
- * @param most of the actions of one part; the others are counted
+ * @param most maximum actions to list per part; the rest are counted
  */
 export function* planText(
   plan: Plan,
@@ -30,7 +31,7 @@ export function* planText(
   yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
 }
 
-/** The counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
+/** Returns the counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
 export function countsText(plan: Plan): string {
   const { create, update, delete: deleted, unchanged } = summaryOf(plan)
   if (create + update + deleted === 0) return `No changes; ${unchanged} as declared`
@@ -49,7 +50,7 @@ function* actionText(
   }
 }
 
-/** What people know a record by, beside its key. */
+/** Returns the title or similar label of a record, shown beside its key. */
 function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
   if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
   if (typeof completionPercentage === 'number') return `${completionPercentage}%`
@@ -59,7 +60,7 @@ function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum 
 /** Maximum number of lessons that one note names. */
 const maxNamed = 10
 
-/** Says which lessons of declared courses no file declares, those first that are there besides a declared equal. */
+/** Returns notes on undeclared lessons of declared courses, duplicates of declared lessons first. */
 export function undeclaredNotes({ undeclared }: Plan): string[] {
   const notes: string[] = []
   for (const [course, lessons] of Map.groupBy(undeclared, ({ course }) => course)) {
@@ -88,7 +89,7 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
   return notes
 }
 
-/** A plan as machines read it; docs/academies.md says what each member is. */
+/** Returns a plan as data; docs/academies.md describes the members. */
 export function planDocument(plan: Plan): JsonObject {
   return {
     formatVersion: 1,

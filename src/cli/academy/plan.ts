@@ -2,54 +2,54 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import type { Change } from '../records/compare.ts'
 import type { Entry, Part } from './entry.ts'
 
-/** What has to be done about one record. */
+/** Change to one record. */
 export interface Action {
   readonly dataset: Part
   readonly kind: 'create' | 'update' | 'delete'
   readonly key: string
-  /** What is declared; null for what is not, which is deleted. */
+  /** Declared entry; null for a record to delete. */
   readonly entry: Entry | null
-  /** The record that is there; null for a new one. */
+  /** Existing record; null for a new one. */
   readonly current: JsonObject | null
-  /** Of an update. */
+  /** Changed fields of an update. */
   readonly changes: readonly Change[]
 }
 
-/** What has to be done so that an academy is as declared. */
+/** Actions that make an academy match its declaration. */
 export interface Plan {
-  /** In the order of the parts; those of a part in an order in which no name is taken when it is needed. */
+  /** Ordered by part; within a part so that each name is free when it is needed. */
   readonly actions: readonly Action[]
-  /** How many records are as declared. */
+  /** Number of records that already match. */
   readonly unchanged: number
-  /** What is left as it is, and why. */
+  /** Records that are left unchanged, with the reason. */
   readonly notes: readonly string[]
-  /** Records that are closed and stay as they are, in the order of the parts: opened while something of theirs is written. */
+  /** Closed records that do not change, by part: opened while records below them are written. */
   readonly closed: readonly Action[]
-  /** The places of all declared lessons of courses in which one is made or moved, by the keys of the courses. */
+  /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
-  /** Lessons that are left as they are. */
+  /** Undeclared lessons, which are left unchanged. */
   readonly undeclared: readonly Undeclared[]
 }
 
-/** Where a lesson has to be in its course. */
+/** Declared place of a lesson in its course. */
 export interface LessonPlace {
-  /** Key of the record: that of its entry, without the place among equal lessons. */
+  /** Key of the entry, without the number among equal lessons. */
   readonly key: string
   readonly order: number
-  /** The id of one that is there already. */
+  /** Id of an existing lesson. */
   readonly id?: string | undefined
 }
 
-/** A lesson that is not declared, in a course of which lessons are. */
+/** Undeclared lesson of a course that has declared ones. */
 export interface Undeclared {
   readonly course: string
   readonly id: string
   readonly title: string
-  /** True where a lesson is declared with this module and title, and is there as another one. */
+  /** True if a declared lesson has the same module and title and exists as another record. */
   readonly isDuplicate: boolean
 }
 
-/** How many actions there are of each kind. */
+/** Counts actions by kind. */
 export function summaryOf({
   actions,
   unchanged,

@@ -4,14 +4,14 @@ import { type Place, placeText } from './entry.ts'
 
 const maximumTold = 1000
 
-/** What is wrong with files, collected so that all of it is told at once. */
+/** Collects problems of files, so that all are reported at once. */
 export interface Problems {
   add(place: Place, message: string): void
-  /** Throws a UsageError with every problem and its line, if there is any. */
+  /** Throws a UsageError with every problem and its line, if there are any. */
   throwIfAny(): void
 }
 
-/** Problems of files, of which the first thousand are told. */
+/** Creates an empty collection, which reports the first thousand problems. */
 export function createProblems(): Problems {
   const told: { place: Place; message: string }[] = []
   let count = 0

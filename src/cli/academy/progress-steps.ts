@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { Entry } from './entry.ts'
 
-/** The steps of an entry, the last of which is its record. */
+/** Returns the steps of an entry; the last one is its record. */
 export function stepsOf({ record, steps }: Entry): readonly JsonObject[] {
   return steps ?? [record]
 }
 
-/** The steps that the academy does not have yet: those after the one that it shows, else those of later times. */
+/** Returns the steps that the academy lacks: those after the shown one, else those with later times. */
 export function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
   const steps = stepsOf(entry)
   if (shown === null) return steps

@@ -10,10 +10,10 @@ import type { PartDataset } from './load-part.ts'
 import type { Problems } from './problems.ts'
 
 /**
- * The rows of a table that a file names: CSV, JSON or JSONL as imports read them. It is in the folder of that file or
- * below it, so that no file of an academy can have others shown.
+ * Reads the rows of a table that a file names: CSV, JSON or JSONL, as imports do. The table must be in or below the
+ * folder of the file, so that an academy file cannot expose other files.
  *
- * @param named where the name stands
+ * @param named where the name is written
  */
 export async function* readTable(
   io: Io,
@@ -36,7 +36,7 @@ export async function* readTable(
     map: new Map(),
     delimiter: undefined,
     clearEmpty: false,
-    // What is declared is the same every day.
+    // No durations: a declaration must mean the same every day.
     now: Number.NaN,
     dateFormat: null,
   })

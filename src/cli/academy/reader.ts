@@ -11,27 +11,27 @@ import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
 
-/** How an academy is read. */
+/** Access to an academy. */
 export interface Reader {
   readonly caller: Caller
   readonly names: Names
   readonly signal: AbortSignal
-  /** How much is written at once; it slows down when the platform asks for that. */
+  /** Limits concurrent writes; slows down when the platform asks for that. */
   readonly pacing: Pacing
-  /** What the platform did not show of what was written. */
+  /** Collects written fields that the platform does not show. */
   readonly notes: WriteNotes
 }
 
-/** The id of what files call so; undefined where it is not there yet. */
+/** Returns the id for a key; undefined if the record does not exist yet. */
 export type IdOf = (key: string) => string | undefined
 
-/** So few records are asked for one by one: the academy may have many more. */
+/** Maximum number of records to request one by one instead of reading the whole list. */
 const few = 50
 const pageSize = 100
 
 /**
- * The records of a dataset that may be those of entries, as the API shows them, some of them twice: the whole list, a page
- * at a time, where there are many entries, or where it is `whole`.
+ * Yields the records, as the API shows them, that may match entries; duplicates are possible. Reads the whole list,
+ * page by page, if there are many entries or `whole` is set.
  */
 export async function* shownFor(
   reader: Reader,
@@ -48,7 +48,10 @@ export async function* shownFor(
     : foundFor(reader, dataset, entries)
 }
 
-/** The lessons of the courses that entries are in: some are known by their titles there. Others may come from elsewhere. */
+/**
+ * Yields the lessons of the courses that entries are in, since lessons may be matched by title. An entry with an
+ * external id may also match a lesson elsewhere.
+ */
 async function* lessonsFor(
   reader: Reader,
   dataset: PartDataset,
@@ -57,7 +60,8 @@ async function* lessonsFor(
 ): AsyncGenerator<JsonObject> {
   const seen = new Set<unknown>()
   const courses = [...new Set(entries.map(({ record }) => String(record['courseId'])))].map(idOf)
-  // A course that is not there yet has none; but where lessons cannot be listed, the next apply would make them again.
+  // A new course has no lessons; read one page anyway, because if lessons cannot be listed the next apply would
+  // create them again.
   if (courses.includes(undefined)) for await (const _ of shownIn(reader, dataset, { limit: '1' })) break
   for (const courseId of courses) {
     if (courseId === undefined) continue
@@ -86,9 +90,9 @@ async function* foundFor(
 }
 
 /**
- * All records of a dataset, as the API shows them; of users also those who are deleted, unless the query says no.
+ * Yields all records of a dataset, as the API shows them; includes deleted users unless the query excludes them.
  *
- * @param list the operation that lists them, such as the one of the history of progress
+ * @param list operation to list with, such as the history of progress
  */
 export async function* shownIn(
   { caller, signal }: Reader,
@@ -103,13 +107,13 @@ export async function* shownIn(
   }
 }
 
-/** What a user has who is not there yet. */
+/** Returns null for a user who does not exist yet. */
 function noneOf(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null
   throw error
 }
 
-/** A user by each of the names that tell one: either may have changed. */
+/** Returns one record for each name of a user, since either name may have changed. */
 function namesOf({ externalId, email }: JsonObject): JsonObject[] {
   return [...(typeof externalId === 'string' ? [{ externalId }] : []), { email }]
 }

@@ -1,7 +1,7 @@
 import type { Declared, Entry } from './entry.ts'
 import { emailKey, keyIn } from './entry.ts'
 
-/** What records of one dataset refer to, by field. */
+/** Datasets that records refer to, by field. */
 const fields = {
   users: [],
   courses: [],
@@ -20,7 +20,7 @@ const fields = {
   ],
 } as const satisfies Readonly<Record<Entry['dataset'], readonly (readonly [string, 'courses' | 'users'])[]>>
 
-/** The fields of an entry that name another record, and what they name. */
+/** Returns the reference fields of an entry and their datasets. */
 export function referencesOf({
   dataset,
 }: Pick<Entry, 'dataset'>): readonly (readonly [string, 'courses' | 'users'])[] {
@@ -28,8 +28,8 @@ export function referencesOf({
 }
 
 /**
- * Names each record that entries refer to by its key, whichever of its names they use: `ext:42`, `42`, or the e-mail
- * address with or without `email:`. What is not declared keeps its name.
+ * Replaces each reference to a declared record by its key, whichever form it has: `ext:42`, `42`, or the e-mail
+ * address with or without `email:`. Other references stay as they are.
  */
 export function nameByKeys(declared: Declared): void {
   const courses = new Map((declared.get('courses') ?? []).flatMap(namesOf))
@@ -48,7 +48,7 @@ export function nameByKeys(declared: Declared): void {
   }
 }
 
-/** Every name that a declared record has, with its key; prefixed ones mean nothing else. */
+/** Returns all names of a declared record with its key; prefixed names are unambiguous. */
 function namesOf({ key, record }: Entry): [name: string, key: string][] {
   const { externalId, email } = record
   return [
@@ -59,7 +59,7 @@ function namesOf({ key, record }: Entry): [name: string, key: string][] {
   ]
 }
 
-/** A reference that may be an e-mail address, whose case does not count. */
+/** Returns an e-mail reference in lower case, any other unchanged. */
 function asAddress(reference: string): string {
   return /^email:|^[^:]*@/i.test(reference) ? reference.toLowerCase() : reference
 }

@@ -4,12 +4,12 @@ import { CommandError } from '../terminal/errors.ts'
 import { emailKey, keyText, placeText } from './entry.ts'
 import type { Action } from './plan.ts'
 
-/** What no two users have: a value has to be free before another takes it. */
+/** Unique fields of users: a value must be free before another user takes it. */
 const { unique = [] } = users
 
 /**
- * Updates in an order in which each value is free when it is taken, as where one user gets the address that another gives
- * up. Throws a CommandError where users exchange values: one of them would have to go without meanwhile.
+ * Sorts updates so that each value is free when it is taken, as when one user gets the address of another. Throws a
+ * CommandError if users swap values, which would need an intermediate value.
  */
 export function inFreeOrder(updates: readonly Action[]): Action[] {
   const holders = new Map<string, Action>()
@@ -33,7 +33,7 @@ export function inFreeOrder(updates: readonly Action[]): Action[] {
   return [...ordered]
 }
 
-/** The names that changes take and give up. */
+/** Returns the unique names that changes take and free. */
 export function uniqueNames(changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ field, from, to }) =>
     unique.includes(field)

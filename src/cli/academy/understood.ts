@@ -10,7 +10,10 @@ import type { Action } from './plan.ts'
 import type { Reader } from './reader.ts'
 import { referencesOf } from './references.ts'
 
-/** The first name other than an id by which records of a plan name their course, `ext:BIO-101`; undefined where none does. */
+/**
+ * Returns the first course reference that is not an id in the records of a plan, `ext:BIO-101`; undefined if there is
+ * none.
+ */
 export function namedCourse(actions: readonly Action[]): string | undefined {
   for (const { dataset, kind, entry } of actions) {
     if (kind === 'delete' || entry === null) continue
@@ -22,8 +25,8 @@ export function namedCourse(actions: readonly Action[]): string | undefined {
 }
 
 /**
- * Whether a platform finds a course by `ext:` and its external id: its OpenAPI document says so, or it is tried with a course
- * that is there. Null where none there has an external id, or the platform shows no single course.
+ * Returns whether a platform resolves `ext:` references to courses: its OpenAPI document says so, or an existing
+ * course is tried. Null if no course has an external id, or the platform shows no single course.
  */
 export async function understandsExternalIds(
   { caller, signal }: Reader,
@@ -43,7 +46,7 @@ export async function understandsExternalIds(
   return null
 }
 
-/** True where the platform shows what has this path; throws any fault that does not say whether it does. */
+/** True if the platform shows a record at this path; throws any fault that leaves that open. */
 async function isShown(caller: Caller, path: string, signal: AbortSignal): Promise<boolean> {
   try {
     await leave(await caller.send({ method: 'GET', path, signal }))
