@@ -1,8 +1,8 @@
 import type { Database, Row } from './database.ts'
 
 /**
- * How far the clock of this process is ahead of the one of the database, in milliseconds, negative where it is behind: at
- * least so far, because the question takes its time. 0 where both are of one machine.
+ * Returns by how many milliseconds this process's clock is at least ahead of the database's (negative if behind); 0
+ * on the same machine. The round trip makes it a lower bound.
  */
 export async function clockAheadMs(
   { dialect, one }: Pick<Database, 'dialect' | 'one'>,

@@ -6,130 +6,128 @@ export type Cell = string | number | null
 /** A row by column name. */
 export type Row = Readonly<Record<string, Cell>>
 
-/** What a column holds: whole numbers of 64 bits, reals of 53, and `json`, which is text that statements look into. */
+/** Type of a column: 64-bit integers, doubles, text, and `json`, which is text that SQL functions read. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'json'
 
-/** What is said differently from one database to the other. */
+/** The differences between the SQL of SQLite and of PostgreSQL. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** The types of columns, as `create table` calls them. */
   readonly columnTypes: Readonly<Record<ColumnType, string>>
-  /** What follows the columns in `create table`; of a table whose rows are stored in the order of its key. */
+  /**
+   * Returns the options that follow the columns in `create table`; `inKeyOrder` stores rows in the order of the
+   * primary key.
+   */
   tableOptions(inKeyOrder: boolean): string
-  /** A text in lower case, of letters of every script. */
+  /** Lower-cases text in every script, not only ASCII. */
   folded(text: Sql): Sql
-  /** A number as text from which the same number is read. */
+  /** Casts a number to text that parses to the same number. */
   exactText(number: Sql): Sql
-  /** True where transactions write side by side: what all of them would change is changed in rows of each one's own. */
+  /** True if transactions write concurrently: each then writes rows of its own instead of updating shared counters. */
   readonly hasManyWriters: boolean
-  /** Locks the rows that a statement selects of a table, and leaves out those that another transaction has locked. */
+  /** Locks the rows that a statement selects from a table and skips rows that another transaction has locked. */
   lockedRows(alias: string): Sql
-  /** Selects the time of the database in `seconds`; undefined where it is that of this machine. */
+  /** Selects the database's time as `seconds`; undefined if it runs on this machine. */
   readonly clock: Sql | undefined
   readonly search: SearchIndex
 }
 
-/** The tables that can be searched: each has a column `search_key`. */
+/** Searchable tables: each has a column `search_key`. */
 export type Searched = 'courses' | 'users'
 
-/** An index of every three characters in the search keys of a table. */
+/** A trigram index of the search keys of a table. */
 export interface SearchIndex {
-  /** The statements that make it. */
+  /** Returns the statements that create the index. */
   create(table: Searched): Sql[]
-  /** Looks for a text of three characters or more, which has no upper case in it. */
+  /** Finds a text of at least three characters, given in lower case. */
   find(database: Database, table: Searched, text: string): Promise<SearchHits>
 }
 
-/** How the index finds rows. Some of them may not hold the text: each has to be tested. */
+/** Result of a search in the index. The rows are candidates: the caller tests each for the text. */
 export interface SearchHits {
   /** A statement that selects their ids. */
   readonly ids: Sql
-  /** A statement of as many rows that costs less. */
+  /** A cheaper statement with the same number of rows, to count them. */
   readonly each?: Sql
-  /** Set where the index finds all rows before it tells the first one, whatever the limit of the statement. */
+  /** Set if the index finds all rows before it returns the first, whatever the limit of the statement. */
   readonly atOnce?: {
-    /** True if they are expected to be more than this number, as far as can be told without reading them. */
+    /** Estimates, without reading the rows, whether there are more than this number. */
     isMoreThan(rows: number): Promise<boolean>
   }
 }
 
 /**
- * Statements: the same plain SQL for every driver. Those of a transaction see what those before them did, and nobody
- * else does before its end.
+ * Statements in SQL that every driver accepts. Within a transaction they see its earlier writes; other connections
+ * see them after the commit.
  */
 export interface Database {
   readonly dialect: Dialect
-  /** The first row, or undefined where there is none. */
+  /** Returns the first row, or undefined. */
   one<Shape extends Row = Row>(query: Sql): Promise<Shape | undefined>
   all<Shape extends Row = Row>(query: Sql): Promise<Shape[]>
-  /** Rows as arrays in column order. */
+  /** Returns rows as arrays in column order. */
   cells(query: Sql): Promise<Cell[][]>
-  /** Runs a statement that writes; the number of rows it touched. */
+  /** Runs a statement that writes; returns the number of affected rows. */
   run(query: Sql): Promise<number>
   /**
-   * Rows as arrays, some hundred at a time: from one unchanging view of what is committed, on a connection of their own
-   * that `return` gives back.
+   * Streams rows as arrays, some hundred at a time, from one snapshot of the committed data, on a separate connection
+   * that `return` releases.
    */
   stream(query: Sql): AsyncIterableIterator<Cell[][]>
 }
 
 /**
- * The statements of one transaction: for whoever was handed it, and no longer than that. They run in the order of the
- * calls; those that do not need each other's answers need not wait for them: on a database at the other end of a network
- * they travel together.
+ * The statements of one transaction, valid until it ends. They run in the order of the calls. Do not await each of
+ * several independent statements: over a network they are sent in one round trip.
  */
 export interface Transaction extends Database {
-  /**
-   * A statement that writes, and whose answer nobody needs: where it fails, this throws, or whatever comes next, or the
-   * end of the transaction.
-   */
+  /** Queues a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
   later(query: Sql): void
   /**
-   * Does nothing of the transaction unless this finds a row: where it finds none, this throws NotMet, or whatever comes
-   * next, or the end of the transaction.
+   * Makes the transaction conditional: if this finds no row, NotMet is thrown here, by a later statement or by the
+   * commit, and nothing is written.
    */
   must(query: Sql): void
-  /** Undoes what `work` did when it throws, inside a transaction that goes on. */
+  /** Runs `work` in a savepoint and rolls back to it if `work` throws; the transaction goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /**
- * The port to the database. Each of its own statements is a transaction of its own; inside `read` and `write` only what
- * `work` is handed may be used: where all share one connection, anything else would wait for the end of that very work.
+ * The port to the database. Each of its own statements is a transaction. Inside `read` and `write` use only the
+ * transaction passed to `work`: on a shared connection any other statement would wait for `work` to end, a deadlock.
  */
 export interface Store extends Database {
-  /** One unchanging view of the data for all reads in `work`. */
+  /** Runs `work` on one snapshot of the data. */
   read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
   /**
-   * Commits what `work` did, as if nobody else had written meanwhile, or nothing of it when `work` throws. Where another
-   * was in the way `work` may be called again: it touches nothing but the database, and waits for nothing else. Throws
-   * where the lock of another program is not had in time.
+   * Runs `work` in a serializable transaction; rolls back if it throws. After a conflict `work` is called again, so
+   * it must touch and await only the database. Throws if another program's lock is not released in time.
    */
   write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /**
-   * Brings all that is committed into the file, and empties the log beside it, in which earlier states of the data are.
-   * False while somebody reads one of those, or another program writes.
+   * Checkpoints and truncates the write-ahead log, which holds earlier states of the data. False if a reader or
+   * another program prevents it.
    */
   emptyLog(): Promise<boolean>
-  /** What is wrong with the database itself; nothing where it is whole. */
+  /** Runs an integrity check; returns the problems found. */
   check(): Promise<string[]>
-  /** Throws DatabaseError where the files of an open database are not those that it was opened with. */
+  /** Throws DatabaseError if the files of an open database have been replaced or removed. */
   requireFiles?(): void
   close(): Promise<void>
 }
 
-/** What a transaction was to do only on a condition was not done. */
+/** The condition of a transaction was not met, so nothing was written. */
 export class NotMet extends Error {
   override readonly name = 'NotMet'
 }
 
 /**
- * Kind of trouble with a database: it cannot be used, it or its academy does not exist, its name is malformed, its server
- * cannot be reached, or refuses the credential.
+ * Kind of database error: it is unusable, it or its academy does not exist, its name is malformed, its server cannot
+ * be reached, or the server refuses the credential.
  */
 export type DatabaseTrouble = 'unusable' | 'missing' | 'invalid' | 'unreachable' | 'refused'
 
-/** A database that cannot be used as an academy: what is wrong with it, where it is, and what can be done. */
+/** A database that cannot be used as an academy: the reason, the location and a hint. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   /** A path, or a URL without user and password. */

@@ -1,6 +1,6 @@
 import type { Dialect, Store } from './database.ts'
 
-/** A store that is opened when it is first used; where that fails, it is opened anew the next time. */
+/** Returns a store that opens at its first use; after a failure the next use tries again. */
 export function deferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
   let opened: Promise<Store> | undefined
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** The prefixes of ids: what kind of thing an id is of. */
+/** Prefixes of ids, by kind of record. */
 export type IdPrefix =
   | 'crs'
   | 'les'
@@ -23,19 +23,19 @@ export type IdPrefix =
   | 'qst'
 
 const chanceBytes = 10
-/** Drawn together: for one id at a time, asking takes longer than the bytes. */
+/** Ids per draw of random bytes: a call to the generator for each id would cost more than the bytes. */
 const idsADraw = 400
-/** The bytes of chance that count on from one id to the next of the same millisecond. */
+/** Random bytes that are incremented for further ids of the same millisecond. */
 const countedBytes = 6
-/** Half of what they hold is left to count on in. */
+/** Upper bound of the first count: the other half of the range is left for increments. */
 const firstCount = 2 ** (8 * countedBytes - 1)
 
-/** Makes an id for a thing of this kind. */
+/** Creates an id for this kind of record. */
 export type IdMaker = (prefix: IdPrefix) => string
 
 /**
- * Makes ids: prefix, nine characters of the time in ms, twenty of chance (80 bits). They sort in the order in which they
- * are made, those of one millisecond among them.
+ * Returns an id generator: prefix, nine characters for the time in ms, twenty random ones (80 bits). Ids sort by
+ * creation, also within a millisecond.
  */
 export function idMaker(now: () => Date): IdMaker {
   const bytes = Buffer.alloc(chanceBytes * idsADraw)
@@ -57,8 +57,8 @@ export function idMaker(now: () => Date): IdMaker {
 }
 
 /**
- * Makes ids for what only has to differ from others, such as requests to an academy in this process: without the
- * cryptography, which takes long to load.
+ * Returns a generator of ids that only have to be unique, such as request ids in this process. It does not load the
+ * crypto module, which is slow to load.
  */
 export function plainIdMaker(now: () => Date): IdMaker {
   const half = () =>
@@ -68,14 +68,14 @@ export function plainIdMaker(now: () => Date): IdMaker {
   return (prefix) => idOf(prefix, now(), half() + half())
 }
 
-/** What an academy is about. Whatever belongs to a credential, a session or a request stays a matter of chance. */
+/** Kinds of content. Ids of credentials, sessions and requests always stay random. */
 const repeatable: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'grd', 'mod', 'blk', 'asm', 'qst']
 const beginning = new Date(0)
 
 /**
- * Makes the ids of courses, lessons, users, enrolments, grades and what is in them the same in each run: the seed, 0 to
- * 2^32 − 1, and a count for each kind, in the order in which they are made. For new academies alone: in another, ids
- * that it has would come again. All other ids are those of `idMaker`.
+ * Returns a generator whose ids for content are the same in each run: derived from the seed (0 to 2^32 − 1) and a
+ * count per kind. For new academies only: in an existing one the ids would collide. All other ids come from
+ * `idMaker`.
  */
 export function seededIdMaker(seed: number, now: () => Date): IdMaker {
   const counts = new Map<IdPrefix, number>()
@@ -92,19 +92,19 @@ function idOf(prefix: IdPrefix, time: Date, chance: string): string {
   return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${chance}`
 }
 
-/** Where the ids of things of this kind begin that are made at a time, in milliseconds since 1970, or later. */
+/** Returns the lower bound of ids of this kind that are created at a time (Unix ms) or later. */
 export function firstIdAt(prefix: IdPrefix, timeMs: number): string {
   return `${prefix}_${Math.max(0, timeMs).toString(36).padStart(9, '0')}`
 }
 
-/** When an id of `idMaker` was made, ISO 8601 in UTC. */
+/** Returns the creation time of an id of `idMaker`, ISO 8601 in UTC. */
 export function timeOfId(id: string): string {
   return new Date(Number.parseInt(id.slice(4, 13), 36)).toISOString()
 }
 
 const idForm = /^[a-z]{3}_[0-9a-z]{9}[0-9a-f]{20}$/
 
-/** True for text in the form of an id that `idMaker` makes, of whatever kind. */
+/** True for text in the format of `idMaker`, of any kind. */
 export function isIdForm(text: string): boolean {
   return idForm.test(text)
 }

@@ -2,7 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database } from './database.ts'
 import { contains } from './search.ts'
 
-/** Deletes the answers kept for repeated requests in which any of these texts is, and those that a condition picks. */
+/** Deletes stored idempotent responses that contain any of these texts or meet a condition. */
 export async function forgetAnswers(
   database: Database,
   texts: readonly string[],
@@ -10,7 +10,7 @@ export async function forgetAnswers(
 ): Promise<void> {
   const named = texts.map((text) => contains(sql`text`, text.toLowerCase()))
   const folded = database.dialect.folded(sql`coalesce(body, '') || key`)
-  // All that were kept have to be looked through. With a limit, each is made lower case once, not for each text.
+  // This scans all stored responses. The limit makes SQLite lower-case each once, not once per text.
   await database.run(sql`
     delete from idempotency where (user_id, method, path, key) in (
       select user_id, method, path, key

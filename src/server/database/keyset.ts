@@ -3,39 +3,42 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Cell, Database, Row } from './database.ts'
 
-/** A list's order: what `sort` names, and the SQL expression behind each name. */
+/** Order of a list: the fields of `sort` with the SQL expression of each. */
 export interface Order {
   readonly sort: string
   readonly expressions: Readonly<Record<string, Sql>>
-  /** Unique: the tie-break, and the last part of every cursor. */
+  /** Unique: breaks ties and ends every cursor. */
   readonly id: Sql
 }
 
-/** A page of a list: `nextCursor` is null on the last one. */
+/** A page of a list; `nextCursor` is null on the last page. */
 export interface Page<Item> {
   data: Item[]
   nextCursor: string | null
   total?: number
-  /** False where there are at least `total`, and maybe more. */
+  /** False if `total` is a lower bound. */
   totalIsExact?: boolean
 }
 
-/** A condition, or what an absent filter leaves behind. */
+/** An optional condition; falsy if its filter is absent. */
 export type Condition = Sql | undefined | false | ''
 
-/** `where a and b` of those that are there, or nothing. */
+/** Joins the present conditions to `where a and b`; empty without any. */
 export function where(conditions: readonly Condition[]): Sql {
   const present = conditions.filter((condition): condition is Sql => Boolean(condition))
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
-/** A period of a list's main time, both ends as ISO 8601 in UTC. */
+/** A period of the list's main time, both ends as ISO 8601 in UTC. */
 export interface Period {
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
-/** From the beginning of a period on, and before its end: one condition, since one search in an index takes both. */
+/**
+ * Matches times from the start of a period up to, not including, its end. One condition, since one index search uses
+ * both ends.
+ */
 export function during(
   column: Sql,
   { since, until }: Period,
@@ -49,27 +52,27 @@ export function during(
 }
 
 /**
- * All of these as one condition that no index is chosen for: each row that is looked at is judged by it, and what decides
- * which rows are looked at stands beside it.
+ * Joins conditions so that SQLite chooses no index for them: the conditions beside them decide which rows are read,
+ * these only test each row.
  */
 export function fenced(conditions: readonly Condition[]): Sql | undefined {
   const present = conditions.filter((condition): condition is Sql => Boolean(condition))
   return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`
 }
 
-/** A cursor: opaque to callers, bound to the order it was made for. */
+/** Encodes an opaque cursor that is valid only for this order. */
 export function writeCursor(sort: string, ...values: readonly Cell[]): string {
   return Buffer.from(JSON.stringify([sort, ...values])).toString('base64url')
 }
 
-/** The value and id in a cursor of this order. Throws 400 `invalid_cursor`. */
+/** Decodes the value and id in a cursor of this order. Throws 400 `invalid_cursor`. */
 export function readCursor(cursor: string, sort: string): [Cell, string] {
   const parts = readCursorParts(cursor, sort, 2)
   if (typeof parts[1] !== 'string') throw invalidCursor()
   return [parts[0] ?? null, parts[1]]
 }
 
-/** The values in a cursor of this order, `count` of them. */
+/** Decodes the `count` values in a cursor of this order. */
 export function readCursorParts(cursor: string, sort: string, count: number): Cell[] {
   let parts: unknown
   try {
@@ -84,7 +87,7 @@ export function readCursorParts(cursor: string, sort: string, count: number): Ce
   return values as Cell[]
 }
 
-/** True for what a row can have been sorted by. */
+/** True for a value that a row can be sorted by. */
 function isKey(value: unknown): boolean {
   return typeof value === 'string' ? isStorableText(value) : typeof value === 'number'
 }
@@ -97,41 +100,41 @@ export function invalidCursor(): ProblemError {
   })
 }
 
-/** Where a row stands in an order. */
+/** Position of a row in an order. */
 export interface Place extends Row {
   readonly cursor_value: Cell
   readonly cursor_id: string
 }
 
-/** A condition that is a part of the index of a sort. */
+/** A condition on columns of the index of a sort. */
 export interface Within {
-  /** What is sorted by, as `sort` names it. */
+  /** The sort field. */
   readonly field: string
   readonly condition: Condition
 }
 
-/** A way through the index of a sort. */
+/** A scan along the index of a sort. */
 export interface Walk {
-  /** What is sorted by, as `sort` names it. */
+  /** The sort field. */
   readonly field: string
   readonly id: Sql
-  /** The columns of a Place. */
+  /** Selects the columns of a Place. */
   readonly place: Sql
   readonly ordered: Sql
-  /** The same order, of places alone. */
+  /** The same order for a subquery of places. */
   readonly orderedPlaces: Sql
   /**
-   * Conditions that are a part of the index: beyond the cursor, and within what is asked for. Of several that are about where
-   * a walk begins or ends SQLite takes the first: that which is nearest comes first in a statement.
+   * Conditions on the index: beyond the cursor, and within the filters. Of several bounds on the same end SQLite uses
+   * the first, so the tightest one comes first.
    */
   readonly after: Condition
   readonly within: readonly Condition[]
-  /** The conditions on rows not beyond a place, and on those beyond it. */
+  /** Returns the conditions on rows up to a place, and on the rows after it. */
   readonly upTo: (place: Place) => Sql
   readonly beyond: (place: Place) => Sql
 }
 
-/** The way through an order, from a cursor on. Throws 400 `invalid_cursor`. */
+/** Returns the scan of an order from a cursor on. Throws 400 `invalid_cursor`. */
 export function walkOf(
   { sort, expressions, id }: Order,
   cursor: string | undefined,
@@ -142,7 +145,7 @@ export function walkOf(
   const expression = expressions[field] ?? id
   const direction = raw(descending ? 'desc' : 'asc')
   const [beyond, before] = descending ? [raw('<'), raw('>=')] : [raw('>'), raw('<=')]
-  // Where ids are the order, SQLite finds no place in the index by both.
+  // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
   const isOrderOfIds = expression.sql === id.sql
   const placed = (sign: Sql, value: Cell, key: string) =>
     isOrderOfIds ? sql`${id} ${sign} ${key}` : sql`(${expression}, ${id}) ${sign} (${value}, ${key})`
@@ -160,7 +163,7 @@ export function walkOf(
   }
 }
 
-/** The place of the last of so many rows of a walk; undefined where there are fewer. */
+/** Returns the place of the n-th row of a scan; undefined if there are fewer rows. */
 export async function placeAfter(
   database: Database,
   base: Sql,

@@ -16,17 +16,17 @@ import {
 } from './keyset.ts'
 import { sqlStateOf } from './sql-state.ts'
 
-/** What a list selects. `from` may join further tables to `base`, the one whose rows are listed and sorted. */
+/** The query of a list. `from` may join further tables to `base`, the table whose rows are listed and sorted. */
 export interface Select {
   readonly columns: Sql
   readonly from: Sql
-  /** `from` unless told otherwise. */
+  /** Default: `from`. */
   readonly base?: Sql
-  /** Conditions that nearly all rows meet: the index of the sort is walked whatever they leave out. */
+  /** Conditions that nearly all rows meet, so the index of the sort is scanned in spite of them. */
   readonly mostly?: readonly Condition[]
-  /** Conditions that have an index of their own, and may leave few rows. */
+  /** Conditions with an index of their own that may leave few rows. */
   readonly narrow?: readonly (Condition | Found)[]
-  /** Conditions that an index of this sort begins with, or that are about what it sorts by; else they are narrow. */
+  /** Conditions on a prefix of the sort's index or on the sort field itself; for other sorts they count as narrow. */
   readonly within?: readonly Within[]
   readonly where?: readonly Condition[]
 }
@@ -37,12 +37,12 @@ interface PageQuery {
   readonly include_total: boolean
 }
 
-/** Rows that another table finds, and what each of these rows has to meet besides. */
+/** Rows found through another table, with further conditions on each. */
 export interface Found extends SearchHits {
   readonly test: Sql
 }
 
-/** Maximum numbers of rows that one round of a page looks at. */
+/** Maximum numbers of rows read in one round of a page. */
 export interface Round {
   /** Rows to sort, if an index holds what they are sorted by. */
   readonly maxSorted: number
@@ -64,7 +64,7 @@ export interface Bounds {
   readonly maxCounted: number
 }
 
-/** Some milliseconds of work at most, and some tenths of one for most. */
+/** Limits for most lists: a page takes at most some milliseconds, usually tenths of one. */
 export const usualBounds: Bounds = {
   rounds: [
     { maxSorted: 200, maxFetched: 200, maxWalked: 500 },
@@ -77,10 +77,13 @@ export const usualBounds: Bounds = {
   maxCounted: 20_000,
 }
 
-/** Maximum ids that an index finds at once: some ten milliseconds of work. For more the index of the sort is walked. */
+/**
+ * Maximum ids that an index finds at once (some ten milliseconds of work). Above that the index of the sort is
+ * scanned.
+ */
 const maxAtOnce = 20_000
 
-/** A list in one order, from one place on. */
+/** A list in one order, from one cursor on. */
 interface List {
   readonly database: Database
   readonly columns: Sql
@@ -89,29 +92,29 @@ interface List {
   readonly walk: Walk
   readonly limit: number
   readonly mostly: readonly Condition[]
-  /** Conditions that have an index of their own. */
+  /** Conditions with an index of their own. */
   readonly narrow: readonly (Sql | Found)[]
-  /** Conditions that have none. */
+  /** Conditions without an index. */
   readonly others: readonly Condition[]
   readonly bounds: Bounds
-  /** Numbers of rows of filters whose index finds all of them at once. */
+  /** Cached row counts of the filters whose index finds all rows at once. */
   readonly countByFilter: Map<Sql | Found, number>
 }
 
-/** Rows in their order, and where the next page begins; undefined at the end. */
+/** Sorted rows, and the place where the next page begins; undefined at the end. */
 interface Rows<Shape> {
   readonly rows: readonly (Shape & Place)[]
   readonly last: Place | undefined
-  /** The filter that they were found by. */
+  /** The filter that selected them. */
   readonly by?: Sql | Found
 }
 
 /**
- * Reads one page by keyset: the rows after the cursor in this order, so that rows that come or go meanwhile shift nothing.
+ * Reads one page by keyset: the rows after the cursor, so concurrent inserts and deletes shift nothing.
  *
- * Its cost is bounded, whatever the table holds. If the narrowest filter leaves few rows, these are sorted; else the index of
- * the sort is walked: a little of each in turn, then more. If many rows hold less than a page of what is asked for, the page
- * ends there, and the next one goes on. Throws 400 `invalid_cursor` for a cursor of another list.
+ * The cost is bounded whatever the size of the table. If the narrowest filter leaves few rows, they are sorted; else
+ * the index of the sort is scanned, in growing rounds. If many rows contain less than a page of matches, the page
+ * ends early and the next one goes on. Throws 400 `invalid_cursor` for a cursor of another list.
  */
 export async function page<Shape extends Row, Item>(
   database: Database,
@@ -124,7 +127,8 @@ export async function page<Shape extends Row, Item>(
   try {
     return await pageOf(database, select, order, query, show, bounds)
   } catch (error) {
-    // PostgreSQL compares no number with a text, and none that its column cannot hold (class 22): no list gave that out.
+    // PostgreSQL refuses to compare a cursor's values with columns of another type or range (class 22): the cursor is
+    // not of this list.
     if (query.cursor !== undefined && sqlStateOf(error)?.startsWith('22')) throw invalidCursor()
     throw error
   }
@@ -166,7 +170,7 @@ function listOf(
   return { database, columns, from, base, walk, limit, mostly, narrow, others, bounds, countByFilter }
 }
 
-/** Reads along the index of the sort, all of whose rows belong to the list, or nearly all. */
+/** Scans the index of the sort, for lists that contain all of its rows or nearly all. */
 async function readPlain<Shape extends Row>(list: List): Promise<Rows<Shape>> {
   const { database, columns, from, walk, mostly, limit } = list
   const rows = await database.all<Shape & Place>(sql`
@@ -181,23 +185,23 @@ async function readFiltered<Shape extends Row>(list: List): Promise<Rows<Shape>>
   let page: Rows<Shape> = { rows: [], last: undefined }
   let walked = 0
   for (const [index, round] of bounds.rounds.entries()) {
-    // Fetching each row takes ten times as long: any rows make a page then.
+    // Fetching each row costs ten times as much, so return a short page.
     if (fetches && page.rows.length > 0 && index > 1) return page
     const by = await narrowestOf(list, round)
     if (by) return readSorted(list, by)
     if (round.maxWalked === walked) continue
     page = await walkOn(list, page, round.maxWalked - walked)
     walked = round.maxWalked
-    // At its end, or at the last row of a page that more rows follow.
+    // Return at the end of the list, or if the page is full and more rows follow.
     if (!page.last || page.last === page.rows[limit - 1]) return page
   }
-  // What is looked for may stand together far on: names that begin alike, in the order of names.
+  // Matches may be clustered further on, as names that begin alike are in the order of names.
   if (page.rows.length > 0) return page
   const by = await narrowestOf(list, { maxSorted: 0, maxFetched: bounds.maxFetchedLast })
   return by ? readSorted(list, by) : page
 }
 
-/** Adds to a page what is found this many rows further on in the index of the sort. */
+/** Appends the matches among the next rows of the sort's index, up to this number of rows. */
 async function walkOn<Shape extends Row>(
   list: List,
   { rows, last }: Rows<Shape>,
@@ -214,7 +218,7 @@ async function walkOn<Shape extends Row>(
   return page.last ? page : { rows: page.rows, last: end }
 }
 
-/** Sorts the rows of a filter. */
+/** Reads and sorts the rows of a filter. */
 async function readSorted<Shape extends Row>(list: List, by: Sql | Found): Promise<Rows<Shape>> {
   const { database, columns, from, walk, limit, bounds } = list
   const tests = fenced([...testsOf(list, by), ...walk.within, walk.after])
@@ -232,18 +236,18 @@ function cut<Shape>(rows: readonly (Shape & Place)[], limit: number): Rows<Shape
   return { rows: rows.slice(0, limit), last: rows.length > limit ? rows[limit - 1] : undefined }
 }
 
-/** All conditions on a row but those of the walk; without that of a filter whose index decides it. */
+/** Returns all conditions on a row except those of the scan, and except a filter that its index decides exactly. */
 function testsOf({ others, mostly, narrow }: List, by?: Sql | Found): Condition[] {
   const left = narrow.filter((one) => one !== by || 'ids' in one)
   return [...others, ...mostly, ...left.map((one) => ('ids' in one ? one.test : one))]
 }
 
-/** The condition by which an index finds the rows of a filter. */
+/** Returns the condition that selects the rows of a filter through its index. */
 function onlyBy({ walk, bounds }: List, by: Sql | Found): Sql {
   return 'ids' in by ? sql`${walk.id} in (${by.ids} limit ${bounds.maxFetchedLast})` : by
 }
 
-/** Counts the items of the list; if too many rows would have to be looked at, the total is the least that there are. */
+/** Counts the items of the list; if that would read too many rows, the total is a lower bound. */
 async function totalOf(
   list: List,
   by: Sql | Found | undefined,
@@ -251,7 +255,7 @@ async function totalOf(
   const { database, from, base, walk, bounds } = list
   const whole = { ...walk, after: undefined }
   const end = by ? undefined : await placeAfter(database, base, whole, bounds.maxCounted)
-  // By one index alone: that of the narrowest filter, or that of the sort.
+  // Uses one index only: that of the narrowest filter, or that of the sort.
   const conditions = by
     ? [onlyBy(list, by), fenced([...testsOf(list, by), ...walk.within])]
     : [end && walk.upTo(end), ...walk.within, fenced(testsOf(list))]
@@ -265,13 +269,13 @@ async function totalOf(
   }
 }
 
-/** The filter that leaves the fewest rows; undefined if each leaves too many to sort. */
+/** Returns the filter that leaves the fewest rows; undefined if each leaves too many to sort. */
 async function narrowestOf(
   { database, base, narrow, countByFilter }: List,
   { maxSorted, maxFetched }: Pick<Round, 'maxSorted' | 'maxFetched'>,
 ): Promise<Sql | Found | undefined> {
   let narrowest: { readonly by: Sql | Found; readonly count: number } | undefined
-  // If another table tells what is found, each row has to be fetched for that, whatever it is sorted from.
+  // A filter through another table requires fetching each row, whichever index sorts them.
   const fetches = narrow.some((one) => 'ids' in one)
   const maxOwn = fetches ? Math.min(maxSorted, maxFetched) : maxSorted
   for (const by of narrow) {
@@ -284,7 +288,7 @@ async function narrowestOf(
   return narrowest?.by
 }
 
-/** Counts the rows that a filter leaves, up to one more than this number. */
+/** Counts the rows of a filter, up to `most` + 1. */
 async function countOf(database: Database, base: Sql, by: Sql | Found, most: number): Promise<number> {
   if ('ids' in by && (await isTooManyAtOnce(by))) return Number.POSITIVE_INFINITY
   const ids = 'ids' in by ? (by.each ?? by.ids) : sql`select 1 from ${base} where ${by}`
@@ -294,12 +298,12 @@ async function countOf(database: Database, base: Sql, by: Sql | Found, most: num
   return counted?.count ?? 0
 }
 
-/** True if an index would have to find more ids at once than a list looks at. */
+/** True if an index would have to find more ids at once than the limit of a list. */
 export async function isTooManyAtOnce({ atOnce }: SearchHits): Promise<boolean> {
   return atOnce !== undefined && (await atOnce.isMoreThan(maxAtOnce))
 }
 
-/** True for a filter that was given. */
+/** True for a filter that is set. */
 function isThere<Filter extends Condition | Found>(
   filter: Filter,
 ): filter is Exclude<Filter, undefined | false | ''> {

@@ -2,13 +2,13 @@ import sql from 'sql-template-tag'
 import { unavailable } from '../problem/problem-error.ts'
 import type { Store } from './database.ts'
 
-/** A balancer asks every few seconds, and there may be several of them. */
+/** Load balancers ask every few seconds, and there may be several. */
 const goodForMs = 1000
 const usualPatienceMs = 2000
 
 interface Look {
   readonly outcome: Promise<unknown>
-  /** When it was over, of `performance.now`; undefined before. */
+  /** When the check ended (performance.now()); undefined while it runs. */
   endedMs: number | undefined
 }
 
@@ -17,8 +17,8 @@ const looks = new WeakMap<object, Look>()
 type Asked = Pick<Store, 'one' | 'requireFiles'>
 
 /**
- * Ends when the database answers. Throws 503 where it fails, has lost a file, or does not answer in time. It is asked once a
- * second at most, and not again while it has not answered.
+ * Checks that the database responds. Throws 503 if it fails, has lost a file, or does not respond in time. The check
+ * runs at most once a second, and never twice at a time.
  */
 export async function requireAnswering(database: Asked, closeTimeoutMs = usualPatienceMs): Promise<void> {
   try {

@@ -7,12 +7,12 @@ import { type IdPrefix, isIdForm } from './id.ts'
 
 const everything = sql`true`
 
-/** The tables whose rows can be referred to by more than their id. */
+/** Tables whose rows have further references besides the id. */
 export type Table = 'courses' | 'lessons' | 'users'
 
 /**
- * The id that a reference stands for, as `isReferred` says (deleted users have no e-mail address). Undefined where nothing is found among the rows that are `seen`, as a
- * condition on the table; all of them where that is not given.
+ * Resolves a reference to an id, as `isReferred` does; deleted users have no email address. Undefined if no row
+ * matches. `seen` is a condition that limits the visible rows (default all).
  */
 export async function resolve(
   database: Database,
@@ -28,14 +28,14 @@ export async function resolve(
 }
 
 /**
- * The condition that picks the row a reference stands for, among rows of this table alone. `ext:` with an id of ours means
- * that id where no row has it as its external id: so exports call what has none. What has no
- * prefix and is no id is an external id, else the e-mail address of a user.
+ * Returns the condition that matches the row of a reference, for rows of this table alone. `ext:` with an id of ours
+ * matches that id if no row has it as its external id: exports write it for rows without one. Without a prefix, text
+ * that is not an id is an external id, else the email address of a user.
  *
- * @param rows where such rows are, if not in their table: those in the trash
+ * @param rows table with the rows, if another: the trash
  */
 export function isReferred(table: Table, reference: string, rows: string = table): Sql {
-  // Nothing is called by what no database can hold: PostgreSQL refuses to look.
+  // No row can have text that the database cannot store, and PostgreSQL would refuse the query.
   if (!isStorableText(reference)) return sql`false`
   const byId = (id: string) => sql`id = ${id}`
   const byExternalId = (id: string) => sql`external_id = ${id}`
@@ -54,7 +54,7 @@ function byAddress(address: string): Sql {
   return sql`email_key = ${address.toLowerCase()} and status <> 'deleted'`
 }
 
-/** The row that the first of some conditions picks. */
+/** Returns the row that the first matching condition selects. */
 function firstOf(table: string, ...conditions: readonly Sql[]): Sql {
   const ids = conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition})`)
   return sql`id = coalesce(${join(ids)})`
@@ -62,14 +62,14 @@ function firstOf(table: string, ...conditions: readonly Sql[]): Sql {
 
 const prefixes: Readonly<Record<Table, IdPrefix>> = { courses: 'crs', lessons: 'les', users: 'usr' }
 
-/** True for the form of an id that this server makes for rows of a table. */
+/** True for the format of the ids that this server creates for a table. */
 function isOwnId(table: Table, text: string): boolean {
   return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
 /**
- * The condition that a column holds the id which a reference stands for. A reference picks one row at most, and the
- * equality says so: for `in` SQLite may read all rows of another index.
+ * Returns the condition that a column equals the id of a reference. An equality, since a reference matches one row at
+ * most: for `in` SQLite may scan another index.
  */
 export function isOf(column: Sql, table: Table, reference: string): Sql {
   return isOwnId(table, reference)
@@ -77,12 +77,12 @@ export function isOf(column: Sql, table: Table, reference: string): Sql {
     : sql`${column} = (select id from ${raw(table)} where ${isReferred(table, reference)})`
 }
 
-/** What a row of each is called. */
+/** The word for a row of each table. */
 export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
 
 /**
- * The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list, also for
- * what is not among the rows that are `seen`.
+ * Resolves a reference in a query parameter. Throws 404, so that a mistyped filter is no empty list, also for rows
+ * that are not `seen`.
  */
 export async function resolveFilter(
   database: Database,
@@ -97,8 +97,8 @@ export async function resolveFilter(
 }
 
 /**
- * The ids behind a comma list of references in a query parameter, each once; a list that as a whole is a reference is
- * that one. Throws 404 with all those that are not found, or not among the rows that are `seen`.
+ * Resolves a comma list of references in a query parameter to distinct ids; a list that matches as a whole is one
+ * reference. Throws 404 that lists all references that are not found or not `seen`.
  */
 export async function resolveFilters(
   database: Database,
@@ -120,14 +120,14 @@ export async function resolveFilters(
   return [...ids]
 }
 
-/** A condition on a column that refers to others: on one of them, with which an index may begin, or on several. */
+/** A condition on a foreign key: on one id, which an index can begin with, or on several. */
 export interface Referring {
   readonly one?: Sql
   readonly several?: Sql
 }
 
 /**
- * The condition that a column holds one of the references of a query parameter, if there are any. Throws 404 as
+ * Returns the condition that a column holds one of the references of a query parameter, if it is set. Throws 404 as
  * `resolveFilters` does.
  */
 export async function referring(

@@ -3,7 +3,10 @@ import type { Database, Searched } from './database.ts'
 import type { Found } from './page.ts'
 import { searchNeedle } from './text-key.ts'
 
-/** The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone. */
+/**
+ * Finds rows of a table whose search key contains a text; undefined for white space alone. `key` is the search key
+ * column.
+ */
 export async function found(
   database: Database,
   table: Searched,
@@ -15,13 +18,13 @@ export async function found(
   return { ...(await database.dialect.search.find(database, table, needle)), test }
 }
 
-/** Whether a search key contains a text; undefined for white space alone. */
+/** Returns the condition that a search key contains a text; undefined for white space alone. */
 export function searchTest(key: Sql, text: string): Sql | undefined {
   const needle = searchNeedle(text)
   return needle === undefined ? undefined : contains(key, needle)
 }
 
-/** Whether a text contains another, which has no upper case in it. */
+/** Returns the condition that a text contains another, given in lower case. */
 export function contains(text: Sql, part: string): Sql {
   return sql`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }

@@ -1,6 +1,6 @@
 /**
- * The five characters by which PostgreSQL says what went wrong (PostgreSQL, Appendix A); undefined for what came from
- * anywhere else, such as the network, whose codes may look the same.
+ * Returns the SQLSTATE of an error of PostgreSQL (Appendix A); undefined for other errors, such as those of the
+ * network, whose codes may look the same.
  */
 export function sqlStateOf(error: unknown): string | undefined {
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }

@@ -3,24 +3,24 @@ import type { Store } from './database.ts'
 import { firstIdAt, type IdPrefix } from './id.ts'
 import { sweepTrash } from './trash.ts'
 
-/** Rows in one transaction: a few milliseconds' worth. */
+/** Rows per transaction: a few milliseconds of work. */
 const pieceRows = 500
 const dayMs = 24 * 60 * 60 * 1000
 const hourMs = 60 * 60 * 1000
 
-/** Rows that are of no use any more. */
+/** Expired rows of a table. */
 interface Leftovers {
   readonly table: string
   readonly key: readonly string[]
-  /** The column that says since when, and how long after that they are kept. */
+  /** Column with the time that the retention period begins. */
   readonly since: string
-  /** Where that column is an id, which tells when it was made: its prefix. */
+  /** Prefix of the ids if that column is an id, which contains its creation time. */
   readonly prefix?: IdPrefix
   readonly keptMs: number
   readonly only?: Sql
 }
 
-/** Whoever reads one of these looks at its time: none of them counts for longer because it is still there. */
+/** Expiry never depends on this sweep: each reader of these tables checks the time. */
 const leftovers: readonly Leftovers[] = [
   {
     table: 'idempotency',
@@ -28,7 +28,7 @@ const leftovers: readonly Leftovers[] = [
     since: 'created_at',
     keptMs: dayMs,
   },
-  // A code that was exchanged stays as long as its grant: shown again, it has to end that.
+  // Kept as long as the grant: reuse of an exchanged code must revoke the grant.
   {
     table: 'authorization_codes',
     key: ['hash'],
@@ -36,20 +36,20 @@ const leftovers: readonly Leftovers[] = [
     keptMs: 0,
     only: sql`grant_id is null`,
   },
-  // For a while, what has expired is told apart from what never was.
+  // Kept for a while to distinguish expired codes from unknown ones.
   { table: 'device_codes', key: ['hash'], since: 'expires_at', keptMs: hourMs },
   { table: 'access_tokens', key: ['hash'], since: 'expires_at', keptMs: dayMs },
   { table: 'grants', key: ['id'], since: 'expires_at', keptMs: dayMs },
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', keptMs: 0 },
-  // A message that its endpoint did not take in this time is of no use to it any more.
+  // Undelivered messages are given up after this time.
   { table: 'webhook_messages', key: ['id'], since: 'id', prefix: 'msg', keptMs: 7 * dayMs },
-  // For so long, further failures add to those before.
+  // Within this time further failures add to earlier ones.
   { table: 'attempts', key: ['slot'], since: 'next_at', keptMs: hourMs },
-  // One that is sent again after that is told by the time of what it says.
+  // A repeated delivery is recognised by the time in its content after that.
   { table: 'webhook_deliveries', key: ['id'], since: 'received_at', keptMs: 30 * dayMs },
 ]
 
-/** Deletes what has expired, in small transactions between which others write; at most so many for each table. */
+/** Deletes expired rows in small transactions that let other writes through; at most `mostPieces` per table. */
 export async function sweep(database: Pick<Store, 'write'>, now: Date, mostPieces = 100): Promise<void> {
   for (const { table, key, since, prefix, keptMs, only } of leftovers) {
     const columns = raw(key.join(', '))

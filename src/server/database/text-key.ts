@@ -1,4 +1,4 @@
-/** Letters that are no other letter with a mark, and after what they sort. */
+/** Letters that do not decompose into a base letter and a mark, with the text they sort as. */
 const spelled: Readonly<Record<string, string>> = {
   æ: 'ae',
   đ: 'd',
@@ -11,7 +11,7 @@ const spelled: Readonly<Record<string, string>> = {
   þ: 'th',
 }
 
-/** What a text is sorted by: neither case nor accents tell texts apart. The same text for every engine, byte by byte. */
+/** Returns the sort key of a text, without case and accents. Identical bytes for every engine. */
 export function sortKey(text: string): string {
   const bare = text
     .normalize('NFKD')
@@ -20,12 +20,12 @@ export function sortKey(text: string): string {
   return bare.replace(/[æđðıłøœßþ]/g, (letter) => spelled[letter] ?? letter).normalize('NFC')
 }
 
-/** Stands twice before each word of a search key, so that a word's first one or two characters are three with it. */
+/** Precedes each word of a search key twice, so that the first one or two characters of a word form a trigram with it. */
 const mark = '\u0002'
 const betweenTexts = '\u0001'
 const marks = /[\u0001\u0002]/g
 
-/** Scripts that are written without spaces: each character may begin a word. */
+/** Scripts without spaces: each character may begin a word. */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const beginnings = new RegExp(
@@ -39,19 +39,19 @@ const beginnings = new RegExp(
   'gu',
 )
 
-/** What a row is searched by: its texts without regard to case, with a mark where a word begins. */
+/** Returns the search key of a row: its texts without case, with marks at the start of words. */
 export function searchKey(texts: readonly (string | null | undefined)[]): string {
   return texts.flatMap((text) => (text ? [marked(text)] : [])).join(betweenTexts)
 }
 
 /**
- * What to look for in search keys: three characters or more are found anywhere in a text, one or two where a word
- * begins. Undefined for nothing but white space.
+ * Returns the text to look for in search keys: three or more characters match anywhere, one or two at the start of a
+ * word. Undefined for white space alone.
  */
 export function searchNeedle(text: string): string | undefined {
   const wanted = text.trim()
   if (wanted === '') return undefined
-  // What stands before the text that is looked for, nobody knows.
+  // The match may follow any character, so the leading mark is dropped.
   const needle = marked(wanted).replace(/^\u0002+/, '')
   const missing = 3 - [...needle].length
   return missing > 0 ? mark.repeat(missing) + needle : needle

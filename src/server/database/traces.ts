@@ -3,20 +3,19 @@ import type { Store } from './database.ts'
 const secondMs = 1000
 const mostTries = 3600
 
-/** Calls something back later. */
+/** Schedules a callback. */
 export type Later = (work: () => Promise<void>, ms: number) => void
 
 const whileRunning: Later = (work, ms) => {
   setTimeout(() => void work(), ms).unref()
 }
 
-/** Databases that wait for those who read an earlier state, and how often they may still look whether these are done. */
+/** Databases that wait for readers of an earlier state, with the number of remaining checks. */
 const waiting = new WeakMap<Store, number>()
 
 /**
- * Takes what was deleted out of the log beside the database as well: at once, or as soon as nobody reads an earlier state
- * any more. However much is deleted meanwhile, one look a second is enough for all of it. The last program to close the
- * database takes the whole log away.
+ * Removes deleted data from the write-ahead log as well: at once, or as soon as no reader uses an earlier state. One
+ * check a second serves all deletions. The last program to close the database removes the log anyway.
  */
 export async function removeTraces(database: Store, later: Later = whileRunning): Promise<void> {
   const isWaiting = waiting.has(database)
@@ -35,7 +34,7 @@ async function isDone(database: Store): Promise<boolean> {
   try {
     return await database.emptyLog()
   } catch {
-    // Closed meanwhile, or a disk that fails: what is deleted is deleted.
+    // The database was closed or the disk failed; the deletion itself is committed.
     return true
   }
 }

@@ -2,24 +2,26 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Database, Row, Store } from './database.ts'
 import { tables } from './schema/schema.ts'
 
-/** How long what was deleted can be restored. */
+/** Days for which deleted records can be restored. */
 export const trashDays = 30
 const keptMs = trashDays * 24 * 60 * 60 * 1000
-/** Rows in one transaction of a sweep: a few milliseconds' worth. */
+/** Rows per transaction of a sweep: a few milliseconds of work. */
 const pieceRows = 500
 
-/** What can be restored after it was deleted. */
+/** Kinds of records that can be restored. */
 export type Trashed = 'course' | 'lesson'
 
-/** A table of which rows go with a course, and by what: its id, or through a lesson, a record of progress or a
- * grade. */
+/**
+ * A table with rows of a deleted course, and their link to it: the course id, or a lesson, a progress record or a
+ * grade.
+ */
 interface Part {
   readonly table: string
   readonly key: string
   readonly by: 'id' | 'course' | 'lesson' | 'progress' | 'grade'
 }
 
-/** In an order in which they can be written: each after those that it refers to. */
+/** In insertion order: each table after the tables it refers to. */
 const parts: readonly Part[] = [
   { table: 'courses', key: 'id', by: 'id' },
   { table: 'course_versions', key: 'course_id, version', by: 'course' },
@@ -34,26 +36,26 @@ const parts: readonly Part[] = [
   { table: 'course_grades', key: 'course_id, user_id', by: 'course' },
 ]
 
-/** Those of them that go with a lesson alone. */
+/** The tables with rows of a single lesson. */
 const lessonParts: readonly Part[] = [
   { table: 'lessons', key: 'id', by: 'id' },
   { table: 'lesson_versions', key: 'lesson_id, version', by: 'lesson' },
 ]
 
-/** The tables that the trash keeps rows of, each in one called `deleted_…`. */
+/** The tables with a counterpart `deleted_…` in the trash. */
 export const trashedTables: readonly string[] = parts.map(({ table }) => table)
 
-/** The time before which what was deleted is gone for good, ISO 8601 in UTC. */
+/** Returns the time before which deletions are final, ISO 8601 in UTC. */
 export function trashEnd(now: string): string {
   return new Date(Date.parse(now) - keptMs).toISOString()
 }
 
-/** Until when what was deleted at a time can be restored; both ISO 8601 in UTC. */
+/** Returns the time until which a deletion can be undone; both ISO 8601 in UTC. */
 export function restorableUntil(deletedAt: string): string {
   return new Date(Date.parse(deletedAt) + keptMs).toISOString()
 }
 
-/** Copies a course or a lesson, with all that goes with it, to the trash, before it is deleted. */
+/** Copies a course or a lesson with its dependent rows to the trash, before it is deleted. */
 export async function copyToTrash(
   database: Database,
   kind: Trashed,
@@ -73,7 +75,7 @@ export async function copyToTrash(
             ${counted('course_grades')}, ${userId}, ${now})`)
 }
 
-/** Brings back what `copyToTrash` kept; lessons that were deleted before their course stay deleted. */
+/** Restores rows that `copyToTrash` copied; lessons that were deleted before their course stay deleted. */
 export async function takeFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   await database.run(sql`delete from deletions where id = ${id}`)
   const own = partsOf(kind)
@@ -92,7 +94,7 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
   }
 }
 
-/** Removes a course or a lesson from the trash for good; with a course go its lessons, whenever they were deleted. */
+/** Removes a course, with all of its deleted lessons, or a lesson from the trash for good. */
 export async function eraseFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   for (const part of partsOf(kind).toReversed()) {
     await database.run(
@@ -106,7 +108,7 @@ export async function eraseFromTrash(database: Database, kind: Trashed, id: stri
   )
 }
 
-/** Removes what can be restored no longer, in small transactions between which others write; at most so many of them. */
+/** Removes expired records from the trash in small transactions that let other writes through, up to a maximum number. */
 export async function sweepTrash(
   database: Pick<Store, 'write'>,
   now: Date,
@@ -118,7 +120,7 @@ export async function sweepTrash(
   }
 }
 
-/** Removes some rows of what was deleted first; false where nothing has to go. */
+/** Removes some rows of the oldest deletion; false if none has expired. */
 async function sweepPiece(database: Database, end: string): Promise<boolean> {
   const first = await database.one<Row & { id: string; kind: Trashed }>(sql`
     select id, kind from deletions where deleted_at <= ${end} order by deleted_at, id limit 1`)
@@ -135,7 +137,7 @@ async function sweepPiece(database: Database, end: string): Promise<boolean> {
   return true
 }
 
-/** The columns that are stored of a deleted row. */
+/** Lists the stored columns of a deleted row. */
 function columnsOf(table: string): Sql {
   const { columns = {} } = tables.find(({ name }) => name === `deleted_${table}`) ?? {}
   return raw(Object.keys(columns).join(', '))
@@ -145,7 +147,7 @@ function partsOf(kind: Trashed): readonly Part[] {
   return kind === 'course' ? parts : lessonParts
 }
 
-/** Which rows of a table, or of the one of the trash (`deleted_`), go with a course or a lesson. */
+/** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a course or a lesson. */
 function goesWith({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
   if (by === 'id') return sql`id = ${id}`
   if (by === 'lesson') {
@@ -160,7 +162,7 @@ function goesWith({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_
     : sql`course_id = ${id}`
 }
 
-/** Which rows of a table of the trash come back with a course or a lesson. */
+/** Returns the condition on rows of a trash table that are restored with a course or a lesson. */
 function goesBack(part: Part, kind: Trashed, id: string): Sql {
   const all = goesWith(part, kind, id, 'deleted_')
   const column = { lessons: 'id', lesson_versions: 'lesson_id' }[part.table]

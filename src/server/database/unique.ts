@@ -7,10 +7,7 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
-/**
- * Throws 409 `duplicate` when a value that must be unique is taken; it names the other one, unless the caller may not see
- * it.
- */
+/** Throws 409 `duplicate` if a unique value is taken; names the other record unless the caller may not see it. */
 export async function requireUnique(
   database: Database,
   table: Table,
@@ -37,7 +34,7 @@ export async function requireUnique(
   }
 }
 
-/** Who has an external id in the trash: it stays taken as long as that can be restored. */
+/** Returns the deleted record with an external id, which stays taken while the record can be restored. */
 async function deletedOne(
   database: Database,
   table: Table,

@@ -4,23 +4,23 @@ const mostAttempts = 10
 const attemptsBesideOthers = 3
 const longestPauseMs = 100
 
-/** Waits before the next attempt; the first one that failed is number 1. */
+/** Waits before the next attempt; `attempt` counts the failed ones from 1. */
 export type Pause = (attempt: number) => Promise<unknown>
 
-/** Does something up to ten times, as long as it fails in a way that may be over the next time; then throws that fault. */
+/** Retries up to ten times on transient errors, then throws the last one. */
 export type Attempts = <Result>(
   mayBeOver: (error: unknown) => boolean,
   work: () => Promise<Result>,
 ) => Promise<Result>
 
-/**
- * Two that were in each other's way must not meet again: each waits for a random time, on average longer from one attempt
- * to the next.
- */
+/** Random, growing delay, so that two conflicting transactions do not collide again. */
 export const randomPause: Pause = (attempt) =>
   setTimeout(Math.random() * Math.min(longestPauseMs, 2 ** attempt))
 
-/** Attempts of which those that failed three times go on one after the other: where many meet, each gets through. */
+/**
+ * Returns the retry loop. Calls that have failed three times run one at a time, so that each succeeds under
+ * contention.
+ */
 export function attemptsWith(pause: Pause): Attempts {
   let last: Promise<unknown> = Promise.resolve()
 

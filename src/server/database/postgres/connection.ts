@@ -1,6 +1,6 @@
 import type { Cell } from '../database.ts'
 
-/** What a statement answered: the columns by name, rows in their order, and how many rows it returned or changed. */
+/** Result of a statement: column names, rows in order, and the number of rows returned or changed. */
 export interface Answer {
   readonly fields: readonly { readonly name: string }[]
   readonly rows: Cell[][]
@@ -8,8 +8,8 @@ export interface Answer {
 }
 
 /**
- * One connection to PostgreSQL. Statements run in the order of the calls; one is sent without waiting for the answers
- * to those before it, and all of one turn of the event loop leave together.
+ * One connection to PostgreSQL. Statements run in the order of the calls and are pipelined: each is sent without
+ * waiting for earlier results, and all of one turn of the event loop leave in one write.
  */
 export interface Connection {
   /**
@@ -18,15 +18,15 @@ export interface Connection {
   query(text: string, values?: Cell[], name?: string): Promise<Answer>
 }
 
-/** A connection for one user at a time. */
+/** Exclusive use of a connection until it is released. */
 export interface Lease extends Connection {
-  /** Gives it back; one that is broken, or still inside a transaction, is closed instead. */
+  /** Returns the connection to the pool; closes it if it is broken or still inside a transaction. */
   release(isBroken?: boolean): void
 }
 
-/** Where connections come from. */
+/** A source of connections. */
 export interface Connections {
-  /** Throws where none is free in time, and where PostgreSQL takes no other. */
+  /** Throws if no connection is free in time or PostgreSQL accepts no more. */
   lease(): Promise<Lease>
   close(): Promise<void>
 }

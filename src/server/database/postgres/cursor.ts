@@ -5,10 +5,10 @@ import { servingFault } from './serving-fault.ts'
 const batchRows = 1000
 
 /**
- * Rows, a thousand at a time, from one unchanging view, on a connection of their own: the next ones are on their way
- * while the caller is busy with these. Throws 503 where no connection is free in time.
+ * Streams rows, a thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the
+ * caller handles this one. Throws 503 if no connection is free in time.
  *
- * @param begin how the transaction begins
+ * @param begin statement that begins the transaction
  */
 export async function* cursorOn(
   connections: Connections,
@@ -20,7 +20,7 @@ export async function* cursorOn(
     throw servingFault(error)
   })
   const fetch = async () => (await lease.query(`fetch ${batchRows} from batches`)).rows
-  // All rows are wanted, and so the plan is one for all of them.
+  // All rows will be read, so plan for the total cost instead of the first rows.
   const opening = [
     lease.query(begin),
     lease.query('set local cursor_tuple_fraction = 1'),
@@ -39,10 +39,10 @@ export async function* cursorOn(
     for (;;) {
       const rows = await next
       const isLast = rows.length < batchRows
-      // Whoever takes their time with the last rows holds up nobody.
+      // A slow caller need not hold the connection during the last batch.
       if (isLast) giveBack()
       else next = fetch()
-      // It is waited for only if the caller goes on.
+      // Awaited only if the caller goes on; avoids an unhandled rejection otherwise.
       next.catch(() => undefined)
       if (rows.length > 0) yield rows
       if (isLast) return

@@ -12,17 +12,17 @@ import { type PostgresOptions, type ReachedPostgres, reachPostgres } from './rea
 import { migrate } from './schema-version.ts'
 import { statementsBy } from './statements.ts'
 
-/** An academy on PostgreSQL. */
+/** An opened academy on PostgreSQL. */
 export interface OpenPostgres {
   readonly store: Store
-  /** True where it was made just now, by this very process. */
+  /** True if this call created the academy. */
   readonly created: boolean
-  /** What it is called, without user and password. */
+  /** The URL without user and password, for messages. */
   readonly shown: string
 }
 
 const usual = { poolSize: 10, statementMs: 30_000, lockMs: 10_000, graceMs: 5000 }
-/** How much longer a statement of an export may take: it may have to sort all rows before it has the first one. */
+/** Factor on the statement timeout of exports: they may have to sort all rows before the first one. */
 const exportFactor = 10
 const oldestVersion = 14
 
@@ -50,8 +50,8 @@ export async function openPostgres(
 }
 
 /**
- * The same academy, for somebody who reads one thing after the other: with a connection for requests, and one for an
- * export. It is connected to when it is first asked for something; until it can be, that throws 503.
+ * Opens the academy for a sequential reader: one connection for requests and one for an export. It connects at the
+ * first use; a failure to connect throws 503.
  */
 export function openPostgresReader(options: PostgresOptions): Store {
   return deferredStore(dialect, async () => {
@@ -76,8 +76,8 @@ function storeOn({ client, waitMs }: ReachedPostgres, options: PostgresOptions):
 }
 
 /**
- * Whoever reads a table from one end to the other is in the way of all who write to it, and while a table is small that is
- * what PostgreSQL prefers (PostgreSQL, Serializable Isolation Level).
+ * Discourages sequential scans: PostgreSQL prefers them for small tables, but under serializable isolation they
+ * conflict with every write to the table (PostgreSQL, Serializable Isolation Level).
  */
 function withIndexes(client: ReachedPostgres['client']): ReachedPostgres['client'] {
   return { ...client, options: `${client.options ?? ''} -c enable_seqscan=off`.trim() }

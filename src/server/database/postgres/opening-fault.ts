@@ -2,7 +2,7 @@ import { DatabaseError } from '../database.ts'
 import { sqlStateOf } from '../sql-state.ts'
 import { ConnectionLost } from './sql-state.ts'
 
-/** A fault by what it is called: the end of a sentence about the database, and what can be done. */
+/** A known error: the end of a sentence about the database, and a hint. */
 interface Known {
   readonly message: string
   readonly kind?: DatabaseError['kind']
@@ -14,7 +14,7 @@ const checkAddress =
 const useTls = 'Use sslmode=require or stricter'
 const trustTls = 'Name the root certificate with sslrootcert, or use another sslmode'
 
-/** By SQLSTATE (PostgreSQL, Appendix A). */
+/** Errors by SQLSTATE (PostgreSQL, Appendix A). */
 const states: Readonly<Record<string, Known>> = {
   '28P01': {
     message: 'refuses the password',
@@ -47,7 +47,7 @@ const states: Readonly<Record<string, Known>> = {
   '53100': { message: 'cannot be written: the disk of its server is full' },
 }
 
-/** By the code of Node: the network's, and that of TLS. */
+/** Errors by code of Node.js: network and TLS. */
 const codes: Readonly<Record<string, Known>> = {
   ENOTFOUND: { message: 'cannot be reached: host not found', hint: checkAddress },
   EAI_AGAIN: { message: 'cannot be reached: the name service does not answer', hint: checkAddress },
@@ -68,7 +68,7 @@ const codes: Readonly<Record<string, Known>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { message: 'has a certificate that is not trusted', hint: trustTls },
 }
 
-/** By what `pg` says, which has no codes. */
+/** Errors of `pg` without a code, by message. */
 const sayings: readonly (readonly [RegExp, Known])[] = [
   [/timeout/i, { message: 'cannot be reached: timed out', hint: checkAddress }],
   [
@@ -82,10 +82,10 @@ const sayings: readonly (readonly [RegExp, Known])[] = [
   [/terminated/, { message: 'closed the connection' }],
 ]
 
-/** As PostgreSQL 15 and earlier ones say it. */
+/** Matches the wording of PostgreSQL 15 and earlier, too. */
 const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
 
-/** Why a database cannot be opened, without the password; what is no fault of a database as it is. */
+/** Returns a DatabaseError, without the password, for a failure to open; any other error unchanged. */
 export function openingFault(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
@@ -96,7 +96,7 @@ export function openingFault(shown: string, error: unknown): unknown {
   if (state !== undefined) {
     const { message = 'cannot be used', ...more } = states[state] ?? {}
     const hint = /no encryption/.test(said) ? { hint: useTls } : {}
-    // PostgreSQL's own words never have the password in them.
+    // PostgreSQL's messages never contain the password.
     return new DatabaseError(shown, `${message}: ${said}`, { cause, ...more, ...hint })
   }
   if (!(error instanceof ConnectionLost)) return error
@@ -106,7 +106,7 @@ export function openingFault(shown: string, error: unknown): unknown {
   return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
 }
 
-/** What the schema needs is not installed on the server, or this user may not add it to the database. */
+/** An extension that the schema needs is not installed on the server, or this user may not create it. */
 function missing(shown: string, extension: string, cause: unknown): DatabaseError {
   const hint =
     sqlStateOf(cause) === '42501'

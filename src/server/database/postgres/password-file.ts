@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** What a password file says of one connection. */
+/** Result of a look-up in a password file. */
 export interface FoundPassword {
   readonly password: string | undefined
-  /** Why the file was not read, as the end of a sentence about it; undefined where it was read or is not there. */
+  /** Why the file was ignored, as the end of a sentence about it; undefined if it was read or does not exist. */
   readonly ignored: string | undefined
 }
 
-/** Which line of the file is meant. */
+/** The connection to find a line for. */
 export interface Wanted {
   readonly host: string
   readonly port: number
@@ -18,8 +18,8 @@ export interface Wanted {
 const mostBytes = 1024 * 1024
 
 /**
- * The password in a file of lines `host:port:database:user:password`, in which `*` stands for anything; the first line that
- * fits counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
+ * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
+ * match counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
  */
 export function passwordIn(path: string, { host, port, database, user }: Wanted): FoundPassword {
   const file = statSync(path, { throwIfNoEntry: false })
@@ -35,7 +35,7 @@ export function passwordIn(path: string, { host, port, database, user }: Wanted)
   } catch {
     return { password: undefined, ignored: 'cannot be read' }
   }
-  // A socket goes by its folder or as `localhost`.
+  // A socket matches by its directory or as `localhost`.
   const hosts = host.startsWith('/') ? [host, 'localhost'] : [host]
   const values = [hosts, [String(port)], [database], [user]]
   for (const line of text.split(/\r?\n/)) {
@@ -51,7 +51,7 @@ export function passwordIn(path: string, { host, port, database, user }: Wanted)
 const field = String.raw`((?:\\.|[^:\\])*):`
 const lineFields = new RegExp(`^${field.repeat(4)}(.*)$`)
 
-/** The five of a line, of which the last may have colons; a backslash takes its meaning away from the next character. */
+/** Splits a line into its five fields. The last may contain colons; a backslash escapes the next character. */
 function fieldsOf(line: string): string[] {
   const [, ...fields] = lineFields.exec(line) ?? []
   return fields.map((text) => text.replace(/\\(.)/g, '$1'))

@@ -5,28 +5,28 @@ import type { Answer, Connections, Lease } from './connection.ts'
 import { NoneFree } from './serving-fault.ts'
 import { ConnectionLost } from './sql-state.ts'
 
-/** How the connections of a pool are made, and how long they are waited for. */
+/** Options of a connection pool. */
 export interface PoolOptions {
-  /** What `pg` needs to reach the server; a password that is asked for when it is needed. */
+  /** Options of `pg` for a connection; the password is a function, called for each one. */
   readonly client: pg.ClientConfig
   readonly size: number
   readonly waitMs: number
-  /** How long a statement may take, and how long it may wait for the locks of others; 0 for as long as it takes. */
+  /** Statement and lock timeouts; 0 for none. */
   readonly statementMs: number
   readonly lockMs: number
-  /** How much longer than that an answer is waited for: only a connection that is dead takes as long. */
+  /** Time to wait for a response beyond the statement timeout: only a dead connection takes that long. */
   readonly graceMs?: number
 }
 
-/** As many as a server has connections: what waits is held in memory. */
+/** Maximum callers that wait for a connection, since they are held in memory; as many as a server has connections. */
 const maxWaiting = 500
 const idleMs = 60_000
-/** A process that hangs in the middle of a transaction must not hold locks for ever. */
+/** Timeout after which PostgreSQL ends an idle transaction, so that a hanging process does not hold locks for ever. */
 const idleInTransactionMs = 180_000
 const keepAliveMs = 30_000
 const closeMs = 1000
 
-/** Connections to a PostgreSQL, made when they are needed and kept for a while. */
+/** Opens a pool of connections to PostgreSQL, created on demand. */
 export function openPool({
   client,
   size,
@@ -50,7 +50,7 @@ export function openPool({
     types: { getTypeParser: parserOf },
     Client: CarefulClient,
   })
-  // One that breaks while nobody uses it is replaced by the next that is needed.
+  // An idle connection that breaks is replaced on demand; without a listener the error would end the process.
   pool.on('error', () => undefined)
 
   const leased = new Set<Lease>()
@@ -68,7 +68,7 @@ export function openPool({
     },
     async close() {
       const ended = pool.end()
-      // Whoever still has one does not come back: what a server has begun it finishes before this.
+      // Leases that are still out were abandoned: the server finishes its requests before it closes the pool.
       const timer = setTimeout(() => {
         for (const lease of leased) lease.release(true)
       }, closeMs)
@@ -78,11 +78,11 @@ export function openPool({
   }
 }
 
-/** A connection that ends where it fails, and nothing else with it. */
+/** A client whose connection errors do not end the process. */
 class CarefulClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
-    // One that breaks between two statements would end the process.
+    // An error between two statements would otherwise be unhandled.
     this.on('error', () => undefined)
   }
 
@@ -91,7 +91,7 @@ class CarefulClient extends pg.Client {
   override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
     if (!callback) return super.connect()
     super.connect((error: Error) => {
-      // `pg` leaves a connection open that waits for a password: the server would keep it for a minute.
+      // `pg` leaves a connection open that waits for a password; the server would keep it for a minute.
       if (error) this.connection.stream.destroy()
       callback(error)
     })
@@ -102,13 +102,13 @@ class CarefulClient extends pg.Client {
 function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   let isHeld = false
 
-  /** What is sent in one turn leaves together: each write to the network costs as much as a query. */
+  /** Corks the socket until the end of this turn: each write to the network costs as much as a query. */
   function holdForThisTurn(): void {
     if (isHeld) return
     isHeld = true
     const { stream } = client.connection
     stream.cork()
-    // After all that only waits for what is there already.
+    // Runs after all callbacks whose promises are already resolved.
     process.nextTick(() => {
       isHeld = false
       stream.uncork()
@@ -118,7 +118,7 @@ function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   async function query(text: string, values?: Cell[], name?: string): Promise<Answer> {
     holdForThisTurn()
     try {
-      // A statement of its own kind has one result, and text, whatever its column's type, is parsed by `parserOf`.
+      // `query` returns one result for one statement, and every type goes through `parserOf`.
       const { fields, rows, rowCount } = await client.query<Cell[]>({
         text,
         rowMode: 'array' as const,
@@ -150,7 +150,7 @@ const numbers: readonly number[] = [
   ...[types.bigint, types.smallint, types.integer, types.real, types.double, types.numeric],
 ]
 
-/** Cells as SQLite has them: a number of any kind as a number, true as 1, and anything else as text, JSON too. */
+/** Returns a parser to the cells that SQLite returns: numbers as numbers, true as 1, all else as text, including JSON. */
 function parserOf(type: number): (text: string) => Cell {
   if (numbers.includes(type)) return Number
   if (type === types.boolean) return (text) => (text === 't' ? 1 : 0)

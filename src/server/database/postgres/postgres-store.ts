@@ -9,26 +9,26 @@ import { statementNames } from './statement-names.ts'
 import { statementsBy, valuesOf } from './statements.ts'
 import { type OpenTransaction, openTransaction } from './transaction.ts'
 
-/** What a store is made of. */
+/** The parts of a store. */
 export interface StoreParts {
-  /** For what is answered soon. */
+  /** Connections for short transactions. */
   readonly requests: Connections
-  /** For what is read for long: however many read, the others have their connections. */
+  /** Connections for streams, kept apart so that long reads do not use up those of requests. */
   readonly streams: Connections
   readonly dialect: Dialect
-  /** Waits before a write is tried again; a random time unless told otherwise. */
+  /** Delay before a write is retried (default random). */
   readonly pause?: Pause
 }
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>
 
-/** As if each write were alone; a read sees one state of the data (PostgreSQL, Transaction Isolation). */
+/** Serializable writes; a read sees one snapshot (PostgreSQL, Transaction Isolation). */
 const beginWrite = 'begin isolation level serializable'
 const beginRead = 'begin isolation level repeatable read read only'
 
 const mayBeOver = (error: unknown) => isConflict(error) || isStalePlan(error)
 
-/** The port on PostgreSQL. What the server or the way to it does wrong is 503, with the time after which to try again. */
+/** Creates the store on PostgreSQL. Errors of the server or the network become 503 with a Retry-After. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
   const nameOf = statementNames()
   const attempts = attemptsWith(pause)
@@ -56,7 +56,7 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
     const transaction = openTransaction(lease, beginRead, surroundings)
     try {
       const result = await work(transaction.statements)
-      // What was read is answered for already.
+      // Not awaited: the result is complete.
       giveBack(lease, transaction.rollback())
       return result
     } catch (error) {
@@ -74,7 +74,7 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
       lease.release()
       return result
     } catch (error) {
-      // Its locks would be in the way of the next attempt.
+      // Release the connection first: its locks would block the retry.
       await giveBack(lease, undone(transaction))
       throw transaction.obstacle() ?? error
     }
@@ -94,12 +94,12 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
   return {
     dialect,
     ...statementsBy(send),
-    // A statement that writes takes part in keeping transactions apart.
+    // A single write is a transaction as well, so it takes part in the detection of conflicts.
     run: (query) => untilServed(mayBeOver, () => write((transaction) => transaction.run(query))),
     read: (work) => untilServed(isStalePlan, () => read(work)),
     write: (work) => untilServed(mayBeOver, () => write(work)),
     stream,
-    // Where deleted rows and logs are kept is PostgreSQL's own business, and so is whether its files are whole.
+    // PostgreSQL manages its own log and the integrity of its files.
     emptyLog: async () => true,
     check: async () => [],
     close: async () => {
@@ -113,7 +113,7 @@ async function undone(transaction: OpenTransaction): Promise<void> {
   if (isStalePlan(transaction.obstacle())) throw transaction.obstacle()
 }
 
-/** Gives a connection back at the end of its transaction, or closes it where that failed. */
+/** Releases a connection after its transaction ended, or closes it if that failed. */
 function giveBack(lease: Lease, end: Promise<void>): Promise<void> {
   return end.then(
     () => lease.release(),

@@ -10,40 +10,40 @@ import { passwordIn } from './password-file.ts'
 import { openPool } from './pool.ts'
 import { encryptionsOf } from './tls-mode.ts'
 
-/** How to reach an academy on PostgreSQL. */
+/** Options for connecting to an academy on PostgreSQL. */
 export interface PostgresOptions {
   /** `postgres://…`, as libpq reads it. */
   readonly url: string
-  /** Where `PGPASSWORD` and the like are looked for. */
+  /** Environment with `PGPASSWORD` and the like. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where `.pgpass` and `.postgresql` are. */
+  /** Directory of `.pgpass` and `.postgresql`. */
   readonly home?: string
-  /** How many connections there may be for requests; exports have up to five more. */
+  /** Maximum connections for requests; exports have up to five more. */
   readonly poolSize?: number
-  /** How long a statement may take; 0 for as long as it takes. */
+  /** Statement timeout; 0 for none. */
   readonly statementMs?: number
-  /** How long a statement may wait for the locks of others; 0 for as long as it takes. */
+  /** Lock timeout; 0 for none. */
   readonly lockMs?: number
-  /** How long a connection is waited for, unless the URL has a connect_timeout. */
+  /** Time to wait for a connection, unless the URL has a connect_timeout. */
   readonly waitMs?: number
-  /** How much longer than `statementMs` an answer is waited for, before the connection is given up. */
+  /** Time to wait for a response beyond `statementMs` before the connection is closed. */
   readonly graceMs?: number
 }
 
-/** A PostgreSQL that answers. */
+/** A PostgreSQL server that accepted a connection. */
 export interface ReachedPostgres {
-  /** What it is called, without user and password. */
+  /** The URL without user and password, for messages. */
   readonly shown: string
-  /** How to make further connections. */
+  /** Configuration for further connections. */
   readonly client: pg.ClientConfig
   readonly waitMs: number
-  /** One connection, whose statements may take as long as they take. Close it. */
+  /** One connection without a statement timeout. Close it. */
   readonly connections: Connections
 }
 
 const usualWaitMs = 10_000
 
-/** Makes a first connection. Throws DatabaseError. */
+/** Opens the first connection. Throws DatabaseError. */
 export async function reachPostgres(options: PostgresOptions): Promise<ReachedPostgres> {
   const url = readUrl(options)
   const { shown } = url
@@ -68,7 +68,7 @@ function readUrl({ url, env }: PostgresOptions): PostgresUrl {
   }
 }
 
-/** The first way that `sslmode` allows and the server takes, for as long as this process runs. */
+/** Connects in the first way that `sslmode` allows and the server accepts; later connections use the same. */
 async function connect(url: PostgresUrl, home: string, waitMs: number) {
   const { host, port, user, database, parameter } = url
   const password = passwordOf(url, home)
@@ -92,7 +92,7 @@ async function connect(url: PostgresUrl, home: string, waitMs: number) {
   throw new Error('No sslmode is without a way to connect')
 }
 
-/** True for what may be otherwise with TLS, or without: the handshake, and the server's own rules on who may connect. */
+/** True for errors that may differ with or without TLS: the handshake, and the server's pg_hba rules. */
 function mayBeEncryption(error: unknown): boolean {
   if (sqlStateOf(error) !== undefined) return sqlStateOf(error) === '28000'
   const { cause } = error as Error
@@ -100,7 +100,7 @@ function mayBeEncryption(error: unknown): boolean {
   return !/^(E[A-Z_]+)$/.test(code) || code.startsWith('ERR_') || code === 'EPROTO'
 }
 
-/** The password, read when a connection needs it: a file that is changed counts from the next connection on. */
+/** Returns a function that reads the password for each connection, so that a changed file takes effect. */
 function passwordOf(url: PostgresUrl, home: string): () => string {
   return () => {
     if (url.password !== undefined) return url.password

@@ -5,17 +5,20 @@ import type { Connection } from './connection.ts'
 import { openTransaction } from './transaction.ts'
 
 const program = 'learnctl'
-/** The advisory lock of the server that migrates: of this program, in this database. */
+/** Advisory lock that a migrating server holds. */
 const lock = 0x6c726e63
-/** What waited for the lock sees what was done meanwhile: a stricter transaction would see the state before it. */
+/**
+ * A server that waited for the lock must see the other's migration; a stricter isolation would show the state before
+ * it.
+ */
 const begin = 'begin isolation level read committed'
 
 /**
- * Brings a database to the newest version, one step after the other; an empty one becomes an academy. Of several servers
- * that start at once one migrates, and the others wait for it. True where this one made the academy. Throws DatabaseError
- * for a database from a newer version, and for one that is not ours.
+ * Migrates a database to the newest version, step by step; an empty one becomes an academy. Of several servers that
+ * start at once one migrates and the others wait for it. True if this one created the academy. Throws DatabaseError
+ * for a database from a newer version, and for one of another program.
  *
- * @param shown what messages call the database
+ * @param shown name of the database in messages
  */
 export async function migrate(
   connection: Connection,
@@ -40,13 +43,13 @@ export async function migrate(
   }
 }
 
-/** The version from which it led on; undefined where another server was first. */
+/** Runs one step and returns the version it started from; undefined if another server was first. */
 async function takeStep(
   database: Transaction,
   shown: string,
   steps: readonly SchemaStep[],
 ): Promise<number | undefined> {
-  // However long the others take: nothing is served before the schema is there.
+  // No lock timeout: the server cannot serve before the schema exists.
   await database.run(sql`set local lock_timeout = 0`)
   await database.run(sql`set local statement_timeout = 0`)
   await database.one(sql`select pg_advisory_xact_lock(${lock})`)
@@ -62,7 +65,7 @@ async function takeStep(
 }
 
 async function versionOf(database: Database, shown: string): Promise<number> {
-  // What an extension keeps is no other program's.
+  // Ignores tables that belong to an extension.
   const tables = await database.all<{ name: string }>(sql`
     select relname as name from pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')

@@ -2,12 +2,12 @@ import { ProblemError, unavailable } from '../../problem/problem-error.ts'
 import { sqlStateOf } from '../sql-state.ts'
 import { ConnectionLost, isLost } from './sql-state.ts'
 
-/** Thrown where all connections of a pool are in use for too long. */
+/** No connection of the pool became free in time. */
 export class NoneFree extends Error {
   override readonly name = 'NoneFree'
 }
 
-/** What goes on outside the statement that failed, by SQLSTATE or class; and after how many seconds to try again. */
+/** Errors outside the failed statement, by SQLSTATE or class, each with its Retry-After in seconds. */
 const states: readonly (readonly [RegExp, string, number])[] = [
   [/^40/, 'The database is busy: other changes to the same data came in between.', 1],
   [/^55P03/, 'The database is busy: another change holds a lock for too long.', 1],
@@ -24,8 +24,8 @@ const states: readonly (readonly [RegExp, string, number])[] = [
 const untranslatable = ['22021', '22P05']
 
 /**
- * A fault of the database's server or of the way there as 503; anything else as it is. Where the connection was lost,
- * nothing of the transaction was done.
+ * Turns an error of the server or the network into 503; returns any other error unchanged. If the connection was
+ * lost, the transaction was rolled back.
  */
 export function servingFault(error: unknown): unknown {
   if (error instanceof NoneFree) {

@@ -1,13 +1,13 @@
 import { sqlStateOf } from '../sql-state.ts'
 
-/** The connection to PostgreSQL is gone, or was never there: what was sent may have been done or not. */
+/** The connection to PostgreSQL was lost or never made; statements that were sent may have run or not. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
 /**
- * True where the connection is of no more use. 57P01 to 57P03 are a server that stops or starts, 25P03 one that did not
- * wait any longer for a transaction to go on, class 08 a connection that broke.
+ * True if the connection is unusable: 57P01 to 57P03 (the server stops or starts), 25P03 (idle-in-transaction
+ * timeout), class 08 (connection error).
  */
 export function isLost(error: unknown): boolean {
   return error instanceof ConnectionLost || /^(57P0|08|25P03)/.test(sqlStateOf(error) ?? '')
@@ -20,14 +20,14 @@ const aborted = '25P02'
 const division = '22012'
 
 /**
- * True where the same transaction, begun anew, may succeed: it met another one. That of a duplicate key sees the other
- * row then, and answers for it.
+ * True if the transaction conflicted with another and a retry may succeed. After a duplicate key the retry sees the
+ * other row and reports it.
  */
 export function isConflict(error: unknown): boolean {
   return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
 }
 
-/** True for a statement that was refused because one before it in the same transaction had failed. */
+/** True for a statement refused because an earlier one in the same transaction failed. */
 export function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === aborted
 }
@@ -38,8 +38,8 @@ export function isDivision(error: unknown): boolean {
 }
 
 /**
- * True for a prepared statement whose columns are others since another server migrated the database: a new connection
- * has none.
+ * True for a prepared statement whose columns changed because another server migrated the database. A new connection
+ * has no prepared statements.
  */
 export function isStalePlan(error: unknown): boolean {
   return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')

@@ -3,9 +3,9 @@ const mostCounted = 2000
 const usesBeforeName = 3
 
 /**
- * Names for the statements that are used again and again, to be prepared once on each connection: a text gets its name
- * at its third use. PostgreSQL keeps what is prepared as long as the connection lives, so names end at 200; later texts
- * have none and are parsed each time.
+ * Names repeated statements, so that each connection prepares them once: a text gets its name at its third use.
+ * PostgreSQL keeps prepared statements as long as the connection lives, so there are at most 200 names; later texts
+ * are parsed each time.
  */
 export function statementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()

@@ -2,13 +2,13 @@ import type { Sql } from 'sql-template-tag'
 import type { Cell, Database, Row } from '../database.ts'
 import type { Answer } from './connection.ts'
 
-/** Sends one statement, wherever that is. */
+/** Sends one statement. */
 export type Send = (query: Sql) => Promise<Answer>
 
-/** The ways to read what a statement answers. */
+/** Returns the methods that read the rows of a statement. */
 export function statementsBy(send: Send): Pick<Database, 'one' | 'all' | 'cells' | 'run'> {
   return {
-    // A row holds what its statement selects: the shape is the statement's, which no type can see.
+    // The caller names the shape; the type system cannot check it against the SQL.
     one: async <Shape extends Row>(query: Sql) => {
       const { fields, rows } = await send(query)
       return rows[0] && (rowOf(fields, rows[0]) as Shape)
@@ -28,7 +28,7 @@ function rowOf(fields: Answer['fields'], cells: readonly Cell[]): Row {
   return row
 }
 
-/** The values of a statement as columns hold them: a boolean is 1 or 0, as in SQLite. */
+/** Converts parameters to cells: a boolean is 1 or 0, as in SQLite. */
 export function valuesOf({ values }: Sql): Cell[] {
   return values.map((value) => {
     if (typeof value === 'boolean') return Number(value)

@@ -4,16 +4,16 @@ import type { ConnectionOptions } from 'node:tls'
 import type { PostgresUrl } from '../../../codec/postgres-url.ts'
 import { DatabaseError } from '../database.ts'
 
-/** How a connection is encrypted; false for not at all. */
+/** TLS options of a connection; false for none. */
 export type Encryption = ConnectionOptions | false
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type Mode = (typeof modes)[number]
 
 /**
- * The ways to connect that `sslmode` allows, the one to be tried first as the first (PostgreSQL, libpq, SSL Support).
- * Certificates are in `~/.postgresql` unless named. Throws DatabaseError for a mode that is unknown, and for files that it
- * needs and that cannot be read.
+ * Returns the ways to connect that `sslmode` allows, in the order to try them (PostgreSQL, libpq, SSL Support).
+ * Certificates are in `~/.postgresql` unless named. Throws DatabaseError for an unknown mode and for unreadable
+ * files.
  */
 export function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): readonly Encryption[] {
   const folder = join(home, '.postgresql')
@@ -34,13 +34,13 @@ export function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: str
       { kind: 'invalid' },
     )
   }
-  // The socket of this machine is never encrypted.
+  // A Unix socket is never encrypted.
   if (mode === 'disable' || host.startsWith('/')) return [false]
   const encrypted = { ...clientCertificate(), ...trust(mode) }
   if (mode === 'allow') return [false, encrypted]
   return mode === 'prefer' ? [encrypted, false] : [encrypted]
 
-  /** Whose word counts on who the server is. */
+  /** Returns the options that verify the server's certificate in this mode. */
   function trust(mode: Mode): ConnectionOptions {
     if (isSystem) return {}
     const path = rootName ?? join(folder, 'root.crt')
@@ -52,7 +52,7 @@ export function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: str
     }
     if (mode === 'allow' || mode === 'prefer') return { rejectUnauthorized: false }
     const ca = read(path)
-    // With a root certificate, libpq takes `require` for `verify-ca`.
+    // With a root certificate, libpq treats `require` as `verify-ca`.
     return mode === 'verify-full' ? { ca } : { ca, checkServerIdentity: () => undefined }
   }
 

@@ -5,33 +5,33 @@ import type { Connection } from './connection.ts'
 import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './sql-state.ts'
 import { statementsBy, valuesOf } from './statements.ts'
 
-/** What all transactions of a database share. */
+/** Shared by all transactions of a database. */
 export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
-  /** By which name a text is prepared. */
+  /** Returns the name to prepare a text under. */
   readonly nameOf: (text: string) => string | undefined
 }
 
 /** A transaction from its first statement to its end. */
 export interface OpenTransaction {
-  /** What belongs to it. Throws for whoever uses it after the end. */
+  /** Its statements. They throw once the transaction has ended. */
   readonly statements: Transaction
   /**
-   * Another transaction that was in the way, a stale plan, or a condition that was not met, wherever that came up: even in
-   * what `work` caught.
+   * Returns the reason to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet
+   * condition.
    */
   readonly obstacle: () => unknown
   /**
-   * Throws an obstacle, what failed in it, where that was not undone by a savepoint, and 503 where the answer to the commit was
-   * lost: then nobody knows whether it is done.
+   * Throws an obstacle, an error that no savepoint undid, and 503 if the response to the commit was lost: its outcome
+   * is then unknown.
    */
   readonly commit: () => Promise<void>
-  /** Throws where the connection is lost, which undoes it as well. */
+  /** Throws if the connection is lost, which rolls back as well. */
   readonly rollback: () => Promise<void>
 }
 
 /**
- * A transaction on a connection that nobody else uses. `begin` is not waited for, but sent with the first statement; so
- * are savepoints.
+ * Opens a transaction on a connection that is leased for it. `begin` and savepoints are not awaited but sent with the
+ * next statement.
  */
 export function openTransaction(
   connection: Connection,
@@ -41,10 +41,10 @@ export function openTransaction(
   let hasBegun = false
   let hasEnded = false
   let depth = 0
-  // PostgreSQL refuses all further statements after one that failed, up to the savepoint before it.
+  // After a failed statement PostgreSQL refuses all further ones up to the savepoint before it.
   let failure: unknown
   let obstacle: unknown
-  /** The last one of `later`. */
+  /** Result of the last statement of `later`. */
   let unanswered: Promise<unknown> | undefined
 
   function failed(error: unknown): never {
@@ -53,13 +53,13 @@ export function openTransaction(
     throw isAborted(error) ? failure : error
   }
 
-  /** What cannot fail by itself. Where it does, the connection is lost, and what comes after it fails as well. */
+  /** Sends a statement that fails only if the connection is lost; the statement after it then fails, too. */
   function sendAhead(text: string): void {
     connection.query(text).catch(failed).catch(ignored)
   }
 
   function ready(): void {
-    // Its connection may already be in somebody else's transaction.
+    // The connection may already be leased to another transaction.
     if (hasEnded) throw new Error('A statement came after the end of its transaction')
     if (!hasBegun) sendAhead(begin)
     hasBegun = true
@@ -74,11 +74,14 @@ export function openTransaction(
   const query = (query: Sql) => send(query).catch(failed)
 
   function later(statement: Sql): void {
-    // The answers come in the order of the statements.
+    // Results arrive in the order of the statements.
     unanswered = query(statement).catch(ignored)
   }
 
-  /** A statement that fails where there is no row: with it fails all that was sent behind it, the commit too. */
+  /**
+   * Sends a statement that fails if there is no row, so that all statements pipelined after it fail, including the
+   * commit.
+   */
   function must(condition: Sql): void {
     const statement = sql`select 1 / count(*) from (${condition}) found`
     unanswered = send(statement)
@@ -135,7 +138,7 @@ export function openTransaction(
         if (isLost(error)) throw unknownOutcome(error)
         return failed(error)
       }
-      // A commit behind a statement that failed is answered, and undoes everything.
+      // PostgreSQL answers a commit after a failed statement with a rollback, not with an error.
       requireWhole()
     },
     rollback: () => end('rollback'),
@@ -143,7 +146,7 @@ export function openTransaction(
 }
 
 function ignored(): void {
-  // What failed is known by `failed`.
+  // The error was recorded by `failed`.
 }
 
 function unknownOutcome(cause: unknown): Error {

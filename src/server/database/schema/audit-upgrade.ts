@@ -18,14 +18,14 @@ interface LinkedRow extends Row {
   readonly hash: string
 }
 
-/** Rows held in memory at a time. */
+/** Maximum rows in memory. */
 const atOnce = 500
 const saltBytes = 12
 
 /**
- * From here on the hash of an entry covers whom it is about. The entries that are there keep their hashes, which others
- * may have noted down: one more entry has a digest of whom those are about, and is linked in the new way. Entries that
- * wait to be linked follow it.
+ * Includes the subject of an entry in its hash from here on. Existing entries keep their hashes, which may have been
+ * noted elsewhere: one more entry has a digest of their subjects and is linked in the new way. Entries that wait to
+ * be linked follow it.
  */
 export async function upgradeAuditLog(
   database: Database,

@@ -1,6 +1,6 @@
 import { deleted, integer, json, orNull, type Table, text, withDefault } from './table.ts'
 
-/** `title_key`, `search_key` and `level`, the rank of the difficulty, are what lists are sorted and searched by. */
+/** Lists are sorted and searched by `title_key`, `search_key` and `level` (the rank of the difficulty). */
 const courses: Table = {
   name: 'courses',
   columns: {
@@ -114,7 +114,7 @@ const lessonVersions: Table = {
   references: [{ from: 'lesson_id', to: 'lessons (id)', cascade: true }],
 }
 
-/** What is in the trash, and when it was deleted. */
+/** Deleted courses and lessons, with the time of the deletion. */
 const deletions: Table = {
   name: 'deletions',
   columns: {

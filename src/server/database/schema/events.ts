@@ -28,7 +28,7 @@ const webhookEndpoints: Table = {
   ],
 }
 
-/** Subscriptions of active endpoints. Each change looks here whether an endpoint wants its events. */
+/** Subscriptions of active endpoints. Each change looks here for endpoints that want its events. */
 const webhookSubscriptions: Table = {
   name: 'webhook_subscriptions',
   columns: {
@@ -43,8 +43,8 @@ const webhookSubscriptions: Table = {
 }
 
 /**
- * Messages in the order of their ids, which is that of time. `due_at` is null once a message is finished; the lease of one
- * that waits for another is empty. A message that only waits is in no index by subject, so that writing it costs little.
+ * Messages in the order of their ids, and so of time. `due_at` is null once a message is finished; the lease of a
+ * message that waits for another is empty. A waiting message is in no index by subject, which keeps inserts cheap.
  */
 const webhookMessages: Table = {
   name: 'webhook_messages',
@@ -89,8 +89,8 @@ const webhookAttempts: Table = {
 }
 
 /**
- * Who did what. Entries are appended. `origin` and `details` become null when they are erased; `place`, which is below zero
- * until then, and `hash` are set when an entry is linked. The id holds the time: each index is in its order.
+ * The audit log, append-only. `origin` and `details` become null on erasure; `place` (negative until then) and `hash`
+ * are set when an entry is linked. Ids contain the time, so each index is in order of time.
  */
 const auditEntries: Table = {
   name: 'audit_entries',

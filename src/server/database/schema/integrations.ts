@@ -1,6 +1,6 @@
 import { integer, orNull, real, type Table, text } from './table.ts'
 
-/** How other learning management systems are connected: one row for each kind, with its secrets sealed. */
+/** Connections to other learning management systems: one row per kind, with encrypted secrets. */
 const integrations: Table = {
   name: 'integrations',
   columns: {
@@ -24,8 +24,8 @@ const integrations: Table = {
 }
 
 /**
- * Which of their courses and users are which here. A mapping outlives its target: what is restored from the trash is still
- * known by it.
+ * Mappings of external courses and users to those of this academy. A mapping outlives its target, so that a record
+ * restored from the trash is still mapped.
  */
 const integrationMappings: Table = {
   name: 'integration_mappings',
@@ -49,8 +49,8 @@ const integrationMappings: Table = {
 }
 
 /**
- * Authentic deliveries, each stored once, with their outcome. `body` has no secret, and is null once it is of no more use.
- * `learner_hint` names a learner who is not known here, so that the delivery is found when that person is erased.
+ * Authentic deliveries, each stored once, with their outcome. `body` contains no secret and becomes null once it is
+ * no longer needed. `learner_hint` names a learner without a user here, so that an erasure finds the delivery.
  */
 const webhookDeliveries: Table = {
   name: 'webhook_deliveries',

@@ -15,7 +15,7 @@ const enrollmentColumns = {
   updated_at: text,
 }
 
-/** `user_email` is the user's address, by which the learners of a course are sorted. */
+/** `user_email` copies the user's address, which the learners of a course are sorted by. */
 const enrollments: Table = {
   name: 'enrollments',
   columns: { ...enrollmentColumns, user_email: withDefault(text, '') },
@@ -36,8 +36,8 @@ const enrollments: Table = {
 }
 
 /**
- * `risen_at` is since when the percentage has not risen, or null if that is not known. A period in all courses is looked for
- * course by course: one more index would cost each change of progress more.
+ * `risen_at` is when the percentage last rose, or null if unknown. A query by period over all courses goes course by
+ * course: another index would make each change of progress slower.
  */
 const progress: Table = {
   name: 'progress',
@@ -62,7 +62,7 @@ const progress: Table = {
   indexes: ['create index progress_by_course_and_time on progress (course_id, last_accessed)'],
 }
 
-/** They refer to the progress that they led to, by the beginning of their own key. */
+/** A prefix of their key refers to the progress record they belong to. */
 const progressSteps: Table = {
   name: 'progress_steps',
   columns: {
@@ -79,7 +79,7 @@ const progressSteps: Table = {
   references: [{ from: 'user_id, course_id', to: 'progress (user_id, course_id)', cascade: true }],
 }
 
-/** A cleared grade keeps a number in `score_given`. `delivery_id` is the delivery that the grade came with. */
+/** A cleared grade keeps a number in `score_given`. `delivery_id` is the delivery that brought the grade. */
 const grades: Table = {
   name: 'grades',
   columns: {
@@ -155,8 +155,8 @@ const courseGrades: Table = {
 }
 
 /**
- * How many learners stand where: `kind`, `course_id` and `place` say where, `amount` is a sum of whole numbers that is too
- * large for an integer of some engines.
+ * Counts of learners: `kind`, `course_id` and `place` say what is counted. `amount` is a sum of integers, stored as a
+ * real because it may exceed the integers of some engines.
  */
 const counters: Table = {
   name: 'counters',
@@ -171,7 +171,7 @@ const counters: Table = {
   inKeyOrder: true,
 }
 
-/** Changes of counters on engines with many writers, until they are folded into `counters`. */
+/** Pending changes of counters, on engines with concurrent writers, until they are folded into `counters`. */
 const counterChanges: Table = {
   name: 'counter_changes',
   columns: {
@@ -184,7 +184,7 @@ const counterChanges: Table = {
   indexes: ['create index counter_changes_by_place on counter_changes (kind, course_id, place)'],
 }
 
-/** They have no address: it may change, or be erased, before the course is restored. */
+/** Without the address, which may change or be erased before the course is restored. */
 const deletedEnrollments = deleted({ ...enrollments, columns: enrollmentColumns }, { key: 'course_id, id' })
 
 const deletedProgress = deleted(progress, { key: 'course_id, user_id' })

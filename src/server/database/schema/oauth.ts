@@ -14,9 +14,7 @@ const oauthClients: Table = {
   indexes: ['create index oauth_clients_by_created_at on oauth_clients (created_at, id)'],
 }
 
-/**
- * Families of all tokens that one consent led to (RFC 9700 §4.14.2); `expires_at` is when the newest refresh token expires.
- */
+/** Token families, one per consent (RFC 9700 §4.14.2); `expires_at` is when the newest refresh token expires. */
 const grants: Table = {
   name: 'grants',
   columns: {
@@ -86,7 +84,7 @@ const accessTokens: Table = {
   ],
 }
 
-/** `successor` is what a token was exchanged for: a client whose response was lost asks for it once more. */
+/** `successor` is the token it was exchanged for, so that a client whose response was lost can repeat the request. */
 const refreshTokens: Table = {
   name: 'refresh_tokens',
   columns: {
@@ -130,7 +128,7 @@ const deviceCodes: Table = {
   ],
 }
 
-/** OAuth 2.0. Of each code and token only the SHA-256 is stored. */
+/** Tables of OAuth 2.0. Codes and tokens are stored as SHA-256 only. */
 export const oauthTables: readonly Table[] = [
   oauthClients,
   grants,

@@ -12,9 +12,9 @@ import { type Table, tableStatements } from './table.ts'
 import { userTables } from './users.ts'
 
 /**
- * All tables, each after those that it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested attributes
- * are JSON. For each sort of a list there is an index that holds what is filtered by besides, so that rows that are passed
- * over are not read; for each filter that may leave few rows one that holds what is sorted by.
+ * All tables, each after the tables it refers to. Times are ISO 8601 text in UTC, which sorts as text; nested
+ * attributes are JSON. Each sort of a list has an index that covers its filters, so that skipped rows are not
+ * fetched; each filter that may leave few rows has one that covers the sort columns.
  */
 export const tables: readonly Table[] = [
   ...userTables,
@@ -25,22 +25,22 @@ export const tables: readonly Table[] = [
   ...eventTables,
 ]
 
-/** What a step of the schema may need besides the database. */
+/** Dependencies of schema steps besides the database. */
 export interface SchemaContext {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
-  /** Counts anew how all learners stand. */
+  /** Recomputes the counters. */
   readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
 }
 
 const firstUserEmail = 'admin@academy.local'
-/** A program on its user's own machine listens on any free port of the loopback (RFC 8252 §7.3). */
+/** A client on the user's machine may use any free loopback port (RFC 8252 §7.3). */
 const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
 
 /**
- * Makes an academy of an empty database. Its first user is an admin: an academy that is opened in this process acts as
- * this user, without a credential.
+ * Creates an academy in an empty database. Its first user is an admin: a local academy acts as this user without a
+ * credential.
  */
 export async function createAcademy(
   database: Database,

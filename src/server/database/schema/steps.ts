@@ -4,17 +4,17 @@ import { upgradeAuditLog } from './audit-upgrade.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, text, withDefault } from './table.ts'
 
-/** A step from one version of the schema to another, in one transaction of its own. Version 0 is an empty database. */
+/** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
   readonly from: number
   readonly to: number
   readonly run: (database: Database) => Promise<void>
 }
 
-/** The version of the schema that this program works with. */
+/** The schema version that this program works with. */
 export const schemaVersion = 25
 
-/** Returns the step that makes an academy, and those that upgrade one of an earlier version. */
+/** Returns the step that creates an academy and the steps that upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   return [
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
@@ -23,10 +23,10 @@ export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
 }
 
 /**
- * Returns those of some steps that lead from a version to the newest, in order. Throws DatabaseError for a newer version, and
- * for one that no step begins with.
+ * Returns the steps from a version to the newest, in order. Throws DatabaseError for a newer version and for a
+ * version without a step.
  *
- * @param shown what messages call the database
+ * @param shown name of the database in messages
  */
 export function stepsFrom(
   version: number,
@@ -51,8 +51,8 @@ export function stepsFrom(
 }
 
 /**
- * Sorts the learners of a course by an index, counts no removed enrolments, covers in the audit log whom an entry is about,
- * and adds indexes for what is looked up since.
+ * Adds an index that sorts the learners of a course and indexes for newer queries, stops counting removed enrolments,
+ * and includes the subject of an audit entry in its hash.
  */
 async function upgradeFrom20(database: Database, context: SchemaContext): Promise<void> {
   await database.run(addColumn(database.dialect, 'enrollments', 'user_email', withDefault(text, '')))

@@ -1,6 +1,6 @@
 import { integer, json, orNull, type Table, text, withDefault } from './table.ts'
 
-/** Values of the program, by name. */
+/** Settings of the program, by name. */
 const settings: Table = {
   name: 'settings',
   columns: {
@@ -10,7 +10,7 @@ const settings: Table = {
   key: 'name',
 }
 
-/** `email_key` is the address in lower case, `search_key` holds what users are searched by (stored-keys.ts). */
+/** `email_key` is the address in lower case, `search_key` the text that searches match (stored-keys.ts). */
 const users: Table = {
   name: 'users',
   columns: {
@@ -40,7 +40,7 @@ const users: Table = {
   ],
 }
 
-/** Of every credential only its SHA-256 is stored. */
+/** Credentials are stored as SHA-256 only. */
 const apiKeys: Table = {
   name: 'api_keys',
   columns: {
@@ -65,7 +65,7 @@ const apiKeys: Table = {
   ],
 }
 
-/** Sign-ins of browsers. `id`, `browser` and `place` tell them apart for their owner. */
+/** Browser sessions. `id`, `browser` and `place` help their owner to tell them apart. */
 const browserSessions: Table = {
   name: 'browser_sessions',
   columns: {
@@ -88,8 +88,8 @@ const browserSessions: Table = {
 }
 
 /**
- * Attempts at passwords and codes, by the HMAC of whose they are. The number of slots is bounded; `next_at` is when another
- * attempt may be made.
+ * Failed attempts at passwords and codes, keyed by the HMAC of the account or address. The number of slots is
+ * bounded; `next_at` is when another attempt is allowed.
  */
 const attempts: Table = {
   name: 'attempts',
@@ -122,5 +122,5 @@ const idempotency: Table = {
   indexes: ['create index idempotency_by_created_at on idempotency (created_at)'],
 }
 
-/** Users, their keys and sessions, and what requests leave behind. */
+/** Users, their keys and sessions, and records of requests. */
 export const userTables: readonly Table[] = [settings, users, apiKeys, browserSessions, attempts, idempotency]

@@ -1,18 +1,18 @@
 import { DatabaseError } from '../database.ts'
 
-/** Any fault of a database file as a DatabaseError. */
+/** Wraps any error of a database file as a DatabaseError. */
 export function databaseErrorOf(path: string, error: unknown): DatabaseError {
   return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
 }
 
-/** What SQLite or the file system said, for a person: no stack, no number. */
+/** Returns the message of SQLite or the file system, without stack and code. */
 export function reasonOf(error: unknown): string {
   const {
     code,
     errcode: extended = 0,
     message,
   } = error as { code?: string; errcode?: number; message?: string }
-  // The lowest byte says what it is, the others more of it (SQLite, Result and Error Codes).
+  // The lowest byte is the primary result code (SQLite, Result and Error Codes).
   const errcode = extended & 0xff
   if (errcode === 11) return 'is damaged, or part of it is missing'
   if (errcode === 26) return 'is not a SQLite database'

@@ -5,32 +5,32 @@ interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** When it has waited long enough for the lock of another program; by performance.now(). */
+  /** When to give up waiting for another program's lock (performance.now()). */
   readonly untilMs: number
 }
 
-/** What grouping needs of a database. */
+/** The database as group commit uses it. */
 interface Transactions {
-  /** Throws SQLITE_BUSY before any work where another program holds the write lock. */
+  /** Throws SQLITE_BUSY before any work if another program holds the write lock. */
   transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
-  /** False outside a transaction, and once the database has rolled one back by itself. */
+  /** False outside a transaction, also after SQLite has rolled one back by itself. */
   inTransaction(): boolean
 }
 
 const busy = 5
 const longestDelayMs = 50
-/** Long enough for dozens of writes, and no longer than anybody notices. */
+/** Maximum duration of a group: enough for dozens of writes, too short to be noticed. */
 const longestTurnMs = 20
-/** As many as a server has connections: what waits is held in memory. */
+/** Maximum waiting writes, since they are held in memory; as many as a server has connections. */
 const maxWaiting = 500
 
 /**
- * Writes that come in the same turn of the event loop share one transaction, each on a savepoint of its own: one
- * that throws undoes itself alone. Nobody is answered before the commit; where that fails, all are refused. What has
- * not begun after 20 ms is left to the next turn: many large writes at once do not hold up everybody else.
+ * Groups writes of the same turn of the event loop into one transaction, each in a savepoint: a write that throws
+ * rolls back alone. Results are returned after the commit; if it fails, all writes fail. Writes that have not begun
+ * after 20 ms wait for the next turn, so that many large ones do not block other requests.
  *
- * Where another program holds the write lock they try again after short growing delays, in which the event loop goes
- * on; after `waitMs` each is refused with the database's own SQLITE_BUSY.
+ * If another program holds the write lock, the group is retried after short growing delays; after `waitMs` each write
+ * fails with SQLITE_BUSY.
  */
 export function groupCommit(database: Transactions, waitMs: number): Store['write'] {
   let waiting: Job[] = []
@@ -41,7 +41,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     if (isDue || waiting.length === 0) return
     isDue = true
     if (delayMs === 0) setImmediate(commit)
-    // Several programs that wait for the same lock must not come at the same time, again and again.
+    // Jitter, so that several programs waiting for the same lock do not collide again and again.
     else setTimeout(commit, delayMs * (0.5 + Math.random() / 2))
   }
 
@@ -77,13 +77,13 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
       const result = await transaction.savepoint(() => work(transaction))
       return () => resolve(result)
     } catch (error) {
-      // A full disk takes the whole transaction with it, the work of the others too.
+      // A full disk makes SQLite roll back the whole transaction, including other writes.
       if (!database.inTransaction()) throw error
       return () => reject(error)
     }
   }
 
-  /** Runs as many of these as begin in this time, and at least one. */
+  /** Runs the jobs that begin within this time, at least one. */
   async function runFor(
     limitMs: number,
     transaction: Transaction,
@@ -106,13 +106,13 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
   return <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= maxWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
-      // What comes out is what this very work gave; the jobs of a turn have results of many kinds.
+      // Each job resolves with its own result; the array holds jobs of many types.
       waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
       commitSoon()
     })
 }
 
-/** SQLITE_BUSY, whatever its extension (SQLite, Result and Error Codes). */
+/** True for SQLITE_BUSY and its extended codes (SQLite, Result and Error Codes). */
 function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === busy

@@ -5,18 +5,18 @@ import type { Store } from '../database.ts'
 import { databaseErrorOf } from './file-fault.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** What a file system says that has no hard links. */
+/** Error codes of file systems without hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** Makes an academy of an empty database. */
+/** Fills an empty database. */
 type Fill = (database: Store, draft: string) => Promise<void>
 
 /**
- * Makes a database file, of mode 0600. It is filled under another name and gets its own in one step: whoever looks sees
- * all of it or nothing, so that a file that is there and holds nothing has lost what it held. False where another
- * process was first, whose file is left as it is. Throws DatabaseError.
+ * Creates a database file with mode 0600. It is filled under a temporary name and linked in one step, so other
+ * processes see the complete file or none, and an empty file is one that lost its content. False if another process
+ * was first; its file is left as it is. Throws DatabaseError.
  *
- * @param temporary true for a file that need not outlive a crash of the machine: nothing waits for the disk
+ * @param temporary true to skip fsync, for a file that need not survive a crash of the machine
  */
 export async function makeFile(path: string, fill: Fill, temporary = false): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.new`
@@ -32,7 +32,7 @@ async function filled(draft: string, path: string, fill: Fill, temporary: boolea
   try {
     const database = openSqlite(draft)
     try {
-      // A draft that a crash leaves is nobody's: it goes to the disk once, as a whole.
+      // A draft needs no durability: it is synced once, when it is complete.
       await database.run(sql`pragma synchronous = off`)
       await fill(database, draft)
     } finally {
@@ -45,7 +45,7 @@ async function filled(draft: string, path: string, fill: Fill, temporary: boolea
   }
 }
 
-/** To the disk with it, before its name says that it is there. */
+/** Syncs the file before it gets its final name. */
 function sync(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)

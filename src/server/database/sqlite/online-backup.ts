@@ -7,15 +7,15 @@ import { connectionTo, lockWaitMs } from './sqlite.ts'
 
 const pagesAtOnce = 2048
 
-/** What a backup came to. */
+/** Result of a backup. */
 export interface BackupSize {
   readonly bytes: number
 }
 
 /**
- * Copies the academy in a file as it is at this moment to a file that is not there yet (SQLite, Online Backup API), while
- * others go on using it, and checks the copy. The copy is one file, 0600, on the disk. Throws DatabaseError, and what
- * `onProgress` throws, which is told how many bytes of how many are copied; nothing is left then.
+ * Copies the academy in a file to a new file with SQLite's Online Backup API, while other processes use it, and
+ * checks the copy. The copy is one synced file with mode 0600. Throws DatabaseError and errors of `onProgress`, which
+ * receives the bytes copied and in all; removes the partial copy then.
  */
 export async function backUp(
   from: string,
@@ -32,7 +32,7 @@ export async function backUp(
     return { bytes }
   } catch (error) {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(to + suffix, { force: true })
-    // Whatever the source is to blame for is a DatabaseError by now.
+    // Errors of the source are DatabaseErrors by now.
     throw isSqlite(error) || isSystem(error) ? databaseErrorOf(to, error) : error
   }
 }
@@ -46,7 +46,7 @@ async function copyPages(
   try {
     const pageBytes = reading(from, () => {
       if (numberOf(source, 'application_id') !== applicationId) throw notOurs(from)
-      // One view for the whole copy: without it, each write of another process would make it begin again.
+      // One snapshot for the whole copy: without it each write of another process would restart the copy.
       source.exec('begin')
       source.prepare('select count(*) from sqlite_schema').get()
       return numberOf(source, 'page_size')
@@ -64,7 +64,10 @@ async function copyPages(
   }
 }
 
-/** Makes the copy one file, and throws DatabaseError where it is damaged: then so is the original. */
+/**
+ * Converts the copy to a single file. Throws DatabaseError if it is damaged, because then the original is damaged,
+ * too.
+ */
 function checkCopy(path: string): void {
   const copy = connectionTo(path, false, 0)
   try {
@@ -102,8 +105,8 @@ function isSystem(error: unknown): boolean {
 }
 
 /**
- * True for a fault of writing: the source is only read. SQLite says so by its kind (full, read-only, cannot be opened), or by
- * what failed on the disk (write, sync, sync of the directory, truncate).
+ * True for an error of writing, since the source is only read: by primary code (full, read-only, cannot be opened) or
+ * by the failed operation (write, fsync, directory fsync, truncate).
  */
 function isFaultOfTarget({ errcode }: SqliteFault): boolean {
   return [8, 13, 14].includes(errcode & 0xff) || [0x30a, 0x40a, 0x50a, 0x60a].includes(errcode)

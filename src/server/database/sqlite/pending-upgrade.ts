@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The head of a SQLite file, and where what is asked stands in it (SQLite, Database File Format §1.3). */
+/** Length of the header of a SQLite file, and offsets in it (SQLite, Database File Format §1.3). */
 const headBytes = 100
 const magic = 'SQLite format 3\0'
 const versionAt = 60
 const applicationAt = 68
 
 /**
- * Whether the file is at least this large and of an earlier version, as far as its first bytes tell: what was written last
- * may not be in them yet. False for a file that cannot be read.
+ * True if the file has at least this size and an earlier schema version, judged by its header: recent writes may
+ * still be in the log. False for a file that cannot be read.
  */
 export function isLongUpgrade(
   path: string,

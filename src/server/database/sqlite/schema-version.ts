@@ -3,7 +3,7 @@ import { type Database, DatabaseError, type Store } from '../database.ts'
 import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
 import { takeIntoUse } from './sqlite.ts'
 
-/** Told before each step of an upgrade, which one it is from 1 on; each may take minutes. */
+/** Called before each step of an upgrade (counted from 1), which may take minutes. */
 export type OnUpgrade = (step: number, steps: number) => Promise<void>
 
 const upgradeCacheKiB = 64 * 1024
@@ -14,8 +14,8 @@ const usualCacheKiB = 2000
 export const applicationId = 0x6c726e63
 
 /**
- * Brings an academy in a file to the newest version, step by step; an empty file becomes an academy. Throws DatabaseError
- * for a version that cannot be upgraded, and for a database of another program.
+ * Migrates an academy in a file to the newest version, step by step; an empty file becomes an academy. Throws
+ * DatabaseError for a version that cannot be upgraded, and for a database of another program.
  */
 export async function migrate(
   database: Store,
@@ -26,12 +26,12 @@ export async function migrate(
   const version = await versionOf(database, path)
   const steps = stepsFrom(version, all, path)
   await takeIntoUse(database, path)
-  // An upgrade changes pages all over the file: each is written once, not at every change; in KiB (PRAGMA cache_size).
+  // An upgrade changes pages all over the file: a large cache writes each once (in KiB, PRAGMA cache_size).
   if (steps.length > 0) await database.run(raw(`pragma cache_size = -${upgradeCacheKiB}`))
   for (const [index, { from, to, run }] of steps.entries()) {
     if (version > 0) await onUpgrade?.(index + 1, steps.length)
     await database.write(async (transaction) => {
-      // Another process may have been first while this one waited for the write lock.
+      // Another process may have migrated while this one waited for the write lock.
       if ((await versionOf(transaction, path)) !== from) return
       await run(transaction)
       await transaction.run(raw(`pragma application_id = ${applicationId}`))
@@ -39,7 +39,7 @@ export async function migrate(
     })
   }
   if (steps.length > 0) await database.run(raw(`pragma cache_size = -${usualCacheKiB}`))
-  // Only now: an upgrade sorts more than fits into memory. What is kept to undo one write of many shared ones does.
+  // Set after the upgrade, whose sorts exceed memory; the temporary files of normal writes are small.
   await database.run(sql`pragma temp_store = memory`)
 }
 

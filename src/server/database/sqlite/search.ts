@@ -1,29 +1,29 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row, Searched, SearchHits, SearchIndex } from '../database.ts'
 
-/** The tables beside the index that its triggers fill. */
+/** The tables that the triggers of the index fill. */
 export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers']
 
-/** More of a text would find nothing else. */
+/** Maximum trigrams of a text to search for; more would not narrow the result. */
 const mostGrams = 50
 
-/** FTS5 is asked for so many of the rarest; of so many, which are looked at in so many rows each. */
+/** Number of trigrams to query (the rarest), maximum trigrams to probe, and rows to probe for each. */
 const rarestAsked = 3
 const mostProbed = 16
 const probedRows = 32
-/** In so few rows finding out which are rare takes longer than it saves. */
+/** Below this number of rows, finding the rare trigrams costs more than it saves. */
 const fewRows = 20_000
 
-/** So many rows are brought into the index together: one by one would cost each of them several times as much. */
+/** Rows added to the index at a time: one by one each would cost several times as much. */
 const together = 64
 
 /**
- * The search by FTS5, which triggers keep. A table's rows have numbers of their own here, never used twice: SQLite may give
- * a row another rowid. What is deleted leaves no trace.
+ * Search with FTS5, maintained by triggers. Rows have separate numbers that are never reused, since SQLite may change
+ * a rowid. Deleted text leaves no trace in the index.
  */
 export const sqliteSearch = { create, find } satisfies SearchIndex
 
-/** @param small a table of so many rows is searched by all parts of the text */
+/** @param small up to this number of rows all trigrams of the text are queried */
 async function find(database: Database, table: Searched, text: string, small = fewRows): Promise<SearchHits> {
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
   const grams = (await rarestOf(database, table, gramsOf(text), small)).map(quoted).join(' ')
@@ -38,8 +38,8 @@ async function find(database: Database, table: Searched, text: string, small = f
 }
 
 /**
- * Those that the fewest rows have, as far as the first rows with each of them tell: FTS5 goes through all rows of each
- * that it is asked for, and most of a text's are in very many. What has these is tested for the rest.
+ * Returns the rarest trigrams of a text, by the first rows with each: FTS5 reads all rows of each queried trigram,
+ * and most trigrams are frequent. The caller tests the matches for the whole text.
  */
 async function rarestOf(
   database: Database,
@@ -59,7 +59,7 @@ async function rarestOf(
       select count(*) as rows, max(rowid) as last from (
         select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoted(gram)} limit ${probedRows})`)
     const { rows = 0, last: at } = first ?? {}
-    // Nothing can be rarer than what few rows have in all.
+    // A trigram with fewer rows than were probed is rare enough.
     if (rows < probedRows) return [gram]
     spacings.push({ gram, spacing: (at ?? 0) / rows })
   }
@@ -67,19 +67,19 @@ async function rarestOf(
   return spacings.slice(0, rarestAsked).map(({ gram }) => gram)
 }
 
-/** The number of the last row that the index has been brought up to; the few after it are looked at one by one. */
+/** Selects the number of the last indexed row; the few rows after it are scanned. */
 function indexedUpTo(table: Searched): string {
   return `(select seq - seq % ${together} from sqlite_sequence where name = '${table}_numbers')`
 }
 
-/** Every three characters of a text that follow each other. */
+/** Returns the trigrams of a text. */
 function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
   return [...grams].slice(0, mostGrams)
 }
 
-/** A text as FTS5 has it in a query (SQLite, FTS5 §3.1). */
+/** Quotes a string for an FTS5 query (SQLite, FTS5 §3.1). */
 function quoted(gram: string): string {
   return `"${gram.replaceAll('"', '""')}"`
 }

@@ -11,14 +11,14 @@ import {
 import { DatabaseSync } from 'node:sqlite'
 import { databaseErrorOf } from './file-fault.ts'
 
-/** What SQLite keeps beside a database. */
+/** Suffixes of the files that SQLite keeps beside a database. */
 const companions = ['-wal', '-shm'] as const
 /** SQLITE_BUSY, SQLITE_LOCKED (SQLite, Result and Error Codes). */
 const busy = [5, 6]
-/** SQLITE_CORRUPT, SQLITE_NOTADB: nobody can use it. */
+/** SQLITE_CORRUPT, SQLITE_NOTADB: no process can use the file. */
 const unreadable = [11, 26]
 
-/** Another process has the database open; which ones, as far as the system tells. */
+/** Another process has the database open; lists the processes if the system tells. */
 export class DatabaseInUse extends Error {
   override readonly name = 'DatabaseInUse'
   readonly pids: readonly number[]
@@ -30,8 +30,8 @@ export class DatabaseInUse extends Error {
 }
 
 /**
- * Runs `work` while nobody else has the database file open, with all that is committed in the file itself. A file that is
- * no database that could be opened is nobody's. Throws DatabaseInUse and DatabaseError.
+ * Runs `work` with exclusive use of a database file, after a checkpoint of its log. A file that is not a valid
+ * database counts as unused. Throws DatabaseInUse and DatabaseError.
  */
 export function withSoleUse(path: string, work: () => void): void {
   const connection = existsSync(path) ? take(path) : null
@@ -46,13 +46,13 @@ function take(path: string): DatabaseSync | null {
   let connection: DatabaseSync | undefined
   try {
     connection = new DatabaseSync(path, { timeout: 0 })
-    // Whoever has a database open whose journal is a write-ahead log holds a lock on it: the journal cannot be changed
-    // as long as there is a second one (SQLite, Write-Ahead Logging). Who opens the file next sets it again.
+    // Each connection in WAL mode holds a shared lock, so the journal mode cannot change while there is a second
+    // connection (SQLite, Write-Ahead Logging). The next program to open the file sets WAL again.
     connection.exec('pragma journal_mode = delete; begin exclusive')
     return connection
   } catch (error) {
     connection?.close()
-    // The lowest byte says what it is.
+    // The lowest byte is the primary result code.
     const code = Number((error as { errcode?: number }).errcode) & 0xff
     if (busy.includes(code)) throw new DatabaseInUse(holdersOf(path))
     if (unreadable.includes(code)) return null
@@ -60,7 +60,7 @@ function take(path: string): DatabaseSync | null {
   }
 }
 
-/** The processes that hold a lock on a file, where the system has a list of them (proc_locks(5)). */
+/** Returns the ids of processes that hold a lock on a file, on systems with proc_locks(5). */
 function holdersOf(path: string): number[] {
   try {
     const { ino } = statSync(path)
@@ -71,13 +71,13 @@ function holdersOf(path: string): number[] {
   }
 }
 
-/** Copies a database that nobody else uses to a file that is not there yet: at once, where the file system shares blocks. */
+/** Copies an unused database to a new file; a copy-on-write file system shares the blocks. */
 export function cloneFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 }
 
 /**
- * Puts a database in the place of the one at `path`, in one step; that one goes on as `former`, or is gone. Throws as
+ * Replaces the database at `path` by another in one step; the old one is moved to `former` or deleted. Throws as
  * withSoleUse does.
  */
 export function replaceDatabase(path: string, draft: string, former?: string): void {

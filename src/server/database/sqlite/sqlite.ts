@@ -9,7 +9,7 @@ import { groupCommit } from './group-commit.ts'
 import { checkpointPages, logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
-/** Rows of a stream between which others have their turn: a few milliseconds' worth. */
+/** Rows of a stream between yields to the event loop: a few milliseconds of work. */
 const rowsAtOnce = 64
 
 const begin = sql`begin immediate`
@@ -17,18 +17,18 @@ const commit = sql`commit`
 const savepoint = sql`savepoint item`
 const release = sql`release item`
 
-/** How long a write waits for the lock of another program, unless told otherwise. */
+/** Default time that a write waits for another program's lock. */
 export const lockWaitMs = 10_000
 
-/** A SQLite file. */
+/** A store in a SQLite file. */
 export interface SqliteStore extends Store {
-  /** From now on only `write` waits for the lock of another program; anything else fails at once, SQLITE_BUSY. */
+  /** Makes all statements but `write` fail at once with SQLITE_BUSY instead of waiting for another program's lock. */
   waitNoMore(): void
 }
 
 /**
- * Opens a SQLite file. Whoever opens it waits for the locks of other programs until `waitNoMore`. Throws DatabaseError
- * where it cannot be opened.
+ * Opens a SQLite file. Its statements wait for locks of other programs until `waitNoMore` is called. Throws
+ * DatabaseError if it cannot be opened.
  */
 export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
   try {
@@ -38,23 +38,24 @@ export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
   }
 }
 
-/** Opens a file that an academy is in, for reading alone. */
+/** Opens the file of an academy read-only. */
 export function openReader(path: string): SqliteStore {
   return connect(path, true, lockWaitMs)
 }
 
-/** Makes a file that is known to be ours private, with all that SQLite keeps beside it, and sets its journal to WAL. */
+/** Sets mode 0600 on a file of ours and its companions, and its journal to WAL. */
 export async function takeIntoUse(database: Store, path: string): Promise<void> {
-  // Readers never wait for writers.
+  // In WAL mode readers never wait for writers.
   await database.run(sql`pragma journal_mode = wal`)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
-// What is deleted is overwritten with zeros (SQLite, PRAGMA secure_delete): an erased person leaves no trace in the file.
+// secure_delete overwrites deleted data with zeros (SQLite, PRAGMA secure_delete), so that an erased person leaves no
+// trace.
 const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
   pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
 
-/** A plain connection to a file, set up as all are. Throws what SQLite says. */
+/** Opens a configured connection to a file. Throws errors of SQLite. */
 export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
   const connection = new DatabaseSync(path, {
     readOnly,
@@ -72,7 +73,7 @@ export function connectionTo(path: string, readOnly: boolean, waitMs: number): D
 function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const connection = connectionTo(path, readOnly, waitMs)
   const prepare = statementCache((text): Prepared => {
-    // For a limit that is a bare parameter SQLite plans anew with each value, which takes longer than most statements.
+    // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
     const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
     return { statement, names: statement.columns().map(({ name }) => name) }
@@ -90,7 +91,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
       prepare(commit).statement.run()
       return result
     } catch (error) {
-      // A full disk or a failed commit has already rolled the transaction back.
+      // After a full disk or a failed commit SQLite has already rolled back.
       if (connection.isTransaction) connection.exec(rollback)
       throw error
     }
@@ -104,7 +105,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
 
   function all<Shape extends Row>(query: Sql): Shape[] {
     const { names } = prepare(query)
-    // A row holds what its statement selects: the shape is the statement's, which no type can see.
+    // The caller names the shape; the type system cannot check it against the SQL.
     return cells(query).map((row) => rowOf(names, row) as Shape)
   }
 
@@ -146,12 +147,12 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     dialect,
     requireFiles() {
       const found = statSync(`${path}-wal`, { throwIfNoEntry: false, bigint: true })?.ino
-      // From the first write on SQLite keeps the log for as long as the database is open.
+      // SQLite creates the log at the first write and keeps it while the database is open.
       logId ??= found
       if (found === logId) return
       throw new DatabaseError(path, 'has lost its write-ahead log: the file was removed or replaced')
     },
-    // A transaction is a run of microtasks: mostly none is under way.
+    // Transactions are short runs of microtasks, so usually none is running.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
     cells: (query) => (turns.areFree() ? transaction.cells(query) : inTurn(() => cells(query))),
@@ -182,7 +183,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   }
 }
 
-/** Rows on a connection of their own, which is opened when the first are asked for. */
+/** Streams rows on a separate connection, opened at the first read. */
 async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], undefined> {
   const connection = connectionTo(path, true, lockWaitMs)
   try {
@@ -190,12 +191,12 @@ async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], unde
     statement.setReturnArrays(true)
     let rows: Cell[][] = []
     for (const row of statement.iterate(...values(query)) as Iterable<unknown>) {
-      // With `setReturnArrays` each row is an array, which its type does not say.
+      // With `setReturnArrays` each row is an array, but its type does not say so.
       rows.push(row as Cell[])
       if (rows.length < rowsAtOnce) continue
       yield rows
       rows = []
-      // Other requests get their turn between two pieces.
+      // Yields to other requests between batches.
       await nextTurn()
     }
     if (rows.length > 0) yield rows
@@ -204,7 +205,7 @@ async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], unde
   }
 }
 
-/** What an asynchronous function would make of it, which takes three times as long. */
+/** Wraps the result or error in a promise; three times as fast as an async function. */
 function promised<Result>(work: (query: Sql) => Result, query: Sql): Promise<Result> {
   try {
     return Promise.resolve(work(query))
@@ -218,8 +219,8 @@ interface Prepared {
   readonly names: readonly string[]
 }
 
-// node:sqlite's own row objects have no prototype, which V8 keeps as dictionaries: reading one costs twice as much
-// as making this.
+// node:sqlite's row objects have no prototype, so V8 uses dictionary mode: reading one costs twice as much as
+// creating this one.
 function rowOf(names: readonly string[], cells: readonly Cell[]): Row {
   const row: Record<string, Cell> = {}
   for (let index = 0; index < names.length; index += 1) row[names[index] ?? ''] = cells[index] ?? null
@@ -230,11 +231,11 @@ function values(query: Sql): SQLInputValue[] {
   return query.values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)))
 }
 
-/** Transactions that take turns on one connection, in the order in which they came. */
+/** A FIFO mutex: transactions take turns on one connection. */
 interface Turns {
-  /** True while no transaction has the turn. */
+  /** True while no transaction holds it. */
   readonly areFree: () => boolean
-  /** Does the work once the one before has ended. */
+  /** Runs the work once earlier ones have ended. */
   take<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
@@ -244,7 +245,7 @@ function makeTurns(): Turns {
   return {
     areFree: () => !isTaken,
     async take(work) {
-      // Handed over from one to the next, it is never free in between.
+      // The lock is handed over directly, so it is never free in between.
       if (isTaken) await new Promise<void>((resolve) => waiting.push(resolve))
       isTaken = true
       try {
@@ -258,26 +259,26 @@ function makeTurns(): Turns {
   }
 }
 
-/** One unchanging view of the data for all reads of one turn of the event loop. */
+/** One snapshot for all reads of one turn of the event loop. */
 interface SharedView {
-  /** Makes every statement from now on one of the view, until it is closed: in the next turn at the latest. */
+  /** Opens the snapshot for all following statements until `close`, at the latest in the next turn. */
   open(): void
-  /** Ends the view, before anything that writes or must see the latest data. */
+  /** Closes the snapshot, before a statement that writes or must see the latest data. */
   close(): void
 }
 
 /**
- * The view of a connection. Most of what a small read takes is locking the file and unlocking it: requests that came
- * together share that.
+ * Creates the shared snapshot of a connection. Locking and unlocking the file is most of the cost of a small read;
+ * requests that arrive together share it.
  *
- * @param inTurn does something once no transaction is under way
+ * @param inTurn runs a function once no transaction is running
  */
 function sharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
   const [begin, commit] = [connection.prepare('begin'), connection.prepare('commit')]
   let isOpen = false
 
   function close(): void {
-    // A fault of the disk may have ended it.
+    // A disk error may have ended the transaction.
     if (isOpen && connection.isTransaction) commit.run()
     isOpen = false
   }
@@ -299,8 +300,8 @@ interface Known<Statement> {
 }
 
 /**
- * Caches prepared statements by the pieces of their text between the values. The pieces of a template are the same strings
- * each time, which is seen at once: to put the text together and to look it up takes longer than a small statement.
+ * Caches prepared statements by the string pieces of their template. A template reuses the same strings, so identity
+ * identifies it: joining and hashing the text would take longer than a small statement.
  */
 function statementCache<Statement>(
   prepare: (text: string) => Statement,
