@@ -26,8 +26,8 @@ import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
 
 /**
- * Makes courses what their files say: everything is read and compared first, shown, and asked about where something is
- * deleted. Throws ExitWith where lessons were refused.
+ * Applies course files: reads and compares everything first, prints the plans, and asks for confirmation before
+ * deletions. Throws ExitWith if lessons were refused.
  */
 export async function applyFiles(
   context: Context,
@@ -35,7 +35,7 @@ export async function applyFiles(
   { prune, waitLock }: { readonly prune: boolean; readonly waitLock: unknown },
 ): Promise<void> {
   const wanted = await readAll(context, files)
-  // What changes nothing waits for no other apply.
+  // A dry run needs no lock.
   if (context.settings.dryRun.value) return applyAll(context, wanted, prune)
   await whileApplying(context, context.session, waitLock, (held) => applyAll(held, wanted, prune))
 }
@@ -47,7 +47,7 @@ export async function diffFiles(context: Context, files: readonly string[], prun
   if (!plans.every(isEmpty)) throw new ExitWith('drift')
 }
 
-/** Reads files and checks them without a platform. Throws a UsageError that tells every problem of a file with its line. */
+/** Reads and validates files without a platform. Throws a UsageError with every problem of a file and its line. */
 export async function validateFiles(context: Context, files: readonly string[]): Promise<void> {
   const { output, settings } = context
   const wanted = await readAll(context, files)
@@ -61,7 +61,7 @@ export async function validateFiles(context: Context, files: readonly string[]):
   await output.done(`${subject} valid: ${counted(wanted.length, 'course')}, ${counted(lessons, 'lesson')}`)
 }
 
-/** What each file changes. Throws a CommandError where something in the academy, or a missing operation, prevents it. */
+/** Returns the plan of each file. Throws a CommandError if the academy or a missing operation prevents one. */
 async function planAll(
   context: Context,
   caller: Caller,
@@ -124,12 +124,15 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
   if (refused > 0) throw new ExitWith('partial')
 }
 
-/** Restores deleted lessons that a plan would create, to be changed instead. Returns how many; a new plan is due then. */
+/**
+ * Restores deleted lessons that a plan would create, so that they are updated instead. Returns the number restored;
+ * the caller must then plan again.
+ */
 async function restoreDeleted(
   writer: Parameters<typeof restoreLessons>[0],
   { current, steps }: CoursePlan,
 ): Promise<number> {
-  // An archived course is closed, also to what was deleted.
+  // Lessons of an archived course cannot be restored.
   if (current === null || current['status'] === 'archived') return 0
   const ids = steps.flatMap(({ action, record: { externalId } }) =>
     action === 'create' && typeof externalId === 'string' ? [externalId] : [],
@@ -153,7 +156,7 @@ async function readAll({ io }: Context, files: readonly string[]): Promise<Cours
   return wanted
 }
 
-/** The course of a file as it is there; null for a new one. Throws a CommandError where its lessons cannot be read. */
+/** Returns the current course of a file; null for a new one. Throws a CommandError if its lessons cannot be read. */
 async function currentOf(
   { io, session }: Context,
   caller: Caller,
@@ -162,7 +165,7 @@ async function currentOf(
   const course = await findShown(caller, courses, record, io.signal)
   try {
     if (course) return { course, lessons: await readLessons(caller, course, io.signal) }
-    // A second time, nobody could tell which lessons are there.
+    // If lessons cannot be listed, a second run could not match the ones that this run creates.
     if (lessons.length > 0) {
       await caller.call<Operation>(calls.lessons.list, { query: { limit: 1 }, signal: io.signal })
     }
@@ -182,7 +185,10 @@ function cannot(host: string, why: string, cause?: Error): CommandError {
   })
 }
 
-/** Throws a CommandError where a platform elsewhere lacks an operation of the plans; notes what nobody knows before. */
+/**
+ * Throws a CommandError if a remote platform lacks an operation of the plans; notes operations that only an attempt
+ * can confirm.
+ */
 async function requireOffered(
   { io, session, output }: Context,
   caller: Caller,
@@ -228,7 +234,7 @@ function consequenceOf({ session }: Context, lessons: number): string {
     : 'The platform may not be able to restore deleted lessons.'
 }
 
-/** Carries out one plan, and says what was done. Returns how many lessons were refused. */
+/** Carries out a plan and prints the result. Returns the number of refused lessons. */
 async function carryOutPlan(
   { io, output, session, settings }: Context,
   caller: Caller,

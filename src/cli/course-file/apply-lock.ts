@@ -18,31 +18,32 @@ import { note } from '../terminal/io.ts'
 
 type Session = Context['session']
 
-/** How long the server keeps a lease that is not renewed. */
+/** Time after which the server drops a lease that is not renewed. */
 const leaseMs = 60_000
-/** Also renews the lock file, which other processes take over after 30 s. */
+/** Interval that also keeps the lock file fresh; other processes take it over after 30 s. */
 const renewEveryMs = 10_000
 const lookEveryMs = 1000
 const releaseWithinMs = 5000
 
-/** The right to apply to one academy, as the platform or a lock file keeps it. */
+/** Lock on one academy, held by the platform or as a lock file. */
 interface Lock {
-  /** False where it was lost: another process may apply now. Throws where that is not known. */
+  /** Returns false if the lock was lost and another process may apply now. Throws if that is unknown. */
   readonly renew: () => Promise<boolean>
   readonly release: () => Promise<void>
 }
 
-/** Another process that applies. */
+/** Another process that holds the lock. */
 interface Busy {
   readonly holder: string
   readonly heldMs: number
-  /** What ends it, should its process be gone. */
+  /** How to release the lock if its process is gone. */
   readonly hint: string
 }
 
 /**
- * Runs `work` while no other apply to the academy of `session` does. The lock is renewed meanwhile, and released at the end.
- * `work` gets a context whose signal aborts where the lock was lost. Throws a CommandError for the apply that runs (exit 6).
+ * Runs `work` while holding the apply lock of the academy of `session`, which is renewed meanwhile and released at
+ * the end. The signal in the context of `work` aborts if the lock is lost. Throws a CommandError that names the
+ * holder (exit 6).
  *
  * @param waitLock the value of the flag of that name
  */
@@ -65,7 +66,7 @@ export async function whileApplying<Result>(
       if (await lock.renew()) renewedAt = startedAt
       else lost.abort(lockLost(session))
     } catch {
-      // The next attempt may succeed while the lease lasts.
+      // A failed renewal may be retried until the lease expires.
       if ((process.uptime() - renewedAt) * 1000 >= leaseMs) lost.abort(lockLost(session))
     }
     isRenewing = false
@@ -84,7 +85,7 @@ export async function whileApplying<Result>(
   } finally {
     clearInterval(timer)
     await renewal
-    // A lease that is not released ends by itself.
+    // A lease that could not be released expires.
     await lock.release().catch(() => {})
   }
 }
@@ -109,7 +110,10 @@ async function takeWithin(context: Context, session: Session, waitMs: number): P
   }
 }
 
-/** How the lock is taken: from the platform, or where that publishes no lease, as a file on this machine. */
+/**
+ * Returns the function that takes the lock: from the platform, or as a lock file on this machine if the platform
+ * publishes no lease.
+ */
 async function takerFor(context: Context, session: Session): Promise<() => Promise<Lock | Busy>> {
   const caller = await session.caller()
   const isLocal = session.target().kind === 'local'
@@ -163,7 +167,7 @@ async function release(caller: Caller, leaseId: string, signal: AbortSignal): Pr
   await caller.call<Operation>(calls.leases.release, { params: { leaseId }, signal })
 }
 
-/** True for the holder of a lease whose process was on this machine, and is gone. */
+/** True if the holder of a lease was a process on this machine that has ended. */
 function isOfDeadProcess(holder: string): boolean {
   const [, host, pid] = /^(.+), process (\d+)$/.exec(holder) ?? []
   return host === hostname() && !isAlive(Number(pid))

@@ -22,32 +22,32 @@ import {
 import { CommandError } from '../terminal/errors.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
 
-/** What has been done so far; it is kept up to date while a plan is carried out. */
+/** Work done so far, updated while a plan is carried out. */
 export interface Done {
-  /** As the API shows it; null before it is made. */
+  /** Course as the API shows it; null before it is created. */
   course: JsonObject | null
   created: number
   updated: number
   deleted: number
-  /** Lessons that were refused, each with the reason. */
+  /** Refused lessons with the reason. */
   readonly refused: { readonly lesson: JsonObject; readonly message: string }[]
 }
 
-/** What carrying out needs. */
+/** Dependencies of carryOut. */
 export type Carrying = Omit<Writer, 'names'>
 
-/** The words of a refusal of a lesson: no flag is about it. */
+/** Refusals of lessons name no flag and give no hint. */
 const seen = { flagOf: () => null, hint: null }
 
-/** Nothing yet. */
+/** Initial state. */
 export function nothingDone(): Done {
   return { course: null, created: 0, updated: 0, deleted: 0, refused: [] }
 }
 
 /**
- * Carries out a plan, one request after the other: the course, its lessons in their order, what is deleted, and the
- * status last, since an archived course is closed to changes and learners are not to see half a course. Throws what keeps
- * it from going on; `done` then has what was done, and a plan made anew has the rest.
+ * Carries out a plan request by request: the course, its lessons in order, deletions, then the status, since an
+ * archived course takes no changes and learners must not see half a course. Throws what prevents it from continuing;
+ * `done` then has the work done, and a new plan the rest.
  */
 export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done): Promise<void> {
   const removed = plan.prune ? plan.absent : []
@@ -59,7 +59,7 @@ export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done)
   const update = { ...plan.body }
   if (!hasLessons && plan.status !== null && plan.status !== course['status']) update['status'] = plan.status
   if (plan.current && Object.keys(update).length > 0) {
-    // What opened it has checked the version already.
+    // Reopening the course has checked the version already.
     const isShown = course === plan.current
     course = await updated(carrying, course, update, isShown ? versionOf(course) : undefined)
   }
@@ -95,11 +95,11 @@ async function created(carrying: Carrying, plan: CoursePlan, hasLessons: boolean
   const body = { ...(isJsonObject(fields) && fields), ...(externalId !== null && { externalId }), status }
   const result = await write(carrying, calls.courses.create, { body })
   const { caller, signal } = carrying
-  // A platform may answer without the course.
+  // The platform's answer may lack the course.
   return courseIn(caller, result) ?? required(await findShown(caller, courses, plan.record, signal))
 }
 
-/** The course, open to changes where there are some. */
+/** Returns the course, reopened if it is archived and has changes to take. */
 async function opened(carrying: Carrying, plan: CoursePlan, hasLessons: boolean): Promise<JsonObject> {
   const course = plan.current ?? {}
   const isChanged = hasLessons || Object.keys(plan.body).length > 0 || plan.status !== 'archived'
@@ -128,7 +128,7 @@ async function updated(
   }
   const { caller, signal } = carrying
   const params = courses.operations.params(course)
-  // The answer may be what the published interface says of the new version alone.
+  // The answer may show only the published interface of the new version.
   const result = await caller.call<Operation>(calls.courses.get, { params, handling: 'strict', signal })
   return required(courseIn(caller, result))
 }

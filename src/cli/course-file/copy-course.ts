@@ -13,20 +13,20 @@ import { planCourse } from './course-plan.ts'
 import { lessonName, planData, planLines } from './show-plan.ts'
 import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './shown-course.ts'
 
-/** What of a copy is not as in the course that it was made of. */
+/** Options of a copy that differ from its source. */
 export interface CopyOptions {
-  /** The profile of the academy that gets the copy; the same academy without one. */
+  /** Profile of the target academy; undefined for the same one. */
   readonly toProfile: string | undefined
   readonly title: string | undefined
   readonly externalId: string | undefined
   readonly status: string | undefined
-  /** How long to wait for another apply. */
+  /** Time to wait for another apply. */
   readonly waitLock: unknown
 }
 
 /**
- * Makes a course like another one, lessons included, in this academy or in another. External ids go along to another
- * academy alone: in one academy each is there once. Throws a CommandError where the external id is taken.
+ * Copies a course with its lessons, in this academy or to another. External ids are copied only to another academy,
+ * because they are unique within one. Throws a CommandError if the external id is taken.
  */
 export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
   const { io, session, output } = context

@@ -6,7 +6,7 @@ import { LessonRecord } from '../dataset/lessons.ts'
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
 const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
 
-/** A lesson in its course: known by its external id, else by its title. What is absent has its default. */
+/** A lesson in its course, matched by its external id, else by its title. Absent fields have their defaults. */
 const LessonEntry = z.strictObject({
   externalId,
   title: lessonTitle,
@@ -31,9 +31,9 @@ const {
 } = CourseRecord.shape
 
 /**
- * A course as one document: its attributes, its modules with the lessons in them, and the lessons that are in no module.
- * No id and nothing that the server makes is in it. What is absent has its default, but for the status: a course that is
- * there keeps its own.
+ * A course as one document: its attributes, modules with their lessons, and lessons without a module. It has no ids
+ * and no fields that the server sets. Absent fields have their defaults, except the status: an existing course keeps
+ * its own.
  */
 export const CourseDocument = z
   .strictObject({

@@ -17,35 +17,35 @@ import type { CourseRecords } from './course-records.ts'
 import { placesFor } from './lesson-sequence.ts'
 import { type ShownCourse, shownRecords } from './shown-course.ts'
 
-/** A lesson that is made or changed. */
+/** A lesson to create or update. */
 export interface LessonStep {
   readonly action: 'create' | 'update'
   readonly record: JsonObject
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
   readonly changes: readonly Change[]
-  /** What is sent, but for the module. */
+  /** Body without the module. */
   readonly body: JsonObject
-  /** The place of its module in the course, null for none; undefined where it stays in its own. */
+  /** Index of its module in the course, null for none; undefined if it stays in its module. */
   readonly module: number | null | undefined
 }
 
-/** What makes a course that of a file. */
+/** Changes that make a course match its file. */
 export interface CoursePlan {
   readonly record: JsonObject
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
   readonly changes: readonly Change[]
-  /** The fields of the course that are sent, but for the status. */
+  /** Fields of the course to send, without the status. */
   readonly body: JsonObject
-  /** The status that it has in the end; null where it stays what it is. */
+  /** Final status; null to leave it unchanged. */
   readonly status: string | null
-  /** In the order in which they are sent: that of the course. */
+  /** Steps in the order of the lessons in the course. */
   readonly steps: readonly LessonStep[]
-  /** Lessons that the file lacks, as the API shows them: deleted where `prune`, else kept. */
+  /** Lessons that are absent from the file, as the API shows them: deleted if `prune`, else kept. */
   readonly absent: readonly JsonObject[]
   readonly prune: boolean
-  /** Titles of modules that are removed. */
+  /** Titles of modules to remove. */
   readonly removedModules: readonly string[]
 }
 
@@ -57,7 +57,7 @@ interface Current extends KeyedLesson {
   readonly shown: JsonObject
 }
 
-/** Compares the records of a file with the course that is there; `current` is null for a new one. */
+/** Compares the records of a file with the existing course; `current` is null for a new one. */
 export async function planCourse(
   { course, lessons }: CourseRecords,
   current: ShownCourse | null,
@@ -139,14 +139,14 @@ export async function planCourse(
   }
 }
 
-/** True where there is nothing to do. */
+/** True if the plan changes nothing. */
 export function isEmpty({ current, changes, steps, absent, prune }: CoursePlan): boolean {
   return current !== null && changes.length === 0 && steps.length === 0 && !(prune && absent.length > 0)
 }
 
 function changedLesson({ full, record }: Wanted, { shown, record: before }: Current) {
   const { changed, changes } = compared('lessons', LessonAttributes, attributesOf(full), before)
-  // What the file does not name stays: a lesson keeps its external id.
+  // A field that the file omits stays: a lesson keeps its external id.
   const isNamed = record['externalId'] !== undefined
   const { externalId, ...others } = changed
   const named = isNamed && externalId !== undefined ? { externalId } : {}
@@ -157,16 +157,16 @@ function changedLesson({ full, record }: Wanted, { shown, record: before }: Curr
 }
 
 interface Move {
-  /** What is sent as the order. */
+  /** Value of `order` to send. */
   readonly number: number
-  /** Its places among the lessons of the course, from 1. */
+  /** Places among the lessons of the course, from 1. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * All lessons in the order that the course gets, each with its new place where it is not at it: those that the file lacks
- * stay behind the one that they follow.
+ * Returns all lessons in the final order of the course, with the new place of each that moves. Lessons that are
+ * absent from the file stay behind their predecessor.
  */
 function sequenceOf(
   wanted: readonly Wanted[],
@@ -195,7 +195,7 @@ function sequenceOf(
   })
 }
 
-/** The fields that differ, and their changes as wholes; a value that is absent is the one by default. */
+/** Returns the fields that differ, and their changes as whole values; an absent value means the default. */
 function compared(
   name: 'courses' | 'lessons',
   schema: z.ZodObject,

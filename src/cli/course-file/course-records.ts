@@ -7,11 +7,11 @@ import { inSequence, told } from './lesson-sequence.ts'
 /** A course with its lessons, as the records of the datasets `courses` and `lessons`. */
 export interface CourseRecords {
   readonly course: JsonObject
-  /** In their order, which is their `order`, too, from 1. */
+  /** Lessons in order; their `order` counts from 1. */
   readonly lessons: readonly JsonObject[]
 }
 
-/** The records that a document stands for, as its schema gave it; a course without a status has none. */
+/** Returns the records of a parsed document; a course without a status has none. */
 export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): CourseRecords {
   const names = moduleNames(modules)
   const entries = [
@@ -31,8 +31,8 @@ export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): 
 }
 
 /**
- * The document of a course: what has its default is left out, and a lesson has an `order` only where its place in the
- * file does not tell it. Reading it gives the same records again, lessons numbered from 1.
+ * Returns the document of a course, without defaults; a lesson has an `order` only if its place in the file does not
+ * imply it. Reading the document returns the same records, with lessons numbered from 1.
  */
 export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []

@@ -1,6 +1,5 @@
 /**
- * Things of a file in the order that is meant: those without a number follow each other as they stand in the file,
- * those with one are at that place of the whole, from 1.
+ * Sorts things of a file: numbered ones take that place of the whole, from 1; the others fill the gaps in file order.
  */
 export function inSequence<Thing>(
   things: readonly Thing[],
@@ -14,17 +13,18 @@ export function inSequence<Thing>(
 }
 
 /**
- * The numbers that things of a file need so that `inSequence` gives the ranks, which are those from 0 in the order of
- * the file: as few as can be, undefined for the others.
+ * Returns the numbers that things need so that `inSequence` gives these ranks (from 0, in file order): as few as
+ * possible, undefined for the others.
  */
 export function told(ranks: readonly number[]): (number | undefined)[] {
   const kept = longestRising(ranks)
   return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
 }
 
-/** The indexes of a longest rising part of distinct numbers, some of which may be left out between. */
+/** Returns the indexes of a longest increasing subsequence of distinct numbers. */
 export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
-  // The index of the least number in which a part of each length can end, and what comes before each number.
+  // For each length, the index of the smallest number that ends such a subsequence; and the predecessor of each
+  // number.
   const ends: number[] = []
   const before: (number | undefined)[] = []
   for (const [index, number] of numbers.entries()) {
@@ -43,11 +43,11 @@ export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
 }
 
 /**
- * The order that each thing of a sequence has to be given so that they rise, undefined for those that keep theirs: as few
- * as can be. They are given one after the other, and where one comes to a place that is taken, what is there and after it
- * moves up by one, as the API has it.
+ * Returns the `order` to set on each thing so that the values increase, undefined for those that keep theirs: as few
+ * as possible. They are set one after the other; as in the API, setting a taken place shifts that thing and the
+ * following ones by one.
  *
- * @param orders what each has now, undefined for a new one
+ * @param orders current values, undefined for a new thing
  */
 export function placesFor(orders: readonly (number | undefined)[]): (number | undefined)[] {
   const there = orders.flatMap((order, index) => (order === undefined ? [] : [index]))

@@ -4,8 +4,8 @@ import { CourseDocument } from './course-document.ts'
 import { type CourseRecords, recordsOf } from './course-records.ts'
 
 /**
- * The records of a course file, YAML or JSON; `-` is standard input. Throws a UsageError that tells every problem of the
- * file with its line.
+ * Reads the records of a course file, YAML or JSON; `-` is standard input. Throws a UsageError with every problem of
+ * the file and its line.
  */
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)

@@ -8,12 +8,12 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Carrying } from './carry-out.ts'
 import type { CoursePlan } from './course-plan.ts'
 
-/** Whoever has deleted more courses than these learns of it from the platform's refusal. */
+/** Maximum pages of deleted courses to search; beyond them the platform's own refusal reports the conflict. */
 const maximumPages = 25
 
 /**
- * Throws a CommandError where a course that a plan would create was deleted and keeps its external id: to restore it, with
- * all that its learners did, or to delete it for good is for a person to decide.
+ * Throws a CommandError if a course that a plan would create is in the trash and keeps its external id: the user
+ * decides whether to restore it with its learner data or to delete it for good.
  */
 export async function requireFree(
   { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
@@ -37,7 +37,7 @@ export async function requireFree(
       if (left === 0) return
     }
   } catch (error) {
-    // Not every platform keeps what is deleted, nor shows it to everybody.
+    // The platform may have no trash, or not show it to this user.
     if (error instanceof NotOfferedError || (error instanceof ApiError && [403, 404].includes(error.status)))
       return
     throw error

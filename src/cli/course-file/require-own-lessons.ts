@@ -16,18 +16,18 @@ const concurrency = 8
 const maxPages = 25
 const maxNamed = 20
 
-/** A lesson that a plan would create with the external id of one that is in another course. */
+/** A lesson to create whose external id belongs to a lesson of another course. */
 interface Conflict {
   readonly externalId: string
   readonly title: unknown
-  /** The lesson that has it. */
+  /** Lesson that has the external id. */
   readonly other: JsonObject
   readonly isDeleted: boolean
 }
 
 /**
- * Throws a CommandError where lessons that plans would create have external ids of lessons of other courses, as in the file
- * of a course that was made into that of its next term: each of them would be refused, after the course was made.
+ * Throws a CommandError if plans would create lessons with external ids of other courses' lessons, as after copying
+ * the file for the next term: the platform would refuse each of them after creating the course.
  */
 export async function requireOwnLessons(
   { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
@@ -66,11 +66,11 @@ async function conflictsOf(
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
-/** The lessons with an external id; none where the platform cannot be asked so. */
+/** Returns the lessons with an external id; none if the platform offers no such list. */
 async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSignal): Promise<JsonObject[]> {
   const query = { external_id: externalId, limit: maximumPageSize }
   try {
-    // Of a platform that does not filter, one page has to do: what it does not show, it refuses.
+    // Read only one page: if the platform ignores the filter, its refusal reports further conflicts.
     for await (const page of caller.pages<Operation>(calls.lessons.list, {
       query,
       handling: 'strict',

@@ -5,7 +5,7 @@ import type { Change } from '../records/compare.ts'
 import { counted } from '../terminal/counted.ts'
 import { type CoursePlan, isEmpty } from './course-plan.ts'
 
-/** A plan in lines for a terminal: `+` is created, `~` changed, `-` deleted. */
+/** Returns the lines of a plan for a terminal: `+` is created, `~` changed, `-` deleted. */
 export function planLines(plan: CoursePlan): readonly string[] {
   const { current, record, changes, steps, absent, prune } = plan
   const course = `course ${thingName(record)}`
@@ -21,7 +21,7 @@ export function planLines(plan: CoursePlan): readonly string[] {
   ]
 }
 
-/** What is not in the file and stays, in words; null for nothing. */
+/** Returns a note on lessons that are absent from the file and kept; null if there are none. */
 export function keptNote({ absent, prune, record }: CoursePlan): string | null {
   if (prune || absent.length === 0) return null
   const names = absent.slice(0, 10).map((lesson) => lessonName(lesson))
@@ -30,7 +30,7 @@ export function keptNote({ absent, prune, record }: CoursePlan): string | null {
   return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${absent.length === 1 ? 'it' : 'them'}`
 }
 
-/** The same as data, for JSON and YAML. */
+/** Returns a plan as data, for JSON and YAML. */
 export function planData(plan: CoursePlan): JsonObject {
   const { current, record, changes, steps, absent, prune } = plan
   const named = ({ externalId = null, title }: JsonObject) => ({ externalId, title })
@@ -45,7 +45,7 @@ export function planData(plan: CoursePlan): JsonObject {
   }
 }
 
-/** `Waves (waves)`, or the title alone of a lesson without an external id. */
+/** Returns `Waves (waves)`, or the title alone of a lesson without an external id. */
 export function lessonName({ title, externalId }: JsonObject): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }

@@ -20,7 +20,7 @@ export interface ShownCourse {
 
 const maximumLessons = 100_000
 
-/** The course behind a reference, with all its lessons. Throws where the platform does not show both. */
+/** Reads a course with all its lessons. Throws if the platform does not show both. */
 export async function readShownCourse(
   caller: Caller,
   reference: string,
@@ -34,7 +34,7 @@ export async function readShownCourse(
   return { course, lessons: await readLessons(caller, course, signal) }
 }
 
-/** All lessons of a course. Throws a NotOfferedError where the platform does not list them. */
+/** Reads all lessons of a course. Throws a NotOfferedError if the platform does not list them. */
 export async function readLessons(
   caller: Caller,
   { id }: JsonObject,
@@ -45,7 +45,7 @@ export async function readLessons(
   const { list } = calls.lessons
   const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
   for await (const { data } of recordPages(caller, list, pages)) {
-    // Platforms may ignore what a list is filtered by.
+    // The platform may ignore the filter.
     const own = (item: JsonObject) =>
       item['courseId'] === undefined || String(item['courseId']) === String(id)
     lessons.push(...data.filter(isJsonObject).filter(own))
@@ -57,8 +57,8 @@ export async function readLessons(
 }
 
 /**
- * A shown course as records: a lesson without an external id has none, as it is known by its title there; the course has
- * its id in the place of one.
+ * Converts a shown course to records. Lessons without an external id are matched by title; a course without one gets
+ * its id instead.
  */
 export async function shownRecords({ course, lessons }: ShownCourse): Promise<CourseRecords> {
   const names = namesOf(course)
@@ -73,7 +73,7 @@ export async function shownRecords({ course, lessons }: ShownCourse): Promise<Co
   }
 }
 
-/** The names in one course, for which nothing has to be asked. */
+/** Returns the names within one course, without any request. */
 export function namesOf(course: JsonObject): Names {
   return {
     course: async () => course,
@@ -84,7 +84,7 @@ export function namesOf(course: JsonObject): Names {
   }
 }
 
-/** Says that answers are missing where the platform does not show them, as learners get questions without. */
+/** Notes that the platform hides answers to questions, as it does from learners. */
 export async function noteHiddenAnswers(
   output: Pick<Output, 'note'>,
   lessons: readonly JsonObject[],
