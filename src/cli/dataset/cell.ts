@@ -4,17 +4,17 @@ import { earliestMs, isDay } from '../../codec/time-text.ts'
 import { addDuration, parseCalendarDuration, utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
-/** How days are written in a file, beside ISO 8601: `excel` is Excel's number of a day. */
+/** Formats of days in a file, besides ISO 8601: `excel` is Excel's number of a day. */
 export const dateFormats = ['DD.MM.YYYY', 'DD/MM/YYYY', 'DD-MM-YYYY', 'MM/DD/YYYY', 'excel'] as const
 export type DateFormat = (typeof dateFormats)[number]
 
-/** How cells are written. */
+/** Options for reading cells. */
 export interface CellForm {
-  /** From when durations count back, in milliseconds since 1970. */
+  /** Time that durations count back from, in milliseconds since 1970. */
   readonly now: number
-  /** Undefined where none was given; null where none can be given. */
+  /** Format of days; undefined if none was given, null if none can be given. */
   readonly dateFormat?: DateFormat | null | undefined
-  /** A number may have a comma in place of its point: the comma does not end a cell. */
+  /** True if numbers may have a decimal comma, because the comma does not separate cells. */
   readonly decimalComma?: boolean
 }
 
@@ -24,16 +24,16 @@ const excelEpochDays = 25_569
 /** 9999-12-31 */
 const lastExcelDay = 2_958_465
 
-/** What a column says of its cells. */
+/** Properties of a column that its cells depend on. */
 type CellColumn = Pick<Column, 'kind' | 'nullable'>
 
-/** A cell that says null where an empty one would say nothing. */
+/** Text of a null value, since an empty cell means no value. */
 const nullCell = 'null'
 
-/** A cell whose text is not of its column's kind; the message continues the name of the column. */
+/** A cell whose text does not fit its column; the message continues the name of the column. */
 export class CellError extends Error {
   override readonly name = 'CellError'
-  /** Ends the sentence, after the value; empty where there is nothing to add. */
+  /** End of the message, after the value; may be empty. */
   readonly guess: string
 
   constructor(message: string, options: ErrorOptions & { readonly guess?: string } = {}) {
@@ -43,8 +43,8 @@ export class CellError extends Error {
 }
 
 /**
- * The value of a cell's text; undefined for an empty one. Numbers are those of JSON, times may be days or durations, lists
- * are JSON or have commas between their items. Throws a CellError.
+ * Returns the value of a cell; undefined for an empty one. Numbers have JSON's form, times may be days or durations,
+ * and lists are JSON or separated by commas. Throws a CellError.
  */
 export function readCell({ kind, nullable }: CellColumn, cell: string, form: CellForm): unknown {
   const text = removeGuard(cell)
@@ -67,9 +67,9 @@ export function readCell({ kind, nullable }: CellColumn, cell: string, form: Cel
 }
 
 /**
- * A time as the API takes it, from a day (00:00 in UTC), a day in the given format, also with a time of day in UTC, or a
- * duration, which is so long ago; any other text as it is. Throws a CellError for a day in a format that was not given:
- * 03/04/2026 is in March or in April.
+ * Returns a time in the API's form, from a day (00:00 UTC), a day in the given format with or without a time of day
+ * in UTC, or a duration back from `now`; returns other text unchanged. Throws a CellError for a day in a format that
+ * was not given: 03/04/2026 is in March or in April.
  */
 export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   if (isDay(text)) return `${text}T00:00:00.000Z`
@@ -86,7 +86,10 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
 
 const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
 
-/** The formats in which a text is a day that exists. Excel's days of fewer digits are before 1927, or years. */
+/**
+ * Returns the formats in which a text is a valid day. Shorter Excel numbers are excluded: they are before 1927, or
+ * years.
+ */
 function formatsOf(text: string): DateFormat[] {
   if (/^\d{5,7}(?:\.\d+)?$/.test(text)) {
     return Number(text) <= lastExcelDay ? ['excel'] : []
@@ -96,12 +99,12 @@ function formatsOf(text: string): DateFormat[] {
 
 function instantIn(text: string, format: DateFormat): string {
   if (format !== 'excel') return new Date(dayAndTimeIn(text, format) ?? Number.NaN).toISOString()
-  // Excel keeps a time of day as a part of its day: rounded to the second, 10:00 is not 09:59:59.999.
+  // Excel stores a time of day as a fraction: round to the second, so that 10:00 does not become 09:59:59.999.
   const seconds = Math.round((Number(text) - excelEpochDays) * (dayMs / 1000))
   return new Date(seconds * 1000).toISOString()
 }
 
-/** Milliseconds since 1970 of a day in a format; null for any other text. */
+/** Returns a day in milliseconds since 1970; null for text in another format. */
 function dayAndTimeIn(text: string, format: DateFormat): number | null {
   const [, first = '', separator = '', second = '', year = '', ...time] = dayPattern.exec(text) ?? []
   if (separator === '' || !format.includes(separator)) return null
@@ -112,7 +115,7 @@ function dayAndTimeIn(text: string, format: DateFormat): number | null {
   return Date.parse(`${iso}T00:00:00.000Z`) + ((hours * 60 + minutes) * 60 + seconds) * 1000
 }
 
-/** A value as the text of a cell, which `readCell` reads as the same value again; null for an empty cell. */
+/** Returns the cell of a value, which `readCell` converts back; null for an empty cell. */
 export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue {
   if (value === null && nullable) return nullCell
   if (value === null || value === undefined) return null
@@ -124,18 +127,18 @@ export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue
   return plain ? value.join(', ') : jsonText(value)
 }
 
-/** True for an item of a list that stays itself between commas. */
+/** True for a list item that needs no quoting between commas. */
 function isPlainItem(item: unknown): boolean {
   return typeof item === 'string' && item !== '' && item.trim() === item && !/[,[\r\n]/.test(item)
 }
 
 function numberIn(text: string): number | bigint {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) throw new CellError('must be a number')
-  // Numbers of JSON, so that the exact ones stay exact.
+  // Parse as JSON, which keeps large integers exact.
   return parseJson(text) as number | bigint
 }
 
-/** `12,5` as `12.5`; a text with a point, or with several commas, stays as it is. */
+/** Returns `12,5` as `12.5`; text with a point or several commas unchanged. */
 function withPoint(text: string): string {
   return /^-?\d+,\d+$/.test(text) ? text.replace(',', '.') : text
 }

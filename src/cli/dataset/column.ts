@@ -2,27 +2,27 @@ import * as z from 'zod'
 import { bare } from '../../contract/patch.ts'
 import { labelColumns } from '../output/columns.ts'
 
-/** What a cell holds: `texts` is a list of texts, `json` whatever else JSON can say. */
+/** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */
 export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'texts' | 'json'
 
-/** One column of a file: a field of a record, or a field of an object in it. */
+/** Column of a file: a field of a record, or a field of a nested object. */
 export interface Column {
-  /** In the header: `firstName`, or the whole path where another field has the same name. */
+  /** Name in the header: `firstName`, or the whole path if another field has the same name. */
   readonly name: string
-  /** Where its value stands, as a dotted path: `profile.firstName`. */
+  /** Dotted path of the value: `profile.firstName`. */
   readonly path: string
   readonly kind: CellKind
-  /** Without it there is no record. */
+  /** True if a record must have it. */
   readonly required: boolean
-  /** True for a required one that may be null: a cell says so by the word, since an empty one says nothing. */
+  /** True for a required column that accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean
-  /** Never shown, nor exported. */
+  /** True for a column that is never shown or exported. */
   readonly secret: boolean
-  /** What it is where nothing is said about it: null resets it to this. */
+  /** Default value, which null resets the field to. */
   readonly initial: unknown
 }
 
-/** The columns of records with this schema, in its order: one for each field that is no object. */
+/** Returns the columns of a schema in its order: one for each field that is not an object. */
 export function columnsOf(schema: z.ZodObject): Column[] {
   const leaves = leavesOf(schema, '', true)
   const paths = leaves.map(({ path }) => path)

@@ -10,15 +10,15 @@ import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.courses
 
-/** A module as files have it: they are in the order of their list, and called by their titles. */
+/** A module in files: ordered by the list and named by its title. */
 export const ModuleRecord = z.strictObject({
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
 })
-/** A course as files have it. */
+/** A course in files. */
 export const CourseRecord = CourseInput.extend({ modules: z.array(ModuleRecord).max(1000).default([]) })
 
-/** Courses, known by their external id. */
+/** Courses, matched by external id. */
 export const courses: Dataset = {
   name: 'courses',
   noun: 'course',

@@ -4,69 +4,69 @@ import type { Call } from '../../contract/calls.ts'
 import type { Column } from './column.ts'
 import type { Names } from './names.ts'
 
-/** What can be imported and exported. */
+/** Names of the datasets that can be imported and exported. */
 export const datasetNames = ['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'] as const
 export type DatasetName = (typeof datasetNames)[number]
 
 /**
- * Records of one kind as files have them: with the names of the school in place of ids, and without what the server
- * makes. Imports, exports, course files and declarative academies read and write records by it.
+ * Records of one kind in files: with external ids and addresses in place of ids, and without fields that the server
+ * sets. Imports, exports, course files and declarative academies use it to read and write records.
  */
 export interface Dataset {
   readonly name: DatasetName | 'mappings'
-  /** One of them, in messages: `course`. */
+  /** Noun for one record in messages: `course`. */
   readonly noun: string
-  /** Fields that an import checks and sends with each record that does not have them. */
+  /** Default fields that an import checks and sends if a record lacks them. */
   readonly presumed?: JsonObject
-  /** A whole record; a field that is absent has its default. */
+  /** Schema of a whole record; an absent field has its default. */
   readonly schema: z.ZodObject
   readonly columns: readonly Column[]
-  /** The fields that tell one record from all others: the first of these sets of which a record has all fields. */
+  /** Sets of fields that identify a record: the first set that the record has in full. */
   readonly keys: readonly (readonly string[])[]
-  /** Fields with values that no two records have, and that may move from one to another. */
+  /** Fields with unique values, which may move from one record to another. */
   readonly unique?: readonly string[]
-  /** The field whose records are made in the order of a file: the lessons of one course, which follow each other. */
+  /** Field whose equal values require creating records in file order, such as the course of lessons. */
   readonly inOrderOf?: string
-  /** What each field that names another record refers to. */
+  /** Datasets that reference fields refer to. */
   readonly references: Readonly<Record<string, 'courses' | 'users'>>
-  /** A field that names a record of a kind that another field says, and that kind. */
+  /** Returns a reference field whose dataset depends on another field, and that dataset. */
   readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: 'course' | 'user' }
   readonly operations: DatasetOperations
-  /** How a record is looked for among those that are there; null where it has no key. */
+  /** Returns how to find the existing record; null if the record has no key. */
   find(record: JsonObject): Search | null
-  /** A record as files have it, from the one that the API shows. */
+  /** Converts a record from the API's form to the form of files. */
   toRecord(shown: JsonObject, names: Names): Promise<JsonObject>
   /**
-   * What is sent for a record; `current` is the one that the API shows, null for a new one. Throws a RecordError on what
-   * cannot be sent, such as a module that the course does not have.
+   * Returns the body for a record; `current` is the existing one as the API shows it, null for a new one. Throws a
+   * RecordError if it cannot be sent, such as for a module that the course lacks.
    */
   toBody(record: JsonObject, current: JsonObject | null, names: Names): Promise<JsonObject>
 }
 
-/** The operations behind a dataset. One that can be changed has `update`, or `create` does both (progress). */
+/** Operations of a dataset. Records are changed by `update`, or by `create` if that does both (progress). */
 export interface DatasetOperations {
   readonly list: Call
-  /** The list of all of them, where `list` shows those of one user alone. */
+  /** Lists all records, if `list` shows only those of one user. */
   readonly all?: Call
-  /** How they came to be what they are, as records that lead there one after the other. */
+  /** Lists earlier states of records, oldest first. */
   readonly history?: Call
   readonly get?: Call
   readonly create: Call
   readonly update?: Call
   readonly delete?: Call
-  /** Many in one request, each found by its key by the server. */
+  /** Writes many records in one request; the server matches each by its key. */
   readonly batch?: Call
-  /** The path's parameters of an operation on one record, which the API shows, or which is to be made. */
+  /** Returns the path parameters for a record, existing or new. */
   params(record: JsonObject): Readonly<Record<string, string>>
 }
 
-/** How to find a record: by one operation that shows it, or among the items of a list. */
+/** Lookup of a record, by one operation or among the items of a list. */
 export interface Search {
-  /** The path's parameters of the operation that shows one record, where it has a reference (`ext:…`, `email:…`). */
+  /** Path parameters of the operation that shows the record, if it has a reference (`ext:…`, `email:…`). */
   readonly reference?: Readonly<Record<string, string>>
   readonly params?: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
-  /** True for the item that is the record; platforms may ignore what a list is filtered by. */
+  /** True for the item that is the record, since platforms may ignore filters. */
   readonly matches: (shown: JsonObject) => boolean
 }
 
@@ -81,12 +81,12 @@ export class RecordError extends Error {
   }
 }
 
-/** The fields that a file may have because some list shows them, as dotted paths. */
+/** Returns the dotted paths of fields that files may have because a list shows them. */
 export function shownFields({ operations: { list, all, history } }: Pick<Dataset, 'operations'>): string[] {
   return [list, all, history].flatMap((each) => each?.holds.answer ?? [])
 }
 
-/** The values of the fields by which a record is known; null where it has no such set of them. */
+/** Returns the key values of a record; null if it has no complete key. */
 export function keyOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] | null {
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const key = keys.find((fields) => fields.every(has))
@@ -94,8 +94,8 @@ export function keyOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): read
 }
 
 /**
- * All names under which a record is the same one: its key, and every other field that is a key by itself. Addresses are
- * the same in any case.
+ * Returns all names of a record: its key, and every other field that is a key by itself. E-mail addresses are
+ * compared without case.
  */
 export function namesOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] {
   const has = (field: string) => record[field] !== undefined && record[field] !== null

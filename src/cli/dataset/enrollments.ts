@@ -8,7 +8,7 @@ import { ofFields } from './record.ts'
 
 const { list, create, update, batch } = calls.enrollments
 
-/** Enrolments, known by course, user and role. */
+/** Enrolments, matched by course, user and role. */
 export const enrollments: Dataset = {
   name: 'enrollments',
   noun: 'enrolment',
@@ -44,7 +44,7 @@ export const enrollments: Dataset = {
   toBody: async (record, current) => {
     if (current === null) return record
     const { courseId: _course, userId: _user, role: _role, status, ...changes } = record
-    // A course that has been completed since stays completed.
+    // A file does not reopen an enrolment that has been completed since.
     const reopens = status === 'active' && current['status'] === 'completed'
     return { ...changes, ...(status !== undefined && !reopens && { status }) }
   },

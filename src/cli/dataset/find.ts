@@ -8,17 +8,17 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Dataset, Search } from './dataset.ts'
 import { idAtAddress, isOwnId, recordPages, shownRecord } from './shown-records.ts'
 
-/** How many pages of a list are looked through for one record, where a platform does not filter. */
+/** Maximum pages of a list to search for one record if the platform does not filter. */
 const maximumPages = 100
 
-/** What is done with the pages of a list before they are looked through, such as keeping to its filters. */
+/** Transforms the pages of a list before the search, for example by applying its filters. */
 export type Keep = <P extends Pick<Page<Operation>, 'data' | 'strict'>>(
   pages: AsyncIterable<P>,
 ) => AsyncIterable<P>
 
 /**
- * The record that is there under the key of this one, as the API shows it; null where there is none, or the record has
- * no key. Throws a NotOfferedError where the platform shows neither one nor a list.
+ * Finds the existing record with the key of this one, as the API shows it; null if there is none or the record has no
+ * key. Throws a NotOfferedError if the platform offers neither a single record nor a list.
  */
 export async function findShown(
   caller: Caller,
@@ -37,7 +37,7 @@ export async function findShown(
       if (isJsonObject(shown) && search.matches(shown)) return shown
     } catch (error) {
       if (error instanceof ApiError && error.status === 404 && isOurs(error)) return null
-      // A platform elsewhere may not know such references, or not show one record.
+      // A remote platform may not support such references, or not show single records.
       if (!(error instanceof NotOfferedError || error instanceof ApiError)) throw error
       if (error instanceof ApiError && ![400, 404, 422].includes(error.status)) throw error
     }
@@ -63,19 +63,19 @@ export async function findShown(
   return seen.recognise(caller, record)
 }
 
-/** The record behind the keys of another one. */
+/** Result of a lookup by keys. */
 export interface Match {
-  /** As the API shows it; null for none. */
+  /** Matching record as the API shows it; null for none. */
   readonly shown: JsonObject | null
-  /** A record that has one of its keys, and another value in an earlier one: it is another record. */
+  /** A different record: it shares a key but differs in an earlier one. */
   readonly other: JsonObject | null
 }
 
 /**
- * Looks for a record by each of its keys, the surest first: a user by the external id, then by the e-mail address among
- * users who have no external id.
+ * Looks up a record by each of its keys, the most specific first: a user by external id, then by e-mail address among
+ * users without an external id.
  *
- * @param find looks by the fields of one key
+ * @param find looks up by the fields of one key
  */
 export async function findByKeys(
   { keys }: Pick<Dataset, 'keys'>,
@@ -97,11 +97,11 @@ export async function findByKeys(
   return { shown: null, other: null }
 }
 
-/** Returns false for the items that a query rules out: a platform elsewhere may have ignored it. */
+/** Returns a test that rejects items outside a query, which a remote platform may have ignored. */
 async function checkOf(list: Call, query: Search['query']): Promise<(item: JsonObject) => boolean> {
   const { createFilterCheck } = await import('../../client/foreign/asked.ts')
   return (item) => {
-    // A server of ours takes an external id without its prefix, too; no id of ours can be compared with that.
+    // Our server also accepts external ids without the prefix; our ids cannot be compared with that.
     const comparable = Object.entries(query).filter(([name, value]) => {
       const filter = list.filters?.[name]
       return filter?.by !== 'reference' || isOwnId(value) || !isOwnId(item[filter.field])
@@ -111,18 +111,17 @@ async function checkOf(list: Call, query: Search['query']): Promise<(item: JsonO
   }
 }
 
-/** Records without an external id on a list of a platform elsewhere. */
+/** Records without an external id on a list of a remote platform. */
 export interface SeenRecords {
   add(items: readonly unknown[]): void
   /**
-   * The user with the address of a record, who is known by it as well; null for a record that is new. Throws a CommandError
-   * for another record that is on the list by its title: it may be the one that an earlier run made, and would be made
-   * again.
+   * Returns the user with the record's address; null for a new record. Throws a CommandError for another record with
+   * the same title, which an earlier run may have created and this one would duplicate.
    */
   recognise(caller: Caller, record: JsonObject): JsonObject | null
 }
 
-/** None of the records yet. */
+/** Creates an empty collection. */
 export function seenRecords({ name, noun, keys, operations: { list } }: Dataset): SeenRecords {
   const seen = new Map<string, JsonObject>()
   const isKeyed = keys[0]?.[0] === 'externalId'
@@ -163,7 +162,7 @@ function textOf(value: unknown): string {
     .toLowerCase()
 }
 
-/** How a record is looked for on the platform of a caller: by its id, where its external id is its URL there. */
+/** Returns the lookup of a record: by id if its external id is its URL on the caller's platform. */
 function searchFor(caller: Caller, dataset: Dataset, record: JsonObject): Search | null {
   const { get, list } = dataset.operations
   const id = idAtAddress(caller, list, record['externalId'])

@@ -8,7 +8,7 @@ import { ofFields } from './record.ts'
 
 const { list, get, set, batch } = calls.grades
 
-/** Grades, known by learner, course, item and, where they have one, source. */
+/** Grades, matched by learner, course, item and, if present, source. */
 export const grades: Dataset = {
   name: 'grades',
   noun: 'grade',
@@ -42,7 +42,7 @@ export const grades: Dataset = {
     ...ofFields(GradeInput, shown),
     learnerId: await userKeyIn(shown, 'learnerId', names),
     courseId: await courseKeyIn(shown, names),
-    // So that an import takes the score as it is.
+    // Lets an import accept a score above the maximum.
     ...(Number(shown['scoreGiven']) > Number(shown['scoreMaximum']) && { extraCredit: true }),
   }),
   toBody: async (record) => record,

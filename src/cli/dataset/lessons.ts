@@ -13,7 +13,7 @@ import { externalKeyOf } from './shown-records.ts'
 const { list, get, create, update } = calls.lessons
 
 const { externalId, courseId, moduleId: _, ...others } = LessonInput.shape
-/** A lesson with the title of its module, or the number of its place where several have that title. */
+/** A lesson with the title of its module, or the module's number if several share the title. */
 export const LessonRecord = z.strictObject({
   externalId,
   courseId,
@@ -21,7 +21,7 @@ export const LessonRecord = z.strictObject({
   ...others,
 })
 
-/** Lessons, known by their external id. */
+/** Lessons, matched by external id. */
 export const lessons: Dataset = {
   name: 'lessons',
   noun: 'lesson',
@@ -64,7 +64,7 @@ export const lessons: Dataset = {
   },
 }
 
-/** The content of a lesson with the ids that it has already. */
+/** Returns the content of a lesson with its existing ids. */
 export function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
   const title = ({ title }: JsonObject) => title
   return {
@@ -91,7 +91,7 @@ async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Pro
   return moduleNames(modules)[modules.findIndex(({ id }) => String(id) === String(moduleId))] ?? null
 }
 
-/** Throws a RecordError for a module that the course does not have, or that may be several. */
+/** Returns the id of a module. Throws a RecordError if the course lacks it or several match. */
 async function moduleId({ courseId, module }: JsonObject, names: Names): Promise<unknown> {
   const modules = await modulesOf(courseId, names)
   const place = moduleNamed(modules, String(module))

@@ -6,7 +6,7 @@ import { ofFields } from './record.ts'
 
 const { mappings, map, mapBatch, unmap } = calls.integrations
 
-/** The mappings of one kind of system, known by noun and key; one is always sent as a whole. */
+/** Mappings of one kind of system, matched by noun and key; always sent as wholes. */
 export function mappingsOf(lmsKind: string): Dataset {
   const of = <O extends { readonly path: string }>(operation: O): O => ({
     ...operation,

@@ -1,14 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 
-/**
- * What each module of a list is called where lessons name it: its title, or the number of its place where the title
- * would be ambiguous. No two have the same name.
- */
+/** Returns the unique names of modules for lessons: the title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {
   const titles = titlesOf(modules)
   const counts = countsOf(titles)
   const numbered = new Set(titles.flatMap((title, index) => ((counts.get(title) ?? 0) > 1 ? [index] : [])))
-  // A title that is the number of a module called by that would mean either.
+  // A title that equals the number of a numbered module is ambiguous, too.
   for (let size = -1; size !== numbered.size; ) {
     size = numbered.size
     for (const [index, title] of titles.entries()) if (numbered.has(placeIn(title))) numbered.add(index)
@@ -16,7 +13,7 @@ export function moduleNames(modules: unknown): readonly string[] {
   return titles.map((title, index) => (numbered.has(index) ? String(index + 1) : title))
 }
 
-/** The place of the module that a name means, from 0; -1 for none, null where several have that title. */
+/** Returns the index of the named module; -1 for none, null if several have that title. */
 export function moduleNamed(modules: unknown, name: string): number | null {
   const named = moduleNames(modules).indexOf(name)
   if (named >= 0) return named
@@ -39,7 +36,7 @@ function countsOf(titles: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** The place that a text numbers, from 0; -1 for another text. */
+/** Returns the index for a number in text; -1 for other text. */
 function placeIn(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) - 1 : -1
 }

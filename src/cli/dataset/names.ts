@@ -5,24 +5,24 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { externalKeyOf, shownRecord } from './shown-records.ts'
 
-/** So many courses and users are remembered: a school has few courses, and users come in runs. */
+/** Maximum number of cached courses and users: schools have few courses, and users come in runs. */
 const remembered = 10_000
 
-/** What ids are called in files. */
+/** Names of courses and users in files. */
 export interface Names {
-  /** `ext:` and the external id of a course; its id where it has none. */
+  /** Returns `ext:` and the external id of a course; its id if it has none. */
   courseKey(id: string): Promise<string>
-  /** `ext:` and the external id of a user, else `email:` and the address. */
+  /** Returns `ext:` and the external id of a user, else `email:` and the address. */
   userKey(id: string): Promise<string>
-  /** The course that a reference means, as the API shows it; null where there is none. */
+  /** Returns the referenced course as the API shows it; null if there is none. */
   course(reference: string): Promise<JsonObject | null>
-  /** The user whom a reference means, as the API shows them; null where there is none. */
+  /** Returns the referenced user as the API shows it; null if there is none. */
   user(reference: string): Promise<JsonObject | null>
-  /** Reads a course again when it is next asked for, because it was changed. */
+  /** Clears the cache of courses after a change. */
   forgetCourses(): void
 }
 
-/** The names that a platform gives; each thing is asked for once. */
+/** Creates names that are read from a platform and cached. */
 export function createNames(caller: Caller, signal: AbortSignal): Names {
   const course = remembering(async (reference: string) =>
     one(calls.courses.list, (options) =>
@@ -57,30 +57,30 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   }
 }
 
-/** What a course is called by others: its external id, else its id in the place of one. */
+/** Returns the name of a course for references: its external id, else its id. */
 export function courseKeyOf(shown: JsonObject): string {
   return `ext:${externalKeyOf(shown)}`
 }
 
-/** What a user is called by others: the external id, else the e-mail address, else the id. */
+/** Returns the name of a user for references: the external id, else the e-mail address, else the id. */
 export function userKeyOf({ externalId, email, id }: JsonObject): string {
   if (typeof externalId === 'string') return `ext:${externalId}`
   return typeof email === 'string' ? `email:${email}` : String(id)
 }
 
-/** What the course of an enrolment or of progress is called: told by the record where it says that, else looked up. */
+/** Returns the name of a record's course: from the record if it contains it, else looked up. */
 export async function courseKeyIn(shown: JsonObject, names: Names): Promise<string> {
   const { courseExternalId: externalId, courseId: id } = shown
   return externalId === undefined ? names.courseKey(String(id)) : courseKeyOf({ externalId, id })
 }
 
-/** The same of its user, whose id stands in `field`. */
+/** Returns the name of a record's user; `field` holds the user's id. */
 export async function userKeyIn(shown: JsonObject, field: string, names: Names): Promise<string> {
   const { userExternalId: externalId, userEmail: email, [field]: id } = shown
   return externalId === undefined ? names.userKey(String(id)) : userKeyOf({ externalId, email, id })
 }
 
-/** A reader that remembers what it read, the last `remembered` of it. */
+/** Caches the last `remembered` results of a reader. */
 function remembering<Value>(read: (key: string) => Promise<Value>) {
   const known = new Map<string, Promise<Value>>()
   return {
@@ -91,7 +91,7 @@ function remembering<Value>(read: (key: string) => Promise<Value>) {
       if (known.size >= remembered && oldest !== undefined) known.delete(oldest)
       const value = read(key)
       known.set(key, value)
-      // What failed once may be there the next time.
+      // Do not cache failures.
       value.catch(() => known.delete(key))
       return value
     },

@@ -7,7 +7,7 @@ import { ofFields } from './record.ts'
 
 const { list, all, steps, set, batch } = calls.progress
 
-/** The progress of learners in courses, known by both; it is always sent as a whole. */
+/** Progress of learners in courses, matched by both; always sent as a whole. */
 export const progress: Dataset = {
   name: 'progress',
   noun: 'progress record',

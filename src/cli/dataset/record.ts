@@ -2,13 +2,13 @@ import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { addressField } from './shown-records.ts'
 
-/** The fields of a schema that are in a value that the API shows; write-only ones never are. */
+/** Returns the fields of a schema that a shown value has; write-only fields are never shown. */
 export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
   const fields = Object.keys(schema.shape).filter((field) => shown[field] !== undefined)
   return Object.fromEntries(fields.map((field) => [field, shown[field]]))
 }
 
-/** A record without an external id that is the id or the URL of the current one: so exports call what has none of its own. */
+/** Drops an external id that is the id or URL of the current record, as exports write it for records without one. */
 export function withoutOwnId(record: JsonObject, current: JsonObject | null): JsonObject {
   if (current === null || ![current['id'], current[addressField]].includes(record['externalId']))
     return record
@@ -17,9 +17,9 @@ export function withoutOwnId(record: JsonObject, current: JsonObject | null): Js
 }
 
 /**
- * The things in a list of a record without the ids that the API gave them.
+ * Returns the things of a list without the API's ids.
  *
- * @param inside the field of each in which there is such a list again
+ * @param inside field of each thing with a nested list
  */
 export function withoutIds(list: unknown, inside?: string): unknown {
   if (!Array.isArray(list)) return list
@@ -32,14 +32,14 @@ export function withoutIds(list: unknown, inside?: string): unknown {
   })
 }
 
-/** What things of a list are called, such as a module by its title. */
+/** Returns the name of a thing in a list, such as the title of a module. */
 type NameOf = (item: JsonObject) => unknown
 
 /**
- * The same things with the ids that they have in the current list, so that nothing that refers to them is lost: a thing
- * is the one of the same name, else the one at its place, each taken once.
+ * Returns the things with their ids in the current list, so that references to them survive: matched by name, else by
+ * place, each current thing at most once.
  *
- * @param inside the field of each in which there is such a list again
+ * @param inside field of each thing with a nested list
  */
 export function withKnownIds(
   list: unknown,

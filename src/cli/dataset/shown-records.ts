@@ -4,22 +4,22 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 
 /**
- * The field in which a record from a platform elsewhere without an external id has its URL there. Exports write it in the
- * place of the external id: unlike an id, it cannot be taken for the one of another platform.
+ * Field with the URL of a record that has no external id, on a remote platform. Exports write it as the external id:
+ * unlike an id, it cannot match a record of another platform.
  */
 export const addressField = '@id'
 
-/** True for an id as this API makes them: it is of one platform alone. */
+/** True for an id in this API's format, which is valid on one platform only. */
 export function isOwnId(value: unknown): boolean {
   return /^[a-z]{3}_[0-9A-Za-z]{20,}$/.test(String(value))
 }
 
-/** The external id by which files know a record: its own, else its URL on a platform elsewhere, else its id. */
+/** Returns the external id of a record in files: its own, else its URL on a remote platform, else its id. */
 export function externalKeyOf(shown: JsonObject): string {
   return String(shown['externalId'] ?? shown[addressField] ?? shown['id'])
 }
 
-/** The id in the URL of a record on the platform of a caller; null for any other text. */
+/** Returns the id in a record's URL on the caller's platform; null for any other text. */
 export function idAtAddress(caller: Caller, list: Call, text: unknown): string | null {
   if (typeof text !== 'string' || !/^https?:/.test(text)) return null
   const base = `${addressOf(caller, list)}/`
@@ -32,10 +32,10 @@ export function idAtAddress(caller: Caller, list: Call, text: unknown): string |
 }
 
 /**
- * Records with their URL on the platform in the place of an external id, which they have not. Those of a platform that
- * confirms to be strict are known by their ids.
+ * Adds the URL on the platform to records that have neither an external id nor an id in this API's format. Records of
+ * a platform that confirms strict mode stay unchanged.
  *
- * @param list the list that such things are on, without a parameter in its path where they can have external ids
+ * @param list list that shows such records, without a path parameter if they can have external ids
  */
 export function shownRecords(
   caller: Caller,
@@ -53,7 +53,7 @@ export function shownRecords(
   })
 }
 
-/** The same for one thing. */
+/** Does the same as `shownRecords` for a single record. */
 export function shownRecord(
   caller: Caller,
   list: Call,
@@ -63,7 +63,7 @@ export function shownRecord(
   return record
 }
 
-/** The same for the pages of a list. */
+/** Does the same as `shownRecords` for the pages of a list. */
 export async function* recordPages<P extends { readonly data: readonly unknown[]; readonly strict: boolean }>(
   caller: Caller,
   list: Call,

@@ -7,7 +7,7 @@ import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update, batch } = calls.users
 
-/** Users, known by their external id, else by their e-mail address. */
+/** Users, matched by external id, else by e-mail address. */
 export const users: Dataset = {
   name: 'users',
   noun: 'user',

@@ -4,23 +4,23 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { withoutIds } from '../dataset/record.ts'
 
-/** A field that differs, as a dotted path. */
+/** Changed field, as a dotted path. */
 export interface Change {
   readonly field: string
   readonly from: unknown
   readonly to: unknown
 }
 
-/** Fields that the API takes and never shows. */
+/** Fields that the API accepts and never shows. */
 const writeOnly = ['password', 'extraCredit']
-/** When a record of these was true: an earlier one never replaces a later one. */
+/** Time field of each dataset whose earlier records must not replace later ones. */
 const timeFields: Readonly<Record<string, string>> = { progress: 'lastAccessed', grades: 'gradedAt' }
 
 /**
- * Returns the fields in which a record differs from the one that is there. Only fields that it has count, lists as wholes,
- * and both are compared in the form that the schema gives them.
+ * Returns the fields of a record that differ from the existing one. Absent fields are ignored, lists are compared as
+ * wholes, and both records in the form of the schema.
  *
- * @param current as files have it
+ * @param current existing record in the form of files
  */
 export function changesOf(
   { schema, name }: Pick<Dataset, 'schema' | 'name'>,
@@ -46,7 +46,7 @@ export function changesOf(
   return changes.filter((change) => name !== 'enrollments' || !isReopening(change))
 }
 
-/** True for progress and grades of a time before that of the record that is there. */
+/** True for progress and grades that are older than the existing record. */
 export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, shown: JsonObject): boolean {
   const field = timeFields[name]
   const time = field === undefined ? undefined : record[field]
@@ -55,13 +55,13 @@ export function isOlder({ name }: Pick<Dataset, 'name'>, record: JsonObject, sho
   )
 }
 
-/** A record that restores the user that is there, if it was deleted and the record says nothing of its status. */
+/** Returns a record that restores the existing user if it was deleted and the record has no status. */
 export function restoring(record: JsonObject, shown: JsonObject): JsonObject {
   const isDeleted = shown['status'] === 'deleted' && record['status'] === undefined
   return isDeleted ? { ...record, status: 'active' } : record
 }
 
-/** What a merge patch makes of a value (RFC 7396), null being a value here. */
+/** Applies a merge patch (RFC 7396) in which null is a value. */
 function merge(value: unknown, patch: JsonObject): JsonObject {
   const merged: JsonObject = isJsonObject(value) ? { ...value } : {}
   for (const [name, member] of Object.entries(patch)) {
@@ -70,7 +70,10 @@ function merge(value: unknown, patch: JsonObject): JsonObject {
   return merged
 }
 
-/** A record as its schema has it; fields with a value that it does not know, as of another platform, stay as they are. */
+/**
+ * Returns a record in the form of its schema; values that the schema rejects, as from another platform, stay
+ * unchanged.
+ */
 function normal(schema: z.ZodObject, record: JsonObject): JsonObject {
   const whole = schema.safeParse(record)
   if (whole.success) return whole.data
@@ -82,13 +85,13 @@ function normal(schema: z.ZodObject, record: JsonObject): JsonObject {
   return { ...record, ...Object.fromEntries(known) }
 }
 
-/** Content without the ids that the server gave it. */
+/** Returns content without the ids that the server assigned. */
 function withoutOwnIds(path: string, value: unknown): unknown {
   if (path === 'contentBlocks') return withoutIds(value)
   return path === 'assessments' ? withoutIds(value, 'questions') : value
 }
 
-/** A course that was completed since stays completed. */
+/** True for a change that would reopen a completed enrolment. */
 function isReopening({ field, from, to }: Change): boolean {
   return field === 'status' && from === 'completed' && to === 'active'
 }

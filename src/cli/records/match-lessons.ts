@@ -4,16 +4,16 @@ import { jsonText } from '../../codec/json-text.ts'
 import { LessonRecord } from '../dataset/lessons.ts'
 import { withoutDefaults } from './without-defaults.ts'
 
-/** A lesson without what has its default, and what tells its module; undefined for a module still to be made. */
+/** A lesson without defaults, and the key of its module; undefined for a new module. */
 export interface KeyedLesson {
   readonly record: JsonObject
   readonly moduleId: unknown
 }
 
-/** The fields of a lesson, but for its place. */
+/** Schema of a lesson without its place. */
 export const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
 
-/** A lesson without its place. */
+/** Returns a lesson without its place. */
 export function attributesOf({
   courseId: _course,
   module: _module,
@@ -23,31 +23,31 @@ export function attributesOf({
   return fields
 }
 
-/** A lesson to match. */
+/** Returns the form of a lesson that `matchLessons` compares. */
 export function keyedLesson(record: JsonObject, moduleId: unknown): KeyedLesson {
   return { record: canonical(LessonAttributes, attributesOf(record)), moduleId }
 }
 
-/** A record as its schema would have it, without what has its default. */
+/** Returns a record in the form of its schema, without defaults. */
 export function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
   const parsed = schema.safeParse(record)
-  // An object with fields in, one out.
+  // The result of an object is an object.
   return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
 }
 
-/** By what a lesson of a file is found among those that are there, the surest first. */
+/** Keys that match lessons of a file with existing ones, the most specific first. */
 const keys: readonly ((lesson: KeyedLesson) => string | null)[] = [
   ({ record }) => (typeof record['externalId'] === 'string' ? record['externalId'] : null),
   ({ record, moduleId }) => jsonText([record['title'], moduleId === undefined ? '' : moduleId]),
   ({ record }) => String(record['title']),
-  // Under a new title, but otherwise the same.
+  // The same content under a new title.
   ({ record: { title: _title, externalId: _externalId, managedBy: _label, ...content } }) =>
     content['contentBlocks'] || content['assessments'] || content['description'] ? jsonText(content) : null,
 ]
 
 /**
- * Finds which lesson of a course each lesson of a file is: the one with its external id, else with its title, first in the same
- * module, else with the same content. Lessons with different external ids are never the same; each is taken once.
+ * Matches lessons of a file with lessons of a course: by external id, else by title, first in the same module, else
+ * by content. Lessons with different external ids never match; each is matched at most once.
  */
 export function matchLessons<Wanted extends KeyedLesson, Current extends KeyedLesson>(
   wanted: readonly Wanted[],

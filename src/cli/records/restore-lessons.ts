@@ -7,7 +7,7 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { findShown } from '../dataset/find.ts'
 import type { Writer } from './write.ts'
 
-/** Restores the deleted lessons of a course that keep these external ids. Returns how many. */
+/** Restores the deleted lessons of a course that have these external ids. Returns the number restored. */
 export async function restoreLessons(
   { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   courseId: unknown,
@@ -26,7 +26,7 @@ export async function restoreLessons(
       if (ids.size === 0) break
     }
   } catch (error) {
-    // Not every platform keeps what is deleted.
+    // The platform may have no trash.
     if (error instanceof NotOfferedError || (error instanceof ApiError && [403, 404].includes(error.status)))
       return 0
     throw error
@@ -38,8 +38,8 @@ export async function restoreLessons(
 }
 
 /**
- * Restores the deleted lesson whose external id a record has, after the platform refused to create another one. Returns it
- * as the API shows it, null for none.
+ * Restores the deleted lesson with a record's external id, after the platform refused to create another. Returns it
+ * as the API shows it; null if there is none.
  */
 export async function restoreLesson(
   { caller, names, signal }: Writer,

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { bare } from '../../contract/patch.ts'
 
-/** A value in the order of its schema's fields, without those that have their default, and those that it does not know. */
+/** Returns a value in the field order of its schema, without defaults and unknown fields. */
 export function withoutDefaults(schema: z.ZodType, value: unknown): unknown {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

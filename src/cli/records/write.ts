@@ -10,16 +10,16 @@ import type { Names } from '../dataset/names.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** What writing records needs. */
+/** Dependencies of writing records. */
 export interface Writer {
   readonly caller: Caller
   readonly names: Names
-  /** Counts what the platform does not show of what was written. */
+  /** Counts written values that the platform does not show. */
   readonly notes: WriteNotes
   readonly signal: AbortSignal
 }
 
-/** Sends one write, and notes what the platform does not show of it. */
+/** Sends a write and counts written values that the platform does not show. */
 export async function write(
   { caller, notes, signal }: Omit<Writer, 'names'>,
   operation: Call,
@@ -30,7 +30,7 @@ export async function write(
   return result
 }
 
-/** Creates a record; of a dataset that is always sent as a whole, sets it. */
+/** Creates a record, or sets it if its dataset is always sent as a whole. */
 export async function createRecord(
   writer: Writer,
   { operations, toBody }: Dataset,
@@ -42,7 +42,7 @@ export async function createRecord(
   return write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
 }
 
-/** Changes the record that is shown; only while it has this version, where one is given. */
+/** Updates the shown record, only at `version` if one is given. */
 export async function updateRecord(
   writer: Omit<Writer, 'names'>,
   { name, operations: { update, params } }: Dataset,
@@ -54,7 +54,7 @@ export async function updateRecord(
   return write(writer, update, { params: params(shown), body, ifMatch })
 }
 
-/** Deletes the record that is shown, unless it is gone already. */
+/** Deletes the shown record; does nothing if it is gone already. */
 export async function deleteRecord(
   writer: Omit<Writer, 'names'>,
   { name, operations: { delete: remove, params } }: Dataset,
@@ -69,13 +69,13 @@ export async function deleteRecord(
   }
 }
 
-/** The version of a record that the API shows; undefined where the platform has none. */
+/** Returns the version of a shown record; undefined if the platform has none. */
 export function versionOf(shown: unknown): number | undefined {
   const version = isJsonObject(shown) ? shown['version'] : undefined
   return typeof version === 'number' ? version : undefined
 }
 
-/** Why a platform refused one record. */
+/** Reason why a platform refused a record. */
 export interface Refusal {
   readonly code: string
   readonly detail: string
@@ -84,20 +84,22 @@ export interface Refusal {
     readonly parameter?: unknown
     readonly detail?: unknown
   }[]
-  /** True where the record may have been written all the same. */
+  /** True if the record may have been written nevertheless. */
   readonly isDoubtful?: boolean
 }
 
-/** What became of one item of a batch. */
+/** Result of one item of a batch. */
 export type BatchResult =
   | { readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'; readonly warning: string | null }
   | ({ readonly kind: 'failed' } & Refusal)
 
-/** What happens to a record that is there already. */
+/** Modes for records that exist already. */
 export const existsModes = ['update', 'skip', 'fail'] as const
 export type OnExists = (typeof existsModes)[number]
 
-/** Sends records in one request; the server judges each by itself. Throws a CommandError where results are missing. */
+/**
+ * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
+ */
 export async function writeBatch(
   { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   { name, operations: { batch } }: Dataset,
@@ -129,25 +131,25 @@ function resultOf(result: unknown): BatchResult {
   return { kind: status === 201 ? 'created' : 'updated', warning }
 }
 
-/** How large a batch may be, so that a request stays below what a server takes (1 MiB of JSON). */
+/** Maximum size of a batch, which keeps requests below a usual server limit (1 MiB of JSON). */
 export interface BatchSize {
   readonly records: number
-  /** Characters of their JSON together. */
+  /** Total characters of JSON. */
   readonly characters: number
 }
 
-/** The size that suits a server like ours. */
+/** Batch size for our server. */
 export const batchSize: BatchSize = { records: 500, characters: 700_000 }
 
-/** Collects items, in batches of a size. */
+/** Groups items into batches. */
 export interface Batcher<Item> {
-  /** Adds an item; returns the batch before it, where that is full. */
+  /** Adds an item; returns the previous batch if it was full. */
   add(item: Item): readonly Item[] | null
-  /** Returns what is left, and begins anew. */
+  /** Returns the remaining items and resets the batch. */
   rest(): readonly Item[]
 }
 
-/** An empty batch. */
+/** Creates an empty batch. */
 export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => JsonObject): Batcher<Item> {
   let held: Item[] = []
   let characters = 0
@@ -170,26 +172,26 @@ export function createBatcher<Item>(size: BatchSize, bodyOf: (item: Item) => Jso
   }
 }
 
-/** Statuses that say something about one record; any other fault ends the work. */
+/** Statuses that concern one record; any other fault ends the work. */
 const recordStatuses = [400, 404, 409, 412, 413, 422]
-/** Maximum number of records in a row that are refused with one answer: it is about all of them. */
+/** Maximum number of consecutive identical refusals; beyond that the refusal concerns all records. */
 const maxAlike = 3
 
-/** Tells refusals of single records from faults that end the work. */
+/** Separates refusals of single records from faults that end the work. */
 export interface Refusals {
-  /** Returns why a record was refused. Throws an error that says nothing about the record alone. */
+  /** Returns the reason of a refusal. Throws an error that does not concern the record alone. */
   of(error: unknown): Refusal
-  /** Notes that a record was written. */
+  /** Resets the count after a successful write. */
   reset(): void
 }
 
-/** No refusals yet. */
+/** Creates a counter without refusals. */
 export function createRefusals(): Refusals {
   let last = ''
   let alike = 0
   return {
     of(error) {
-      // A bad credential would be answered so, one record after the other, with the status of a success.
+      // A platform may refuse a bad credential with a success status, for each record in turn.
       const isAnswer = error instanceof ProtocolError || (error instanceof ApiError && error.status < 300)
       const text = isAnswer ? (error.answer?.body ?? '') : ''
       alike = text !== '' && text === last ? alike + 1 : 1
