@@ -6,19 +6,19 @@ import { type AnyInput, isConfirmed, type OutgoingRequest, type Result } from '.
 import { answer, readBody } from './decode.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 
-/** One page of a list. */
+/** A page of a list. */
 export interface RawPage {
   readonly items: readonly unknown[]
-  /** The objects around the items, the whole body first; none for a bare array. */
+  /** Objects that enclose the items, the outermost first; empty for a bare array. */
   readonly around: readonly JsonObject[]
   readonly headers: HttpHeaders
   /** True for a page of a server of this API. */
   readonly isOwn: boolean
 }
 
-/** One page, and whether it is the last one. */
+/** A page of a list, and whether the list has more. */
 export interface WalkedPage extends RawPage {
-  /** True where the list has more, whether it can be had or not. */
+  /** True if the list has more items, even if the client cannot get them. */
   readonly more: boolean
 }
 
@@ -27,7 +27,7 @@ export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean 
   return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')
 }
 
-/** Reads the answer of a server of this API: what the operation declares, undefined where that is nothing. */
+/** Reads the response of a server of this API as the operation declares it; undefined if it declares no body. */
 export async function readOwnAnswer(
   target: Target,
   reply: HttpResponse,
@@ -54,7 +54,7 @@ export async function readOwnPage(target: Target, reply: HttpResponse): Promise<
   return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
 }
 
-/** Every page of a list of a server of this API. Throws a ProtocolError for a cursor that leads back. */
+/** Yields every page of a list of a server of this API. Throws a ProtocolError if a cursor repeats. */
 export async function* readOwnPages(
   request: OutgoingRequest,
   first: RawPage,
@@ -72,13 +72,13 @@ export async function* readOwnPages(
   }
 }
 
-/** That a platform sent the same page again, as a next one. */
+/** Returns the error for a platform that sent the same page again as its next one. */
 export function repeatedError(request: OutgoingRequest): ProtocolError {
   const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
   return new ProtocolError(request, 'cursor_repeated', message)
 }
 
-/** The address with a query parameter set. */
+/** Returns the address with a query parameter set. */
 export function withParameter(address: string, name: string, value: string): string {
   const url = new URL(address)
   url.searchParams.set(name, value)

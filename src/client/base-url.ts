@@ -2,16 +2,16 @@ import { isLoopbackHost } from '../codec/loopback.ts'
 import { RequestError } from './errors.ts'
 
 /**
- * The base of every address: `https://host/path` without a trailing slash and without a final `/v1`, which operation
- * paths bring along. Throws RequestError on what is not an http or https address, and on one that carries
- * a user, query or fragment.
+ * Returns the base URL: `https://host/path` without a trailing slash and without a final `/v1`, which operation
+ * paths contain. Throws RequestError for an address that is not http or https, or that has a user, query or
+ * fragment.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new RequestError('invalid_base_url', `${text} is not an http or https URL`)
   }
-  // The address itself is left out of the message: it may hold a password.
+  // The message omits the address, which may contain a password.
   if (url.username || url.password) {
     throw new RequestError(
       'invalid_base_url',
@@ -30,13 +30,13 @@ export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname)
 }
 
-/** True where nobody can read on its way what is sent to this address: https, or loopback. */
+/** True if requests to this address cannot be read on the way: https, or loopback. */
 export function isConfidential(url: string): boolean {
   return url.startsWith('https:') || isLoopback(url)
 }
 
 /**
- * Throws RequestError when a credential would travel to this base address in the clear: plain http to anything but
+ * Throws RequestError if requests to this base URL would send a credential unencrypted: http to another host than
  * loopback.
  */
 export function assertConfidential(baseUrl: string): void {

@@ -16,12 +16,12 @@ export interface CallOptions {
   /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
   readonly ifMatch?: string | number | bigint | undefined
   /**
-   * What the server does where it cannot take a value or a parameter as it is (`Prefer: handling`, RFC 7240 §4.4):
-   * `lenient` lets it adjust values where the operation says what that means; `strict` lets it say that it refuses
-   * whatever it does not obey (default neither is sent).
+   * How the server treats a value or parameter that it cannot accept (`Prefer: handling`, RFC 7240 §4.4): `lenient`
+   * lets it adjust values as the operation documents; `strict` lets it confirm that it refuses everything that it
+   * does not obey (default neither is sent).
    */
   readonly handling?: 'strict' | 'lenient' | undefined
-  /** Idempotency key, to repeat an earlier POST safely (default a new one for each call). */
+  /** Idempotency key, to repeat an earlier POST safely (default a new key per call). */
   readonly idempotencyKey?: string | undefined
   /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
@@ -59,70 +59,70 @@ export interface Result<Data> {
   readonly etag: string | null
   /** True if this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
-  /** True if the record was as requested already, and the update changed nothing (the `Unchanged` header). */
+  /** True if the record already was as requested, so that the update changed nothing (the `Unchanged` header). */
   readonly unchanged: boolean
-  /** The `Location` header: where what was made is (RFC 9110 §10.2.2). */
+  /** The `Location` header: address of the created resource (RFC 9110 §10.2.2). */
   readonly location: string | null
-  /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
+  /** True if the platform confirms `handling: 'strict'` (RFC 7240 §3): it refuses everything that it does not obey. */
   readonly strict: boolean
   /** True if the platform does not offer the operation, and the data is the item of its list. */
   readonly fromList: boolean
-  /** Id of what a write made or changed, as the platform shows it, else as it was named; null where nothing tells it. */
+  /** Id of the created or changed record, from the response or else from the request; null if unknown. */
   readonly id: string | null
-  /** What the platform showed of a write; null for a read, and where the platform obeys or refuses what it is sent. */
+  /** Comparison of a write with its response; null for a read, and if the platform confirms `strict`. */
   readonly written: Written | null
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
 }
 
-/** What the answer to a write that was done shows of it. */
+/** Comparison of a successful write with the response to it. */
 export interface Written {
-  /** False where the platform only says that it was done. */
+  /** False if the response only confirms the write, without showing the record. */
   readonly shown: boolean
-  /** Fields that are shown with another value than the one that was sent. */
+  /** Fields whose value in the response differs from the value sent. */
   readonly other: readonly { readonly field: string; readonly sent: unknown; readonly shown: unknown }[]
-  /** Fields that were sent and are not shown, though others are. */
+  /** Fields that were sent and are missing in the response, though it shows others. */
   readonly unshown: readonly string[]
 }
 
-/** One item of a list operation. */
+/** An item of a list operation. */
 export type Item<O extends Operation> = Answer<O> extends { data: readonly (infer One)[] } ? One : unknown
 
-/** One page of a list. */
+/** A page of a list. */
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
-  /** True if the list has more, whether the platform says how to get it or not. */
+  /** True if the list has more items, even if the platform does not say how to get them. */
   readonly more: boolean
-  /** The object that the items were in, with what is beside them; empty for a bare array. */
+  /** The object that contained the items, with its other members; empty for a bare array. */
   readonly around: JsonObject
   readonly requestId: string | null
-  /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
+  /** True if the platform confirms `handling: 'strict'` (RFC 7240 §3): it refuses everything that it does not obey. */
   readonly strict: boolean
 }
 
-/** True for the headers of a response that was treated as `Prefer: handling` asked (RFC 7240 §3). */
+/** True if the response headers confirm the requested `Prefer: handling` (RFC 7240 §3). */
 export function isConfirmed(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
 
-/** True for the headers of a response that is the way `Prefer: handling=strict` asks for (RFC 7240 §3). */
+/** True if the response headers confirm `Prefer: handling=strict` (RFC 7240 §3). */
 export function isStrict(headers: HttpHeaders): boolean {
   return /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(headers['preference-applied'] ?? '')
 }
 
-/** The loose form in which an input is encoded, whatever its operation. */
+/** Untyped input of any operation. */
 export interface AnyInput extends CallOptions {
   readonly params?: PathParameters | undefined
   readonly query?: Readonly<Record<string, unknown>> | undefined
   readonly body?: unknown
 }
 
-/** A request as a client makes it: its body is text. */
+/** A request that a client sends: its body is text. */
 export interface OutgoingRequest extends HttpRequest {
   readonly body?: string
 }
 
-/** The request that a call sends, but for its credential. Throws RequestError on input that cannot be written. */
+/** Returns the request of a call, without its credential. Throws RequestError for input that cannot be encoded. */
 export function requestOf(
   baseUrl: string,
   operation: Operation,

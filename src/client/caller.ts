@@ -33,11 +33,11 @@ export interface Caller {
   ): Promise<StreamedResponse>
   /** Iterates over the pages of a list; each is requested when it is needed. */
   pages<const O extends Operation>(operation: O, ...input: CallArguments<O>): AsyncGenerator<Page<O>>
-  /** The request that `call` would send, without its credential. */
+  /** Returns the request that `call` would send, without its credential. */
   request<const O extends Operation>(operation: O, ...input: CallArguments<O>): OutgoingRequest
   /** Sends any request with the same credential, timeouts and retries; returns the response as a stream. */
   send(request: RawRequest): Promise<StreamedResponse>
-  /** The request that `send` would send, without its credential. */
+  /** Returns the request that `send` would send, without its credential. */
   rawRequest(request: RawRequest): OutgoingRequest
 }
 
@@ -45,7 +45,7 @@ export interface Caller {
 export interface CallerOptions {
   readonly baseUrl: string
   readonly transport: Transport
-  /** True for a server of this API, whose answers need no check (default: each reply says so). */
+  /** True for a server of this API, whose responses need no check (default: decided by the headers of each reply). */
   readonly ours?: boolean | undefined
   /** Returns the Authorization header, called for each attempt; null, or no function, for none. */
   readonly authorization?: (() => Promise<string | null>) | undefined
@@ -74,7 +74,7 @@ export interface CallerOptions {
   readonly onExchange?: ((report: ExchangeReport) => void) | undefined
 }
 
-/** How many pages of a list are looked through for one thing. */
+/** Maximum number of pages of a list to search for one record. */
 const maximumListPages = 25
 
 /** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
@@ -114,7 +114,7 @@ export function createCaller(options: CallerOptions): Caller {
     input: AnyInput = {},
     accept = 'application/json',
   ): OutgoingRequest {
-    // A server of this API confirms it.
+    // Responses of a server of this API need no confirmation.
     const asked = options.ours ? input : { ...input, handling: input.handling ?? ('strict' as const) }
     return requestFor(baseUrl, operation, asked, accept, newIdempotencyKey)
   }
@@ -130,8 +130,8 @@ export function createCaller(options: CallerOptions): Caller {
   }
 
   /**
-   * The pages of the list at a path, each asked for once. Throws a ProtocolError after as many as are looked through for
-   * one thing, if there are more.
+   * Yields the pages of the list at a path, each requested once. Throws a ProtocolError if the list has more than
+   * `maximumListPages` pages.
    */
   async function* readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
     const first = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
@@ -158,7 +158,7 @@ export function createCaller(options: CallerOptions): Caller {
     return readPage(request, reply, operation, refuse)
   }
 
-  /** Every page from the first request on. */
+  /** Yields every page, beginning with that of the given request. */
   async function* walk(request: OutgoingRequest, read: (request: OutgoingRequest) => Promise<RawPage>) {
     const first = await read(request)
     if (first.isOwn) yield* readOwnPages(request, first, read)
@@ -178,7 +178,7 @@ export function createCaller(options: CallerOptions): Caller {
             refuse,
           )
       return {
-        // The answer is the server's word: older and newer ones say less and more than the contract.
+        // Not validated: servers of other versions send fewer or more fields than the contract has.
         data: data as Answer<O>,
         status: reply.status,
         requestId: reply.headers['x-request-id'] ?? null,
@@ -205,7 +205,7 @@ export function createCaller(options: CallerOptions): Caller {
         location: null,
         strict: false,
       }
-      // As above: what a list shows is the server's word.
+      // Not validated, as above.
       const data = error.listed as Answer<O>
       return { ...none, data, status: 200, fromList: true, written: null, id: null, date: null }
     }
@@ -243,7 +243,7 @@ export function createCaller(options: CallerOptions): Caller {
         translating(request, operation, input),
       )
     for await (const { items, around, headers, more } of walk(first, read)) {
-      // As in `call`: what a list holds is the server's word.
+      // Not validated, as in `call`.
       yield {
         data: items as readonly Item<O>[],
         around: around.at(-1) ?? {},

@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
     credential: accessToken === undefined ? 'api_key' : 'access_token',
     authorization: bearer === undefined ? undefined : async () => `Bearer ${bearer}`,
   })
-  // Answers of platforms that name fields otherwise get those that the contract has.
+  // Responses of platforms with other field names get the names of the contract as well.
   const known: Readonly<Record<string, Readonly<Record<string, Call>>>> = calls
   const groups = Object.entries(contract).map(([group, operations]) => {
     const methods = Object.entries(operations).map(([verb, operation]) => [
@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
     ])
     return [group, Object.fromEntries(methods)]
   })
-  // The keys are the contract's own, which entries cannot tell the compiler.
+  // The type of Object.fromEntries loses the literal keys of the contract.
   return { ...Object.fromEntries(groups), caller, close: network.close } as Client
 }
 

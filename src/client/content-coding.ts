@@ -6,35 +6,35 @@ import { ConnectionError, hostOf, lineOf, ProtocolError, type Target } from './e
 type Zlib = typeof import('node:zlib')
 type Decoder = Transform & { readonly bytesWritten: number }
 
-/** What comes out at once: four times as much as usual takes less than half the time. */
+/** Bytes of output per chunk; four times zlib's default takes less than half the time. */
 const chunkSize = 64 * 1024
 
-/** The content codings that are understood (RFC 9110 §8.4.1, RFC 8878), and what undoes each. */
+/** Decoders by content coding (RFC 9110 §8.4.1, RFC 8878). */
 const decoders: Readonly<Record<string, (zlib: Zlib, first: Uint8Array) => Decoder>> = {
   gzip: (zlib) => zlib.createGunzip({ chunkSize }),
   'x-gzip': (zlib) => zlib.createGunzip({ chunkSize }),
-  // It means the zlib format, which many servers leave out (RFC 9110 §8.4.1.2).
+  // The coding is the zlib format, but many servers send raw deflate data (RFC 9110 §8.4.1.2).
   deflate: (zlib, [first = 0]) =>
     (first & 0x0f) === 8 ? zlib.createInflate({ chunkSize }) : zlib.createInflateRaw({ chunkSize }),
   br: (zlib) => zlib.createBrotliDecompress({ chunkSize }),
-  // Nobody may ask for a larger window than 8 MB (RFC 9659 §3).
+  // The largest window that a sender may use is 8 MB (RFC 9659 §3).
   zstd: (zlib) =>
     zlib.createZstdDecompress({ chunkSize, params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }),
 }
 
-/** What `Accept-Encoding` says where transfer costs more than compression does. */
+/** Value of `Accept-Encoding` for hosts where transfer costs more than compression. */
 export const acceptedCodings = 'gzip, deflate, br, zstd'
 
-/** One over the other is what a proxy may add; more are nobody's. */
+/** Maximum number of codings: the server's own and one added by a proxy. */
 const maximumCodings = 2
-/** No text that anybody means shrinks this far; what claims to is refused once it is longer than `freeBytes`. */
+/** Maximum expansion of a body longer than `freeBytes`: real text does not compress this well. */
 const maximumRatio = 200
 const freeBytes = 8 * 1024 * 1024
 
 /**
- * The reply with its body as it was before `Content-Encoding`, a stream; the header stays. Reading that body throws
- * ProtocolError on a coding that is not known, on data that is none of it, and on data that expands without end, and
- * ConnectionError `cut_short` where its end is missing.
+ * Returns the reply with its body decoded as a stream; the `Content-Encoding` header stays. Reading that body throws
+ * ProtocolError for an unknown coding, invalid data or a body that expands too far, and ConnectionError `cut_short`
+ * if the end is missing.
  */
 export function decoded(target: Target, reply: HttpResponse): HttpResponse {
   if (reply.headers['content-encoding'] === undefined) return reply
@@ -55,7 +55,7 @@ async function* decode(
   const [zlib, { pipeline, Readable }] = await Promise.all([import('node:zlib'), import('node:stream')])
   const source = bytesOf(body)
   const first = await source.next()
-  // What has no content has no coding either, whatever the header says of what a GET would bring.
+  // An empty body is not encoded; the response to a HEAD has the header all the same.
   if (first.done) return
   const make = codings.map((coding) => (Object.hasOwn(decoders, coding) ? decoders[coding] : undefined))
   let received = 0
@@ -74,7 +74,7 @@ async function* decode(
     await source.return(undefined)
     throw unusable(target, 'unknown_encoding', `has the unsupported Content-Encoding ${JSON.stringify(name)}`)
   }
-  // The one applied last is named last (RFC 9110 §8.4); only its data is looked into.
+  // The last coding in the header was applied last (RFC 9110 §8.4); only its data is checked for the zlib header.
   const chain = make
     .reverse()
     .flatMap((each, index) => (each ? [each(zlib, index === 0 ? first.value : zlibStart)] : []))
@@ -89,7 +89,7 @@ async function* decode(
       }
       yield piece
     }
-    // A decoder leaves what follows the end of its data, which may be as much again.
+    // A decoder ignores data after the end of its format, which may be long.
     if (outermost && outermost.bytesWritten < received)
       throw unusable(target, 'bad_encoding', `is not valid ${name}`)
   } catch (error) {
@@ -99,7 +99,7 @@ async function* decode(
 
 const zlibStart = new Uint8Array([0x78])
 
-/** A fault of decoding under its own name; one of the connection as it is. */
+/** Converts a decoding error to one of this client; returns any other error, such as one of the connection, as it is. */
 function faultOf(target: Target, name: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'Z_BUF_ERROR') {

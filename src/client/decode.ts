@@ -3,10 +3,10 @@ import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
-/** The most that is held of a success that is read as a whole: 64 MiB. */
+/** Maximum size of a response that is read into memory: 64 MiB. */
 const maximumBodyBytes = 64 * 1024 * 1024
 
-/** Maximum length of a sentence that a platform answers to a write, where that is no JSON. */
+/** Maximum length of a plain-text response to a write. */
 const maxSentence = 500
 
 /** A response whose body is a stream of bytes. */
@@ -14,19 +14,19 @@ export interface StreamedResponse extends HttpResponse {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** The response with its body as a stream. */
+/** Returns the response with its body as a stream. */
 export function streamed(response: HttpResponse): StreamedResponse {
   const { body } = response
   return { ...response, body: body === null ? null : bytesOf(body) }
 }
 
-/** The pieces of a body as bytes. */
+/** Yields the chunks of a body as bytes. */
 export async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
   const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : body
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }
 
-/** The beginning of a body, up to a limit; `whole` tells whether there was no more, which is otherwise not read. */
+/** Reads the beginning of a body, up to a limit; `whole` is true if that is all of it. The rest is not read. */
 export async function readStart(
   { body }: Pick<HttpResponse, 'body'>,
   limitBytes: number,
@@ -45,30 +45,30 @@ export async function readStart(
   return { bytes: Buffer.concat(chunks, size), whole: true }
 }
 
-/** The same bytes. */
+/** Views bytes as a Buffer, without a copy. */
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */
+/** Reads a body as bytes; null as soon as it exceeds the limit, without reading the rest. */
 export async function readBytes(reply: HttpResponse, limitBytes: number): Promise<Buffer | null> {
   const { bytes, whole } = await readStart(reply, limitBytes)
   return whole ? bytes : null
 }
 
-/** Gives up a body that nobody is going to read, and its connection with it: a stream is left once it has begun. */
+/** Discards an unread body and closes its connection: a stream must be begun before it can be ended. */
 export async function leave(reply: HttpResponse): Promise<void> {
   await readBytes(reply, 0).catch(() => {})
 }
 
-/** The media type of a reply without its parameters, in lower case; empty when there is none. */
+/** Returns the media type of a reply without its parameters, in lower case; empty if it has none. */
 export function mediaTypeOf(reply: HttpResponse): string {
   return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
 /**
- * The text of a body: JSON is UTF-8 (RFC 8259 §8.1), else what its charset says. Throws NotUtf8Error where it is
- * neither: a letter that is replaced would be written back one day.
+ * Decodes a body as UTF-8, as JSON requires (RFC 8259 §8.1), else in its charset. Throws NotUtf8Error if both fail: a
+ * replacement character could be written back later.
  */
 export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   try {
@@ -79,21 +79,21 @@ export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
       try {
         return new TextDecoder(charset, { fatal: true }).decode(bytes)
       } catch {
-        // No charset that is known, or not that either.
+        // The charset is unknown, or does not fit either.
       }
     }
     throw error
   }
 }
 
-/** The body of a success: JSON, nothing at all, or a sentence such as `OK` in answer to a write. */
+/** The body of a success: JSON, empty, or a sentence such as `OK` in response to a write. */
 export interface Body {
   readonly form: 'json' | 'empty' | 'sentence'
-  /** The JSON value, or the sentence; null for nothing. */
+  /** The JSON value, or the sentence; null for an empty body. */
   readonly value: unknown
 }
 
-/** The JSON value of a success as `readBody` reads it; null where there is none. */
+/** Returns the JSON value of a success; null if it has none. */
 export async function readJson(
   target: Target,
   reply: HttpResponse,
@@ -104,8 +104,8 @@ export async function readJson(
 }
 
 /**
- * The body of a success, whatever its fields are called and whatever values they hold. Throws ProtocolError on a web
- * page, on what is not JSON or was cut off, and on too long a body.
+ * Reads the body of a success without validating its fields. Throws ProtocolError for a web page, for invalid or
+ * truncated JSON, and for a body that is too long.
  */
 export async function readBody(
   target: Target,
@@ -136,12 +136,12 @@ export async function readBody(
   }
 }
 
-/** True for words on one line; a page and JSON that was cut short begin otherwise. */
+/** True for words on one line; web pages and truncated JSON begin differently. */
 function isSentence(text: string): boolean {
   return text.length <= maxSentence && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
 }
 
-/** Throws ProtocolError when a stream that was asked for in one of `media` comes as a web page or as JSON instead. */
+/** Throws ProtocolError if a stream requested in one of `media` arrives as a web page or as JSON. */
 export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
   if (media.length === 0 || media.includes(type)) return
@@ -152,7 +152,7 @@ export function assertMediaType(target: Target, reply: HttpResponse, media: read
   }
 }
 
-/** True for a page that is meant for people. */
+/** True for a web page. */
 export function isPage(reply: HttpResponse, text: string): boolean {
   return mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))
 }
@@ -162,7 +162,7 @@ function pageInstead(target: Target, raw?: RawAnswer): ProtocolError {
   return new ProtocolError(target, 'html', message, undefined, raw)
 }
 
-/** `The response from school.example to GET /v1/courses`, as messages begin. */
+/** Returns the subject of a message: `The response from school.example to GET /v1/courses`. */
 export function answer(target: Target): string {
   return `The response from ${hostOf(target)} to ${lineOf(target)}`
 }

@@ -4,12 +4,12 @@ import { RequestError } from './errors.ts'
 /** Path parameters by name. */
 export type PathParameters = Readonly<Record<string, string>>
 
-/** Query parameters by name; undefined and null are left out, arrays become comma lists. */
+/** Query parameters by name; undefined and null are omitted, arrays become comma-separated lists. */
 export type QueryParameters = Readonly<Record<string, unknown>>
 
 /**
- * Fills `{name}` in a path, each value as one percent-encoded segment (RFC 3986 §3.3). Throws RequestError on a value
- * that is missing, empty, `.` or `..` (an address would lose the segment), or not well-formed Unicode.
+ * Fills `{name}` in a path, each value as one percent-encoded segment (RFC 3986 §3.3). Throws RequestError for a value
+ * that is missing, empty, not well-formed Unicode, or `.` or `..`, with which the URL would lose a segment.
  */
 export function encodePath(path: string, parameters: PathParameters = {}): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -28,8 +28,8 @@ export function encodePath(path: string, parameters: PathParameters = {}): strin
 }
 
 /**
- * `?name=value&…`, or nothing when no parameter is left. Throws RequestError on a value that is neither text, a finite
- * number, a boolean, nor an array of them.
+ * Returns `?name=value&…`, empty without parameters. Throws RequestError for a value that is not text, a finite
+ * number, a boolean, or an array of them.
  */
 export function encodeQuery(query: QueryParameters = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]) => {
@@ -48,11 +48,11 @@ function textOf(name: string, value: unknown): string {
   throw new RequestError('invalid_query', `${name} must be well-formed text, a finite number or a boolean`)
 }
 
-/** The value as JSON text. Throws RequestError on NaN and Infinity, which JSON would turn into null, and on cycles. */
+/** Returns the value as JSON. Throws RequestError for cycles, and for NaN and Infinity, which JSON would make null. */
 export function encodeBody(value: unknown): string {
   try {
     const text = plainText(value)
-    // A number that JSON does not have would be null there.
+    // NaN and Infinity would have become null.
     if (text !== null && !text.includes('null')) return text
     return JSON.stringify(value, (name, item: unknown) => {
       if (typeof item !== 'number' || Number.isFinite(item)) return rawInteger(item)
@@ -64,19 +64,19 @@ export function encodeBody(value: unknown): string {
   }
 }
 
-/** The value as JSON text, which takes a third of the time without a look at each value; null where that needs one. */
+/** Returns the value as JSON without checking each value, in a third of the time; null if it cannot. */
 function plainText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null
   } catch {
-    // A bigint; or a cycle, which is told of by whoever looks.
+    // A bigint, or a cycle, which the slower way reports.
     return null
   }
 }
 
 /**
- * The key as a structured-field String (RFC 8941 §3.3.3), as the Idempotency-Key header wants it. Throws RequestError
- * when it is empty, longer than 255 characters or not printable ASCII.
+ * Returns the key as a structured-field String (RFC 8941 §3.3.3) for the Idempotency-Key header. Throws RequestError
+ * if it is empty, longer than 255 characters or not printable ASCII.
  */
 export function encodeIdempotencyKey(key: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
@@ -85,7 +85,7 @@ export function encodeIdempotencyKey(key: string): string {
   return `"${key.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The version as an entity tag (RFC 9110 §8.8.3): `7` becomes `"7"`, what is quoted already and `*` stay. */
+/** Returns the version as an entity tag (RFC 9110 §8.8.3): `7` becomes `"7"`; `"7"` and `*` are kept. */
 export function encodeEntityTag(version: string | number | bigint): string {
   const text = String(version)
   if (/^(\*|"[\x21\x23-\x7e]*")$/.test(text)) return text

@@ -1,7 +1,7 @@
 import type { Fault } from '../contract/errors.ts'
 import type { HttpHeaders } from '../contract/http.ts'
 
-/** Where an error happened: enough to name it in one line. */
+/** The request that an error is about. */
 export interface Target {
   readonly method: string
   readonly url: string
@@ -9,17 +9,17 @@ export interface Target {
   readonly proxy?: { readonly host: string; readonly variable: string } | undefined
 }
 
-/** `academy.example:8443`, the part of an address that people recognise. */
+/** Returns host and port: `academy.example:8443`. */
 export function hostOf({ url }: Target): string {
   return new URL(url).host
 }
 
-/** `GET /v1/courses`, the request line without the query. */
+/** Returns the request line without the query: `GET /v1/courses`. */
 export function lineOf({ method, url }: Target): string {
   return `${method} ${new URL(url).pathname}`
 }
 
-/** A response that was not understood as a success, as it came. */
+/** An unsuccessful or invalid response, as received. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: HttpHeaders
@@ -27,7 +27,7 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** What an error response says. */
+/** Content of an error response. */
 export interface Refusal {
   readonly status: number
   /** Error code of the API, or one derived from the status if the response has none. */
@@ -43,7 +43,7 @@ export interface Refusal {
   readonly retryAfterMs: number | null
   /** Scopes that the request requires (RFC 6750 §3), empty if the server does not say. */
   readonly neededScopes: readonly string[]
-  /** The response itself. */
+  /** The response as received. */
   readonly answer: RawAnswer
 }
 
@@ -163,7 +163,7 @@ export class ProtocolError extends Error {
   readonly method: string
   readonly url: string
   readonly code: ProtocolCode
-  /** The response itself, where it was read that far. */
+  /** The response as received; null if it was not read. */
   readonly answer: RawAnswer | null
 
   constructor(target: Target, code: ProtocolCode, message: string, cause?: unknown, answer?: RawAnswer) {
@@ -175,12 +175,12 @@ export class ProtocolError extends Error {
   }
 }
 
-/** True for an answer that says nothing about other writes: it does not show that this one was done, or shows another. */
+/** True for an error about one record, which says nothing about other writes. */
 export function isAboutRecord({ code }: ProtocolError): boolean {
   return code === 'not_shown' || code === 'another_record' || code === 'nothing_done'
 }
 
-/** The response that an error stands for, or the one that caused it; null where there was none. */
+/** Returns the response that caused an error; null if there was none. */
 export function answerBehind(error: unknown): RawAnswer | null {
   if (error instanceof ApiError) return error.answer
   if (error instanceof ProtocolError && error.answer) return error.answer
@@ -196,7 +196,7 @@ export class NotOfferedError extends Error {
   /** The operation's id, `courses.versions`. */
   readonly operation: string
   readonly status: number
-  /** The thing that was asked for, as the platform's list shows it; undefined if it does not. */
+  /** The requested item as the platform's list shows it; undefined if it does not. */
   readonly listed: unknown
 
   constructor(target: Target, operation: string, cause: ApiError, listed?: unknown) {
@@ -246,7 +246,7 @@ export class RequestError extends Error {
   }
 }
 
-/** True for the problem details of a server like ours, which resolves references and obeys If-Match by itself. */
+/** True for problem details of a server like ours, which itself resolves references and honours If-Match. */
 export function isOurs({ coded, problem }: ApiError): boolean {
   return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
 }

@@ -12,21 +12,21 @@ import {
 } from './undici.ts'
 import { faultOf } from './wire-fault.ts'
 
-/** How long a connection that nobody uses is kept: less than any server keeps it. */
+/** Keep-alive time of an idle connection: shorter than that of any server. */
 const keptMs = 4000
-/** By then undici has made up for the time that it takes to load: a request costs it half as much. */
+/** Number of requests after which undici, at half the time per request, has made up for its load time. */
 const fewRequests = 500
 
 /** Options of the transport of a command. */
 export interface NetworkOptions extends UndiciOptions {
-  /** How many requests go by Node's own client (default 500). */
+  /** Number of requests to send with Node's own client (default 500). */
   readonly fewRequests?: number
 }
 
 /**
- * The transport of a program that ends soon: by Node's own HTTP client, which is there in a fifth of the time that
- * undici takes to load; through a proxy, and once it turns out that there are many requests, by undici. `close` drops
- * every connection at once, also those in use.
+ * Creates the transport of a short-lived program: it uses Node's own HTTP client, which loads in a fifth of undici's
+ * time, and switches to undici for a proxy and after `fewRequests` requests. `close` drops every connection at once,
+ * also those in use.
  */
 export function createNetworkTransport(options: NetworkOptions = {}): ClosableTransport {
   const { connectTimeoutMs = 5000, env = {} } = options
@@ -53,7 +53,7 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
       return {
         status: response.statusCode ?? 0,
         headers: linesOf(response.headersDistinct),
-        // Short answers come as a whole, together with the head; null is an empty one.
+        // A short body arrives together with the headers; null is an empty one.
         body: response.complete ? (response.read() as Buffer | null) : read(request, response),
       }
     } catch (error) {
@@ -70,7 +70,7 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
         ...(request.signal && { signal: request.signal }),
       })
       outgoing.on('response', resolve).on('error', reject)
-      // Nobody asks for another protocol.
+      // No request asks for an upgrade.
       outgoing.on('upgrade', (_, socket) => {
         socket.destroy()
         reject(Object.assign(new Error('the protocol was switched'), { code: 'ECONNRESET' }))
@@ -110,7 +110,7 @@ async function openAgent(protocol: string): Promise<http.Agent> {
   return protocol === 'https:' ? new (await import('node:https')).Agent(options) : new http.Agent(options)
 }
 
-/** How the end of the body is told: Node itself would leave it out of a DELETE. */
+/** Returns the header that delimits the body: Node would omit it from a DELETE. */
 function framing({ body }: HttpRequest): Record<string, string> {
   if (body === undefined) return {}
   return typeof body === 'string' || body instanceof Uint8Array
@@ -128,7 +128,7 @@ function send(outgoing: ClientRequest, body: HttpRequest['body']): void {
   outgoing.on('close', () => source.destroy())
 }
 
-/** Ends a request whose connection is not made in time; one that is kept is made already. */
+/** Ends a request whose connection is not established in time. A reused connection has no limit. */
 function limitConnecting(outgoing: ClientRequest, made: 'connect' | 'secureConnect', limitMs: number): void {
   outgoing.on('socket', (socket) => {
     if (!socket.connecting) return

@@ -7,13 +7,13 @@ import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } 
 import type { FailureStatus, ToldError } from './foreign/refusal.ts'
 import { retryAfterOf } from './retry-after.ts'
 
-/** The most that is read of an answer that is not a success: 64 KiB. */
+/** Maximum size to read of an unsuccessful response: 64 KiB. */
 const maximumProblemBytes = 64 * 1024
 
-/** What the bearer credential in use is: an expired API key is a 403, an expired token a 401. */
+/** Kind of the bearer credential: an expired API key gets a 403, an expired token a 401. */
 export type CredentialKind = 'api_key' | 'access_token'
 
-/** How an answer without a code of ours is called, by status. */
+/** Error code by status, for responses without a code of this API. */
 const uncoded: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'invalid_token',
@@ -39,11 +39,11 @@ const uncoded: Readonly<Record<number, string>> = {
 const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempotency_in_progress'])
 
 /**
- * The error that a reply without success stands for: ApiError from status 400 on, else ProtocolError (a redirect is
- * never followed, so that no credential leaves its origin). Reads problem+json, the JSON of other platforms, and short
+ * Returns the error for an unsuccessful reply: ApiError from status 400 on, else ProtocolError (redirects are never
+ * followed, so that no credential leaves its origin). Reads problem+json, the JSON of other platforms, and short
  * plain text.
  *
- * @param failure set for a reply with the status of a success, whose body tells of a failure
+ * @param failure set if the status is one of success, but the body reports a failure
  */
 export async function errorOf(
   target: Target & { readonly headers?: HttpHeaders },
@@ -53,10 +53,10 @@ export async function errorOf(
   failure?: FailureStatus,
 ): Promise<ApiError | ProtocolError> {
   const answer = await answerOf(reply)
-  // Where a failure has no status of its own, there is only that of a success.
+  // A failure without a status of its own keeps that of the success.
   const status = failure?.said ?? reply.status
   if (status < 400 && !failure) return redirected(target, reply, answer)
-  // Pages and plain text are answers, too; the status says enough.
+  // The body may be a web page or plain text; then the status is enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
   const told = ownTold(problem) ?? (await import('./foreign/refusal.ts')).toldError(value)
@@ -90,12 +90,12 @@ export async function errorOf(
   })
 }
 
-/** What a problem of a server of this API says; null for any other body. */
+/** Reads a problem of a server of this API; null for any other body. */
 function ownTold(problem: Readonly<Record<string, unknown>> | null): ToldError | null {
   const { type, requestId, detail, errors } = problem ?? {}
   const isOwn = type === 'about:blank' && typeof detail === 'string' && String(requestId).startsWith('req_')
   if (!isOwn) return null
-  // As the API declares them.
+  // The API declares these types.
   const faults = (Array.isArray(errors) ? errors : []) as readonly Fault[]
   return { detail, faults, code: textOf(problem?.['code']), texts: [detail] }
 }
@@ -106,13 +106,13 @@ async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
     const { bytes } = await readStart(reply, maximumProblemBytes)
     return { status, headers, body: shownText(reply, bytes) }
   } catch (error) {
-    // What came in a coding that cannot be read says less than its status does.
+    // The content coding is unknown or invalid; the status is enough.
     if (error instanceof ProtocolError) return { status, headers, body: '' }
     throw error
   }
 }
 
-/** An error is better told with a letter replaced than not at all. */
+/** Returns the body as text. Replaces invalid characters: the error is still readable. */
 function shownText(reply: HttpResponse, bytes: Buffer): string {
   try {
     return bodyText(reply, bytes)
@@ -121,13 +121,13 @@ function shownText(reply: HttpResponse, bytes: Buffer): string {
   }
 }
 
-/** Words that say no more than the status 403 does. */
+/** Words that add nothing to the status 403. */
 const statusWords =
   /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
 
 /**
- * True for a 403 that says that the key has expired, or that gives no reason: the published interface has no code for an
- * expired key. A code or a text with another reason means that the key may not do this.
+ * True for a 403 that says that the key has expired, or that has no reason: the published interface has no code for an
+ * expired key. A code or a text with another reason means that the key lacks a permission.
  */
 function isExpiredKey({ code, faults }: ToldError, texts: readonly string[]): boolean {
   const told = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
@@ -138,7 +138,7 @@ function isExpiredKey({ code, faults }: ToldError, texts: readonly string[]): bo
   return reasons.length === 0 || reasons.some(saysKeyExpired)
 }
 
-/** Courses, trials and subscriptions expire as well. */
+/** True for a text about an expired key or token; courses, trials and subscriptions expire as well. */
 function saysKeyExpired(text: string): boolean {
   return (
     /expire/i.test(text) &&
@@ -166,16 +166,16 @@ function statusText(
   if (failure && parts.length === 0) parts.push('an error')
   const inside = parts.length === 0 ? '' : ` with ${parts.join(' and ')}`
   const said = `${hostOf(target)} returned ${status}${inside} (${lineOf(target)})`
-  // The platform itself answers in JSON.
+  // The platform's own errors are JSON.
   return page && status === 403 ? `${said} with a web page; a gateway or firewall may have refused it` : said
 }
 
-/** What a 403 would have taken, where its challenge says that the scope is the reason (RFC 6750 §3.1); else null. */
+/** Returns the scopes that a 403 requires in its challenge (RFC 6750 §3.1); null if scopes are not the reason. */
 function neededScopesOf({ status, headers }: HttpResponse): readonly string[] | null {
   const challenge = headers['www-authenticate'] ?? ''
   if (status !== 403 || !/(^|[\s,])error="?insufficient_scope\b/i.test(challenge)) return null
   const scope = /(?:^|[\s,])scope="([^"]*)"/i.exec(challenge)?.[1] ?? ''
-  // As RFC 6749 §3.3 spells them; anything else would end up in a command that somebody copies.
+  // Only the characters of RFC 6749 §3.3: the scopes are shown in a command to copy.
   return scope.split(' ').filter((word) => /^[\w.:/-]+$/.test(word))
 }
 
@@ -186,7 +186,7 @@ function redirected(target: Target, reply: HttpResponse, answer: RawAnswer): Pro
   return new ProtocolError(target, 'redirected', message, undefined, answer)
 }
 
-/** Our code, or null: other platforms have codes as well, and theirs say nothing about ours. */
+/** Returns a code of this API; null for the codes of other platforms, which mean something else. */
 function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> | null): string | null {
   const code = textOf(problem?.['code'])
   if (code === null) return null

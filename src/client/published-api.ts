@@ -6,10 +6,10 @@ import { leave } from './decode.ts'
 import { encodePath, type PathParameters } from './encode.ts'
 import { ApiError, NotOfferedError, ProtocolError } from './errors.ts'
 
-/** Refusals that say nothing about whether there is a document: no credential, or a platform in trouble. */
+/** Statuses that do not show whether a document exists: no credential, or a platform in trouble. */
 const troubles = [401, 429, 502, 503, 504]
 
-/** The OpenAPI document of a platform; null where it has none. */
+/** Fetches the OpenAPI document of a platform; null if it has none. */
 export async function publishedApi(caller: Caller, signal: AbortSignal): Promise<JsonObject | null> {
   try {
     const { data } = await caller.call(calls.service.openapi, { signal })
@@ -21,7 +21,7 @@ export async function publishedApi(caller: Caller, signal: AbortSignal): Promise
   }
 }
 
-/** What an OpenAPI document says of an operation; undefined where it lacks it. The names of parameters do not count. */
+/** Returns an operation of an OpenAPI document; undefined if missing. Parameter names in the path may differ. */
 export function publishedOperation(
   document: JsonObject | null,
   { method, path }: Pick<Operation, 'method' | 'path'>,
@@ -36,16 +36,16 @@ export function publishedOperation(
   return isJsonObject(operation) ? operation : undefined
 }
 
-/** True where an OpenAPI document has the operation. */
+/** True if an OpenAPI document has the operation. */
 export function publishes(document: JsonObject | null, operation: Operation): boolean {
   return publishedOperation(document, operation) !== undefined
 }
 
 /**
- * Whether a platform takes an operation, found out without doing it: what its OpenAPI document says, else what it allows
- * at that address (OPTIONS, RFC 9110 §9.3.7). Null where neither tells.
+ * Returns whether a platform supports an operation, without calling it: by its OpenAPI document, else by the methods
+ * that it allows at the path (OPTIONS, RFC 9110 §9.3.7). Null if neither shows it.
  *
- * @param document as `publishedApi` gives it
+ * @param document from `publishedApi`
  */
 export async function isOffered(
   caller: Caller,
@@ -72,7 +72,7 @@ function unnamed(path: string): string {
   return path.replaceAll(/\{[^}]*\}/g, '{}').replace(/\/$/, '')
 }
 
-/** The parameters that a platform's own description of an operation calls lists. */
+/** Returns the names of an operation's parameters that are lists, according to the platform's OpenAPI document. */
 export function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
   const parameters = publishedOperation(document, operation)?.['parameters']
   const objects = Array.isArray(parameters) ? parameters.filter(isJsonObject) : []

@@ -5,7 +5,7 @@ import { RequestError } from './errors.ts'
 /** A plain HTTP request, for paths that the contract does not declare. */
 export interface RawRequest {
   readonly method: string
-  /** Begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
+  /** Path that begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
   readonly path: string
   readonly query?: QueryParameters
   readonly headers?: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface RawRequest {
   readonly signal?: AbortSignal
 }
 
-/** The request that a plain one sends, but for its credential. Throws RequestError on what is not a path. */
+/** Returns the request without its credential. Throws RequestError for an invalid path. */
 export function rawRequestOf(
   baseUrl: string,
   raw: RawRequest,

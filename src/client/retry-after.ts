@@ -1,8 +1,8 @@
 import type { HttpResponse } from '../contract/http.ts'
 
 /**
- * How long a reply asks to wait, in milliseconds, from `Retry-After` as seconds or as a date (RFC 9110 §10.2.3); null
- * when it does not say or says it in no known form. A date is taken against the server's own clock where it sends one.
+ * Returns the value of `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), in milliseconds from now; null if
+ * absent or invalid. A date is compared with the server's own clock if the reply has a `Date`.
  */
 export function retryAfterOf(reply: HttpResponse, nowMs: number): number | null {
   const value = reply.headers['retry-after']?.trim() ?? ''
@@ -12,7 +12,7 @@ export function retryAfterOf(reply: HttpResponse, nowMs: number): number | null 
   return Math.max(0, until - (dateOf(reply.headers['date'] ?? '') ?? nowMs))
 }
 
-/** An HTTP-date (RFC 9110 §5.6.7): a day's name comes first in each of its three forms, and all are UTC. */
+/** Parses an HTTP-date (RFC 9110 §5.6.7): all three forms begin with the name of a day and are in UTC. */
 function dateOf(text: string): number | null {
   const utc = text.endsWith('GMT') ? text : `${text} GMT`
   const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(utc) : Number.NaN

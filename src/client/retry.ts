@@ -3,14 +3,14 @@ import { AmbiguousError, ApiError, ConnectionError, TimeoutError } from './error
 const firstDelayMs = 250
 const longestDelayMs = 8000
 
-/** Repeating these has the effect of sending them once (RFC 9110 §9.2.2). */
+/** Methods that have the same effect when repeated (RFC 9110 §9.2.2). */
 const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
-/** After these nobody knows whether the request had its effect. */
+/** Statuses after which the request may or may not have had its effect. */
 const ambiguousStatuses: ReadonlySet<number> = new Set([500, 502, 504])
-/** These do not heal in seconds. */
+/** Errors that last too long for a retry. */
 const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy', 'encryption_unavailable'])
-/** In these the request had left, and something may have acted on it. */
+/** Errors after the request was sent, so that it may have had its effect. */
 const ambiguousFaults: ReadonlySet<string> = new Set([
   'reset',
   'cut_short',
@@ -23,36 +23,36 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
 /** The delay before another attempt. */
 export interface Wait {
   readonly waitMs: number
-  /** The attempt that failed, from 1. */
+  /** Number of the failed attempt, from 1. */
   readonly attempt: number
   readonly attempts: number
   readonly error: Error
 }
 
-/** How often and how patiently a request is repeated. */
+/** Number of attempts and delays between them. */
 export interface RetryPolicy {
   readonly attempts: number
-  /** The longest `Retry-After` that is waited for; beyond it the error is thrown at once. */
+  /** Longest `Retry-After` to honour; a longer one throws the error at once. */
   readonly maxRetryWaitMs: number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly onWait?: ((wait: Wait) => void) | undefined
 }
 
-/** The request that is repeated, as far as repeating it needs to know. */
+/** The part of a request that decides whether to repeat it. */
 export interface Repeated {
   readonly method: string
   readonly url: string
   readonly signal?: AbortSignal
-  /** Whether the server answers this request, sent twice, with the first one's result: by its Idempotency-Key. */
+  /** Returns true if the server answers a repeated Idempotency-Key with the first response. */
   readonly honoursKeys: () => Promise<boolean>
 }
 
 /**
- * Runs `task` until it succeeds, fails for good, or the attempts are used up: full jitter between them, or what
- * `Retry-After` asks for and a little more. `task` is told whether an earlier attempt may have had its effect. After
- * an ambiguous fault a POST is repeated only where keys are honoured; AmbiguousError otherwise.
+ * Runs `task` until it succeeds, fails permanently, or has used all attempts. Waits between attempts with full jitter,
+ * added to `Retry-After` if there is one. `task` learns whether an earlier attempt may have had its effect. After an
+ * ambiguous error a POST is repeated only if the server honours idempotency keys; else throws AmbiguousError.
  */
 export async function retry<Answer>(
   policy: RetryPolicy,
@@ -68,7 +68,7 @@ export async function retry<Answer>(
       if (!isRetried(error)) throw error
       if (isAmbiguous(error)) {
         if (!idempotent && !(await request.honoursKeys())) throw new AmbiguousError(request, error)
-        // A server that honours keys says itself, by its 5xx, that the last word was a failure.
+        // A 5xx from a server that honours keys means that the request failed.
         mayHaveHappened ||= idempotent || !(error instanceof ApiError)
       }
       const waitMs = waitAfter(error, attempt, policy)
@@ -81,7 +81,7 @@ export async function retry<Answer>(
   }
 }
 
-/** True for a fault that another attempt may mend. */
+/** True for an error that may disappear on a retry. */
 function isRetried(error: unknown): error is ApiError | ConnectionError | TimeoutError {
   if (error instanceof ConnectionError) return !lastingFaults.has(error.code)
   if (error instanceof ApiError) {
@@ -91,12 +91,12 @@ function isRetried(error: unknown): error is ApiError | ConnectionError | Timeou
   return error instanceof TimeoutError
 }
 
-/** True where the request had left, and may have had its effect. */
+/** True for an error after which the request may have had its effect. */
 export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): boolean {
   return error instanceof ApiError ? ambiguousStatuses.has(error.status) : ambiguousFaults.has(error.code)
 }
 
-/** Null when the server asks for more patience than there is. */
+/** Returns the delay before the next attempt; null if `Retry-After` exceeds the limit. */
 function waitAfter(error: Error, attempt: number, { maxRetryWaitMs, random }: RetryPolicy): number | null {
   const jitterMs = Math.floor(random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)))
   const toldMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0

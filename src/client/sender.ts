@@ -9,20 +9,20 @@ import { type RetryPolicy, retry } from './retry.ts'
 import { settleRepeated } from './settle.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 
-/** One attempt that has ended: with the head of an answer, or with an error. */
+/** Report of one attempt: it got the headers of a response, or failed. */
 export interface ExchangeReport {
   readonly method: string
   readonly url: string
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number
   readonly status: number | null
   readonly requestId: string | null
   readonly error: Error | null
-  /** Until the head of the answer was there. */
+  /** Time until the response headers arrived. */
   readonly durationMs: number
 }
 
-/** All that sending needs. */
+/** Options of a sender. */
 export interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
@@ -34,26 +34,26 @@ export interface SenderOptions extends RetryPolicy, Timeouts {
   readonly onExchange: ((report: ExchangeReport) => void) | undefined
 }
 
-/** What is made of a success; reading the body in here lets a cut-off answer be asked for again. */
+/** Reads a successful reply; if the body is cut off, the request is retried. */
 export type Consume<T> = (reply: HttpResponse) => Promise<T>
 
-/** Finds the error that a refusal, or an answer that is none, really stands for. */
+/** Finds the actual error behind an error response or an invalid response. */
 export type Translate = (error: ApiError | ProtocolError) => Promise<Error>
 
-/** Sends requests with credential, timeouts and repetition. */
+/** Sends requests with credential, timeouts and retries. */
 export interface Sender {
-  /** Sends until it succeeds or fails for good. Throws the errors of errors.ts and the reason of an aborted signal. */
+  /** Sends until success or a permanent error. Throws the errors of errors.ts and the reason of an aborted signal. */
   send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T>
-  /** Sends once. */
+  /** Sends once, without retries. */
   sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T>
 }
 
-/** Whether the credential was refreshed for a request already: that is done once, over all its attempts. */
+/** Whether a request already refreshed its credential: it does so once in all its attempts. */
 interface Refreshed {
   done: boolean
 }
 
-/** A sender to one base address. */
+/** Creates a sender for one base URL. */
 export function createSender(options: SenderOptions): Sender {
   const { baseUrl, transport, authorization, credential, insecureHttp, now, onExchange } = options
   const reauthorization = options.reauthorization ?? (async () => null)
@@ -109,7 +109,7 @@ export function createSender(options: SenderOptions): Sender {
       report(null, null, error instanceof Error ? error : null)
       throw error
     })
-    // A platform that has no ids of its own knows the request by the one that came with it, if any.
+    // A platform without request ids can still know the id that was sent.
     report(reply.status, reply.headers['x-request-id'] ?? signed.headers['x-request-id'] ?? null, null)
     if (reply.status >= 200 && reply.status <= 299) return consume(reply)
     throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
@@ -140,7 +140,7 @@ export function createSender(options: SenderOptions): Sender {
 
   function honoursKeys(): Promise<boolean> {
     honours ??= askHonours().catch(() => {
-      honours = null // The next fault may find the server in better health.
+      honours = null // A later retry asks again.
       return false
     })
     return honours

@@ -1,24 +1,24 @@
-/** Where a record comes from that a platform sent under other names. */
+/** Origin of a record that a platform sent with other field names. */
 interface Origin {
-  /** As it came. */
+  /** The value as received. */
   readonly sent: unknown
-  /** The dotted paths in it of fields that the API names otherwise. */
+  /** Dotted paths in it of fields that have other names in the API. */
   readonly places: readonly string[]
 }
 
 const origins = new WeakMap<object, Origin>()
 
-/** Keeps what a record was made from, for as long as the record is there. */
+/** Remembers the origin of a record as long as the record exists. */
 export function keepSent(record: object, origin: Origin): void {
   origins.set(record, origin)
 }
 
-/** The thing as the platform sent it: JSON and YAML print that. The value itself where it was not made from another one. */
+/** Returns a record as the platform sent it, which JSON and YAML output print; any other value unchanged. */
 export function sentOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null && origins.has(value) ? origins.get(value)?.sent : value
 }
 
-/** Where the fields of a record stand in what was sent, if not under the names of the API. */
+/** Returns the paths of a record's fields in the received value, if they differ from the names of the API. */
 export function otherPlacesOf(value: unknown): readonly string[] {
   return (typeof value === 'object' && value !== null && origins.get(value)?.places) || []
 }

@@ -4,11 +4,11 @@ import type { HttpResponse } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import type { ApiError } from './errors.ts'
 
-/** What settling may do. */
+/** Requests that settling may send. */
 export interface Settling<T> {
-  /** Reads a resource as it is now. */
+  /** Reads the current state of a resource. */
   readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
-  /** Sends the request again, once, in another form. */
+  /** Sends the request again, once, with other headers. */
   readonly repeat: (request: OutgoingRequest) => Promise<T>
   readonly accept: (reply: HttpResponse) => Promise<T>
 }
@@ -16,10 +16,10 @@ export interface Settling<T> {
 const noContent: HttpResponse = { status: 204, headers: {}, body: null }
 
 /**
- * What the refusal of a repeated request means when an earlier attempt may have had its effect: a DELETE that finds
- * nothing has succeeded, and so has a PUT whose `If-Match` is stale when the resource already says what was sent; the
- * same PUT on the version that is there now then changes nothing and gives the answer that was lost.
- * Throws `error` when neither is so.
+ * Interprets the refusal of a repeated request whose earlier attempt may have had its effect. A DELETE with a 404 has
+ * succeeded. A PUT with a stale `If-Match` has succeeded if the resource already has the values sent: repeating it with
+ * the current version then changes nothing and returns the lost response.
+ * Throws `error` in any other case.
  */
 export async function settleRepeated<T>(
   request: OutgoingRequest,
@@ -42,7 +42,7 @@ export async function settleRepeated<T>(
   return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
 }
 
-/** True when merging `patch` into `resource` would change nothing (RFC 7396), as far as both are known here. */
+/** True if merging `patch` into `resource` changes nothing (RFC 7396). */
 function says(resource: unknown, patch: unknown): boolean {
   if (isJsonObject(patch)) {
     return (

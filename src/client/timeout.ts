@@ -2,20 +2,20 @@ import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { decoded } from './content-coding.ts'
 import { TimeoutError } from './errors.ts'
 
-/** A body that brings less in the time of a response is too slow: it could hold a command for ever. */
+/** Minimum data of a body within `timeoutMs`; without it, a slow body could hold a command for ever. */
 const minWindowBytes = 1024
 
-/** The waits that end an attempt, both in milliseconds. */
+/** Timeouts of an attempt, in milliseconds. */
 export interface Timeouts {
-  /** Until the head of the answer is there, connecting included. */
+  /** Time until the response headers, including the connection. */
   readonly timeoutMs: number
-  /** Between two pieces of the body, while they are being waited for; a stream that brings 1 KiB in `timeoutMs` may last for ever. */
+  /** Time until the next chunk of the body while the client waits for it; a stream with 1 KiB per `timeoutMs` never ends. */
   readonly idleTimeoutMs: number
 }
 
 /**
- * Carries one request under timeouts: throws TimeoutError, also from the reply's body, and aborts the transport with
- * it; the body is free of any content coding. It must be read to its end or left by `break`, else the connection stays
+ * Performs one request with timeouts and decodes the content coding. Throws TimeoutError, also when the body is read,
+ * and then aborts the transport. The body must be read to its end or left with `break`, else the connection stays
  * open.
  */
 export async function exchangeWithin(
@@ -63,7 +63,7 @@ export async function exchangeWithin(
         const step = await within(iterator.next(), idleTimeoutMs, 'idle_timeout')
         ended = step.done === true
         if (step.done) return
-        // Only waiting counts, not what the reader does in between.
+        // Only time spent waiting counts, not the reader's own.
         waitedMs += Date.now() - startMs
         bytes += step.value.length
         if (bytes >= minWindowBytes) {

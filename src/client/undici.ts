@@ -16,12 +16,12 @@ export interface UndiciOptions {
   readonly env?: Environment
 }
 
-/** A transport with connections to give back. */
+/** A transport with connections to close. */
 export type ClosableTransport = Transport & { close(): Promise<void> }
 
 /**
- * The transport over the network, with kept-alive HTTP/1.1 connections. Nothing of it is loaded before the first
- * request; `close` drops every connection at once, also those in use.
+ * Creates the network transport, with kept-alive HTTP/1.1 connections. Undici is loaded with the first request;
+ * `close` drops every connection at once, also those in use.
  */
 export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
   const dispatchers = new Map<HttpProxy | null, Promise<Dispatcher>>()
@@ -47,7 +47,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
           path: pathname + search,
           method: request.method as Dispatcher.HttpMethod,
           headers: { ...standing(hostname), ...request.headers },
-          // It takes iterables, too, which its type does not say (undici, lib/core/request.js).
+          // undici accepts iterables although its type does not say so (undici, lib/core/request.js).
           body: (request.body ?? null) as string | Uint8Array | null,
         },
         request.signal,
@@ -83,16 +83,16 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   return Object.assign(send, { close })
 }
 
-/** What every request says unless it says otherwise. Within a machine, compressing costs more than it saves. */
+/** Returns default request headers. No compression on loopback, where it costs more than it saves. */
 export function standing(hostname: string): HttpHeaders {
   const coding = isLoopbackHost(hostname) ? 'identity' : acceptedCodings
   return { 'accept-encoding': coding, 'user-agent': userAgent }
 }
 
 async function openDispatcher(proxy: HttpProxy | null, connectTimeoutMs: number): Promise<Dispatcher> {
-  // The caller's timeouts guard the rest, on any transport alike.
+  // The caller applies the other timeouts, for any transport.
   const options = { headersTimeout: 0, bodyTimeout: 0, allowH2: false }
-  // Its type lacks this one (undici, lib/dispatcher/proxy-agent.js).
+  // Missing in its type (undici, lib/dispatcher/proxy-agent.js).
   const limits = { connectTimeout: connectTimeoutMs }
   const { Agent, Pool, ProxyAgent } = await import('undici')
   if (!proxy) return new Agent({ ...options, connect: { timeout: connectTimeoutMs } })
@@ -101,12 +101,12 @@ async function openDispatcher(proxy: HttpProxy | null, connectTimeoutMs: number)
     uri: proxy.url,
     ...(proxy.authorization !== undefined && { token: proxy.authorization }),
     ...limits,
-    // The proxy answers to CONNECT within the time for a connection.
+    // Limits the wait for the proxy's response to CONNECT to that for a connection.
     clientFactory: (origin, pool) => new Pool(origin, { ...pool, headersTimeout: connectTimeoutMs }),
   })
 }
 
-/** The headers of a response, each as one line under its name in lower case. */
+/** Returns response headers by lower-case name, repeated ones joined into one line. */
 export function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
   const lines: Record<string, string> = {}
   for (const name of Object.keys(headers)) {

@@ -40,7 +40,7 @@ const sayings: Readonly<Record<ConnectionCode, (host: string, reason: string) =>
   failed: (host, reason) => `Connection to ${host} failed: ${reason}`,
 }
 
-/** The same through a proxy, which is the peer of the connection. */
+/** Messages for a connection through a proxy. */
 const proxySayings: Partial<Record<ConnectionCode, (proxy: string, host: string, reason: string) => string>> =
   {
     refused: (proxy) => `Connection refused by the proxy ${proxy}`,
@@ -53,32 +53,32 @@ const proxySayings: Partial<Record<ConnectionCode, (proxy: string, host: string,
     proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
   }
 
-/** OpenSSL's words where it got something that is no record of TLS, such as an answer in plain http. */
+/** OpenSSL's messages for data that is not TLS, such as a response in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
-/** Where in an exchange a fault came up. */
+/** Point of an exchange at which an error occurred. */
 export interface Moment {
   readonly part: 'head' | 'body'
   readonly connectTimeoutMs: number
-  /** Proxy that the request goes through; null for none. */
+  /** Proxy of the request; null for none. */
   readonly proxy?: HttpProxy | null
 }
 
 /**
- * What a fault of the wire is called here: ConnectionError, TimeoutError, ProtocolError, or RequestError for a request
- * that cannot be written or a proxy that cannot be used; the reason of an aborted signal as it is.
+ * Converts a network error to ConnectionError, TimeoutError, ProtocolError, or RequestError for a request that cannot
+ * be encoded or a proxy that cannot be used; returns the reason of an aborted signal as it is.
  */
 export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason
   if (!(fault instanceof Error)) return fault
   if (fault instanceof ProxySettingError) return new RequestError('invalid_proxy', fault.message, fault)
-  // Not its credentials: errors are printed.
+  // Errors are printed, so the credentials of the proxy are left out.
   const target: Target = proxy
     ? { ...request, proxy: { host: proxy.host, variable: proxy.variable } }
     : request
   const wireCode = 'code' in fault && typeof fault.code === 'string' ? fault.code : ''
-  // Only the response to CONNECT has a limit for its head here.
+  // Only the response to CONNECT has a time limit for its headers in undici.
   if (/^(UND_ERR_(CONNECT|HEADERS)_TIMEOUT|ETIMEDOUT)$/.test(wireCode)) {
     return new TimeoutError(target, 'connect_timeout', connectTimeoutMs, fault)
   }
@@ -92,14 +92,14 @@ export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): u
     return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
   }
   const code = codeOf(wireCode, part, fault.message)
-  // Node's advice on how to run Node helps nobody who runs something else.
+  // Node's advice on command line options does not apply to users of this program.
   const [reason = ''] = fault.message.split('; if the root CA')
   const host = hostOf(request)
   const saying = (proxy && proxySayings[code]?.(proxy.host, host, reason)) ?? sayings[code](host, reason)
   return new ConnectionError(target, code, `${saying} (${lineOf(request)})`, fault)
 }
 
-/** What a proxy answered instead of connecting, in undici's words; null for any other fault. */
+/** Returns a proxy's response to CONNECT from undici's message; null for any other error. */
 function refusalOf(
   { host: proxy, variable, authorization }: HttpProxy,
   request: HttpRequest,

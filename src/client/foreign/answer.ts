@@ -11,13 +11,13 @@ import { recordOf } from './record.ts'
 import { type FailureStatus, failureIn, saysNothingDone } from './refusal.ts'
 import { type AnsweredWrite, answeredId, type ForeignAnswer, judgeWrite } from './written.ts'
 
-/** The most that is read of a body that nobody expects: 64 KiB. */
+/** Maximum size of a body where the operation declares none: 64 KiB. */
 const maximumRemarkBytes = 64 * 1024
 
-/** Makes the error of a refusal; `failure` is the status that a success has in its body. */
+/** Creates the error of a refusal; `failure` is the status in the body of a response with a status of success. */
 export type Refuse = (target: Target, reply: HttpResponse, failure: FailureStatus) => Promise<Error>
 
-/** The body of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
+/** Reads the body of a success. Throws ApiError if it reports a failure (`"success": false`, `"error": …`). */
 async function readSuccess(
   target: Target,
   reply: HttpResponse,
@@ -39,7 +39,7 @@ async function assertSuccess(
   if (failure !== null) throw await refuse(target, { ...reply, body: jsonText(body) }, failure)
 }
 
-/** What an operation answered: the items of a list in `data`, one thing out of its envelope; a write is judged by it. */
+/** Reads a response: the items of a list in `data`, a record without its envelope; checks whether a write was done. */
 export async function readAnswer(
   { target, operation, input, reply }: Omit<AnsweredWrite, 'answer'>,
   refuse: Refuse,
@@ -70,17 +70,17 @@ async function answerIn(
   const value = form === 'json' ? body : null
   if (operation.list) return { data: listBodyOf(foundList(target, value, operation)), body, form }
   const data = operation.report ? value : thingIn(value, nounOf(operation))
-  // A list of one outcome (207) has the refusal inside.
+  // A batch response with one result (207) contains the refusal.
   if (data !== value && target.method !== 'GET') await assertSuccess(target, reply, data, refuse)
   assertDone(target, data)
-  // A write may go without an answer; a read without one has read nothing.
+  // A write may have an empty response, a read may not.
   if (data === null && target.method === 'GET') {
     throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
   }
   return { data, body, form }
 }
 
-/** One page of a list. */
+/** Reads a page of a list. */
 export async function readPage(
   target: Target,
   reply: HttpResponse,
@@ -94,8 +94,8 @@ export async function readPage(
 }
 
 /**
- * Nothing is expected; what comes all the same is judged: a page is no sign that anything was done. Throws ApiError
- * and ProtocolError like any other answer.
+ * Reads a response that should have no body. Checks a body that comes all the same: a web page does not show that the
+ * write was done. Throws ApiError and ProtocolError as for other responses.
  */
 async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<ForeignAnswer> {
   const { form, value: body } = await readSuccess(target, reply, refuse, maximumRemarkBytes)
@@ -103,13 +103,13 @@ async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse):
   return { data: undefined, body, form }
 }
 
-/** Throws a ProtocolError where the answer to a write says that nothing changed. */
+/** Throws a ProtocolError if the response to a write says that nothing changed. */
 function assertDone(target: Target, body: unknown): void {
   if (target.method === 'GET' || !saysNothingDone(body)) return
   throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing changed`)
 }
 
-/** Throws the ApiError that JSON in place of a stream tells; nothing where it tells none. */
+/** Throws an ApiError if JSON in place of a stream reports a failure. */
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
   const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''

@@ -7,41 +7,41 @@ import { nounOf } from './names.ts'
 import { idOf, memberOf } from './record.ts'
 import { createTimeColumn, type Instants, type TimeColumn } from './times.ts'
 
-/** A filter that an item could not be judged by. */
+/** A filter that could not be checked on an item. */
 export interface Unjudged {
   readonly parameter: string
   /** `without status`, or `with status "live"`. */
   readonly why: string
-  /** True if a later item may show how to read this one: in which order it has day and month. */
+  /** True if a later item may show how to read this one, such as the order of day and month. */
   readonly open: boolean
 }
 
-/** True for an item that every filter asks for, false for one that a filter rules out; else why it could not be judged. */
+/** True if an item matches all filters, false if it fails one; else the filters that could not be checked. */
 export type Verdict = boolean | readonly Unjudged[]
 
-/** Judges the items of a list by the query that they were asked for with. */
+/** Checks the items of a list against the filters of its query. */
 export interface FilterCheck {
-  /** Looks at an item before others are judged: it may show how their times are written. */
+  /** Learns the date format from an item before others are checked. */
   learn(item: unknown): void
   judge(item: unknown): Verdict
-  /** The parameters that the platform ignored: items came that they rule out. */
+  /** Returns the parameters that the platform ignored: items came that do not match them. */
   ignored(): readonly string[]
-  /** True while items came whose times cannot be read for sure, and a later one may show how. */
+  /** True while items have ambiguous times that a later item may settle. */
   isOpen(): boolean
 }
 
-/** Whether a filter asks for an item, or why that cannot be told. */
+/** Returns whether an item matches a filter, or why that cannot be decided. */
 type Judge = (item: unknown) => boolean | Doubt
 
 type Doubt = Omit<Unjudged, 'parameter'>
 
-/** References in a query that no field of an item may hold: only their ids can be compared. */
+/** A reference in a query that items show only by its id. */
 export interface OpenReference {
   readonly to: 'courseId' | 'userId'
   readonly reference: string
 }
 
-/** The references of a query that have to be resolved before items can be judged. */
+/** Returns the references of a query that must be resolved before items can be checked. */
 export function openReferences({ filters = {} }: Operation, query: object): OpenReference[] {
   return filtersIn(filters, query).flatMap(([, filter, text]) => {
     if (filter.by !== 'reference') return []
@@ -53,9 +53,9 @@ export function openReferences({ filters = {} }: Operation, query: object): Open
 }
 
 /**
- * The check of a query; null where it filters nothing.
+ * Creates the check of a query; null if the query has no filters.
  *
- * @param ids the ids of open references, as far as they are known
+ * @param ids known ids of open references
  */
 export function createFilterCheck(
   operation: Operation,
@@ -118,9 +118,9 @@ interface Judging {
   readonly noun: string
   readonly query: object
   readonly ids: ReadonlyMap<string, string>
-  /** The ends of periods: the field, the end, and whether a time is within it. */
+  /** Bounds of periods: the field, which end it is, and a test of a time. */
   readonly bounds: readonly (readonly [field: string, by: 'start' | 'end', isIn: IsIn])[]
-  /** The times that the items have in a field. */
+  /** Returns the times of all items in a field. */
   readonly columnOf: (field: string) => TimeColumn
 }
 
@@ -142,7 +142,7 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
       return onField(field, noun, (value) => {
         const word = meant(String(value))
         if (wanted.includes(word)) return true
-        // A platform may have its own word for what was asked for.
+        // A platform may have its own word for the choice.
         return inOurWords && !choices.includes(word) ? withValue(field, value) : false
       })
     }
@@ -170,7 +170,7 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         if (value === undefined) return without(filter.field)
         if (value === null || value === '') return withoutTime
         const readings = column.read(value)
-        // A reading that the other end of the period rules out is none that could be asked for.
+        // Ignore a reading that the other bound of the period excludes.
         const possible = readings.filter(isInOthers)
         const verdicts = new Set((possible.length > 0 ? possible : readings).map(isIn))
         const [verdict] = verdicts
@@ -209,7 +209,7 @@ function referencesIn(filter: Extract<Filter, { by: 'reference' }>, text: string
   return filter.several ? splitReferences(text) : [text]
 }
 
-/** A field that is there and empty is no value, which no filter asks for; one that is not there judges nothing. */
+/** Checks a field of an item: an empty field never matches, a missing one cannot be checked. */
 function onField(field: string, noun: string, holds: (value: unknown) => boolean | Doubt): Judge {
   return (item) => {
     const value = memberOf(item, field, noun)
@@ -237,8 +237,8 @@ export type ReadFirst = (query: Readonly<Record<string, unknown>>) => Promise<re
 const unbounded: Readonly<Partial<Record<Filter['by'], string>>> = { start: '1970-01-01', end: '2999-12-31' }
 
 /**
- * True if the platform is seen to filter by a parameter: its first page is another one without it. It is read twice with
- * the parameter, too, since items may have been added in between.
+ * True if the platform applies a parameter: its first page differs without it. The page is read twice with the parameter,
+ * since items may have been added in between.
  */
 export async function isApplied(
   operation: Operation,
@@ -247,7 +247,7 @@ export async function isApplied(
   readFirst: ReadFirst,
 ): Promise<boolean> {
   const noun = nounOf(operation)
-  // Rows about learners in courses have the id of one of the two.
+  // Analytics rows have the id of the learner or of the course, none of their own.
   const nameOf = (item: unknown) => (noun === 'row' ? null : idOf(item, noun, operation.identifier)) ?? item
   const first = async (asked: Readonly<Record<string, unknown>>) =>
     (await readFirst(asked))?.map(nameOf) ?? null

@@ -5,25 +5,25 @@ import { ProtocolError, type Target } from '../errors.ts'
 import { bareName, listNamesOf, nounOf, wordsOf } from './names.ts'
 import { memberOf } from './record.ts'
 
-/** What an envelope is called where it is not called after the thing in it. */
+/** Names of envelopes, besides that of the record in it. */
 const envelopes: ReadonlySet<string> = new Set([
   ...['data', 'result', 'results', 'response', 'payload', 'item', 'record', 'resource', 'object', 'body'],
 ])
-/** What an envelope says about the call, rather than about the thing. */
+/** Members of an envelope that describe the call, not the record. */
 const remarks: ReadonlySet<string> = new Set([
   ...['success', 'ok', 'status', 'statuscode', 'code', 'message', 'msg', 'error', 'errors', 'warnings'],
   ...['meta', 'metadata', 'links', 'included', 'jsonapi', 'timestamp', 'requestid', 'took'],
 ])
 const deepest = 3
 
-/** True for the name, without case and separators, of what an envelope says about the call. */
+/** True for a normalised name (`bareName`) of a member that describes the call. */
 export function isRemark(name: string): boolean {
   return remarks.has(name)
 }
 
 /**
- * The thing in an answer about one thing: out of an object with a single member, such as `{"data": {…}}` or
- * `{"course": {…}}`, also where that says `"success": true` besides, and out of an array of one. Anything else as it is.
+ * Returns the record in a response: from an object with a single member, such as `{"data": {…}}` or `{"course": {…}}`,
+ * also with `"success": true` beside it, or from an array of one item. Returns anything else unchanged.
  */
 export function thingIn(body: unknown, noun: string, depth = deepest): unknown {
   const inner = depth === 0 ? undefined : contentOf(body, noun)
@@ -45,31 +45,31 @@ function contentOf(body: unknown, noun: string): unknown {
     : undefined
 }
 
-/** A list as every server's is shown: the items, and the way on when the body names one. */
+/** A list in the form of this API: the items, and the cursor of the next page if the body has one. */
 export interface ListBody {
   readonly data: readonly unknown[]
   readonly nextCursor: string | null
   readonly [member: string]: unknown
 }
 
-/** A list as it was found in a body. */
+/** A list found in a body. */
 export interface FoundList {
   readonly items: readonly unknown[]
-  /** The objects around it, the whole body first; none for a bare array. */
+  /** Objects that enclose the list, the outermost first; empty for a bare array. */
   readonly around: readonly JsonObject[]
 }
 
-/** Names of lists that say nothing about what is in them, in the order in which they are believed. */
+/** General names of lists, in the order in which they are preferred. */
 const generalNames = [
   ...['data', 'items', 'results', 'records', 'rows', 'entries', 'content', 'value', 'values', 'docs'],
   ...['documents', 'list', 'collection', 'elements', 'members', 'hits', 'nodes', 'objects', 'resources'],
 ]
-/** Lists that stand beside what was asked for, whatever is in them. */
+/** Names of lists that accompany the requested list. */
 const besides: ReadonlySet<string> = new Set([
   ...['errors', 'error', 'warnings', 'links', 'tags', 'messages', 'notices', 'included', 'meta'],
   ...['facets', 'filters', 'columns', 'fields', 'headers', 'roles', 'scopes', 'permissions', 'sort'],
 ])
-/** Objects that a list may be in. `_embedded` is HAL's. */
+/** Names of objects that may contain a list. `_embedded` is HAL's. */
 const listEnvelopes = [
   'data',
   'result',
@@ -81,10 +81,10 @@ const listEnvelopes = [
   'content',
   'page',
 ]
-/** A thing of the API has one of these at least; an error or a link has not. */
+/** Fields of which a record of the API has at least one; errors and links have none. */
 const telling = ['id', 'title', 'email', 'courseId', 'learnerId']
 
-/** The list that an operation asked for. Throws ProtocolError where the body has none. */
+/** Returns the list in the response to an operation. Throws ProtocolError if the body has none. */
 export function foundList(
   target: Target,
   body: unknown,
@@ -95,7 +95,7 @@ export function foundList(
   throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} contains no list`)
 }
 
-/** A list as a body with its items in `data`; other members of the object around it stay. */
+/** Returns a list as a body with its items in `data`; keeps the other members of the enclosing object. */
 export function listBodyOf({ items, around }: FoundList): ListBody {
   const holder = around.at(-1) ?? {}
   const cursor = holder['nextCursor']
@@ -103,10 +103,10 @@ export function listBodyOf({ items, around }: FoundList): ListBody {
 }
 
 /**
- * Finds the list in a body: a bare array, a member whose name says so, or an object's only array if it holds things
- * as the API has them; also inside an envelope. Null where there is none: errors, links and tags are no lists.
+ * Finds the list in a body: a bare array, a member with the name of the list, or an object's only array if it contains
+ * records of the API; also inside an envelope. Null if there is none: errors, links and tags are not lists.
  *
- * @param names what the list may be called, such as `courses`
+ * @param names possible names of the list, such as `courses`
  */
 function listIn(body: unknown, names: readonly string[], noun?: string): FoundList | null {
   if (Array.isArray(body)) return { items: body, around: [] }
@@ -129,7 +129,7 @@ function inObject(
   const like = only && others.length === 0 && holdsThings(only.value, noun) ? only : undefined
   const found = named[0] ?? like
   if (found) return { items: found.value, around: [body] }
-  // Go writes an empty list as null.
+  // Go encodes an empty list as null.
   if (members.some(({ name, value }) => value === null && own.includes(name))) {
     return { items: [], around: [body] }
   }

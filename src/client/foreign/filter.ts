@@ -12,55 +12,55 @@ import {
   type Verdict,
 } from './asked.ts'
 
-/** The rows that a platform is asked for. */
+/** A list that is requested with filters. */
 export interface Filtering {
   readonly operation: Operation
   readonly params?: AnyInput['params']
   readonly query: Readonly<Record<string, unknown>>
-  /** The query that is sent, if it asks for more than is wanted. */
+  /** The query as sent, if it requests more rows than wanted. */
   readonly sent?: Readonly<Record<string, unknown>>
   /** Reads the first rows in another form, for a platform that has no pages of JSON. */
   readonly readOtherwise?: ReadFirst
 }
 
-/** What reading and resolving takes. */
+/** Functions that a row filter uses. */
 export interface FilterOptions {
   /** Returns the id behind `ext:…` or `email:…`; null if it cannot be compared. */
   readonly resolve: (to: OpenReference['to'], reference: string) => Promise<string | null>
   readonly signal: AbortSignal
 }
 
-/** Rows in batches, and how the rows of a batch are seen and left out. */
+/** Access to the rows of a batch. */
 export interface BatchForm<Batch> {
-  /** The rows of a batch that are judged; none for a batch that is passed on as it is. */
+  /** Returns the rows to check; none for a batch to pass on unchanged. */
   readonly rows: (batch: Batch) => readonly unknown[]
-  /** The same batch with the rows that are admitted, each by its place. */
+  /** Returns the batch with only the admitted rows, marked by index. */
   readonly keep: (batch: Batch, admitted: readonly boolean[]) => Batch
 }
 
-/** What a platform made of the filters that it was sent. */
+/** How a platform treated the filters that it was sent. */
 export interface FilterFacts {
-  /** The parameters that it ignored: it sent rows that they rule out. */
+  /** Parameters that it ignored: it sent rows that do not match them. */
   readonly ignored: readonly string[]
-  /** The parameters that rows could not be checked by, with the reason: `without status`. */
+  /** Parameters that rows could not be checked by, with the reason: `without status`. */
   readonly unchecked: ReadonlyMap<string, string>
-  /** Number of rows that were left out because they could not be checked; 0 if the platform is seen to filter. */
+  /** Number of rows left out because they could not be checked; 0 if the platform applies the filters. */
   readonly leftOut: number
 }
 
-/** Leaves out the rows that were not asked for, whatever a platform makes of the filters that it was sent. */
+/** Removes rows that do not match the query, in case a platform ignores filters. */
 export interface RowFilter {
-  /** Returns the check of items; null if the query filters nothing. Resolves the references that items do not show. */
+  /** Creates the check of items; null if the query has no filters. Resolves references that items do not show. */
   check(): Promise<FilterCheck | null>
-  /** The same batches, with the rows that were asked for. A row that cannot be judged is left out, unless the platform filters. */
+  /** Yields the batches with matching rows only. Keeps a row that cannot be checked only if the platform filters. */
   batches<Batch>(batches: AsyncIterable<Batch>, form: BatchForm<Batch>): AsyncGenerator<Batch>
-  /** The same pages, with the items that were asked for. */
+  /** Yields the pages with matching items only. */
   pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
-  /** Complete after the last row. */
+  /** Returns the facts, complete after the last row. */
   facts(): FilterFacts
 }
 
-/** Maximum rows that wait for one that shows how their times are written. */
+/** Maximum rows to hold back until another row shows the date format. */
 const maxWaitingRows = 2000
 
 /** Creates the filter of one list. */
@@ -96,7 +96,7 @@ export function createRowFilter(
     (await unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal }))) ??
     (await unlessRefused(async () => (await readOtherwise?.(asked)) ?? null))
 
-  /** True if the platform filters by a parameter, though its rows do not show it. */
+  /** True if the platform filters by a parameter that its rows do not show. */
   async function filtersBy(parameter: string, check: FilterCheck): Promise<boolean> {
     if (check.ignored().includes(parameter)) return false
     const known = appliedByParameter.get(parameter)
@@ -116,7 +116,7 @@ export function createRowFilter(
     return !doubtful
   }
 
-  /** True if a row of these may be judged once a later one shows how its times are written. */
+  /** True if rows cannot be checked yet, but a later row may show the date format. */
   async function isWaiting(rows: readonly unknown[], check: FilterCheck): Promise<boolean> {
     if (!check.isOpen()) return false
     for (const verdict of rows.map(check.judge)) {
@@ -167,7 +167,7 @@ export function createRowFilter(
         keep: (page, admitted) => ({ ...page, data: page.data.filter((_, index) => admitted[index]) }),
       }),
     facts: () => ({
-      // What a wider query brings beside is no fault of the platform.
+      // Rows that only match the wider query sent are not the platform's fault.
       ignored: ignored().filter((name) => sent[name] === query[name]),
       unchecked: whyByParameter,
       leftOut,
@@ -175,7 +175,7 @@ export function createRowFilter(
   }
 }
 
-/** The first page of a list. */
+/** Reads the first page of a list. */
 export async function firstPage(
   caller: Caller,
   operation: Operation,
@@ -185,7 +185,7 @@ export async function firstPage(
   return []
 }
 
-/** Null where the platform refuses, or sends something else. */
+/** Returns the response; null if the platform refuses the request or sends something else. */
 export async function unlessRefused<Answer>(read: () => Promise<Answer>): Promise<Answer | null> {
   try {
     return await read()

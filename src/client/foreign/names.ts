@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts'
 
-/** What platforms call the things of each resource, the API's own word first. */
+/** Names that platforms use for each resource, the API's own first. */
 const words: Readonly<Record<string, readonly string[]>> = {
   course: ['course'],
   lesson: ['lesson'],
@@ -25,27 +25,27 @@ const nouns: Readonly<Record<string, string>> = {
   deliveries: 'delivery',
 }
 
-/** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
+/** Returns the noun of an operation's records: `course` for `courses.list`, `row` for the rows of analytics. */
 export function nounOf({ id }: Pick<Operation, 'id'>): string {
-  // A path stands for an operation that is not declared.
+  // An undeclared operation has a path as its id.
   const group = id.split('.')[0]?.split('/').at(-1) ?? ''
   return nouns[group] ?? group.replace(/s$/, '')
 }
 
-/** What platforms call a thing of this noun. */
+/** Returns the names that platforms use for a noun. */
 export function wordsOf(noun: string | undefined): readonly string[] {
   return noun === undefined ? [] : (words[noun] ?? [noun])
 }
 
-/** What platforms call a list of what an operation answers: `courses`, `learners`, `versions`. */
+/** Returns the names that platforms use for the list of an operation: `courses`, `learners`, `versions`. */
 export function listNamesOf({ id, path }: Pick<Operation, 'id' | 'path'>): readonly string[] {
   const said = [path.split('/').at(-1) ?? '', id.split('.')[1] ?? '']
   return [...said, ...wordsOf(nounOf({ id })).flatMap((word) => [`${word}s`, word, `${word}List`])]
 }
 
 /**
- * Other names under which platforms keep a field, without case and separators, most telling first. What differs only
- * in those (`created_at` for `createdAt`) needs no entry.
+ * Other names of a field on platforms, in lower case without separators, the most specific first. Names that differ only
+ * in those (`created_at` for `createdAt`) need no entry.
  */
 export const otherNames: Readonly<Record<string, readonly string[]>> = {
   id: ['uuid', 'guid', 'insertedid'],
@@ -60,7 +60,7 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   title: ['name'],
 }
 
-/** A name without case and separators: `created_at`, `createdAt` and `CreatedAt` are one. */
+/** Returns a name in lower case without separators: the same for `created_at`, `createdAt` and `CreatedAt`. */
 export function bareName(name: string): string {
   const known = bareNames.get(name)
   if (known !== undefined) return known
@@ -69,6 +69,6 @@ export function bareName(name: string): string {
   return bare
 }
 
-/** Every row of a list has the same names. */
+/** Cache of bare names: all rows of a list have the same names. */
 const bareNames = new Map<string, string>()
 const maximumBareNames = 10_000

@@ -7,12 +7,12 @@ import { idOf } from './record.ts'
 export type ReadList = (path: string) => AsyncIterable<readonly unknown[]>
 
 /**
- * What an operation's refusal stands for on a platform that may lack it: NotOfferedError, or the refusal
- * itself. 405 and 501 say it outright; a 404 without our code only where no thing was named that could be missing.
- * Where one was, `readList` reads the list it would stand in: without that list the operation is not offered, and
- * neither is it when the list shows the very thing that was not found, which then comes with the error. A fault of that
- * list is the error of a read. Otherwise the refusal says both. A web page, or a failure without a status, in place of one thing is such
- * a 404 as soon as the list can be read; otherwise it stays what it is.
+ * Decides whether an error means that the platform lacks the operation: returns NotOfferedError, or else the error.
+ * 405 and 501 say so. A 404 without a code of this API says so only if the request names no record that could be missing.
+ * If it names one, `readList` reads the list of such records. Without that list the operation is not supported, nor is it
+ * if the list contains the record, which NotOfferedError then carries. If the list fails, a read gets that error.
+ * Otherwise the error names both possibilities. A web page, or a failure without a status, in place of a record counts as
+ * a 404 if the list can be read.
  */
 export async function offeringErrorOf(
   target: Target,
@@ -31,7 +31,7 @@ export async function offeringErrorOf(
   const notOffered = (listed?: unknown) => new NotOfferedError(target, operation.id, error, listed)
   const said = error.status === 405 || error.status === 501
   if (!said && (error.status !== 404 || error.coded)) return error
-  // A published operation is everywhere; what it can miss is a thing named in its path or body.
+  // All platforms have the published operations, so what is missing is a record in the path or the body.
   if (!said && operation.published && (named !== null || operation.method !== 'GET')) return error
   if (named === null || (said && !shown)) return notOffered()
 
@@ -46,7 +46,7 @@ export async function offeringErrorOf(
     const absent = cause instanceof ApiError && [404, 405, 501].includes(cause.status)
     if (unclear && (absent || cause instanceof ProtocolError)) return fault
     if (absent) return notOffered()
-    // A list that failed does not show that the thing is missing: `get || create` would make it twice.
+    // A failed list does not show that the record is missing: `get || create` would create a duplicate.
     if (shown && cause instanceof Error) return cause
     if (said) return notOffered()
   }
@@ -56,7 +56,7 @@ export async function offeringErrorOf(
   return new ApiError(target, { ...error, detail: message })
 }
 
-/** An answer that neither is the thing nor says why not, as a 404 whose detail says what came; null for any other. */
+/** Returns a response that neither is the record nor gives a reason as a 404 that describes it; null for any other. */
 function unclearAnswer(fault: ApiError | ProtocolError): ApiError | null {
   const { answer } = fault
   const missing = { status: 404, code: 'not_found', coded: false, faults: [] } as const

@@ -8,28 +8,28 @@ import { nounOf } from './names.ts'
 import { idOf, memberOf } from './record.ts'
 import { createTimeColumn } from './times.ts'
 
-/** Watches the order in which a platform sends a list. */
+/** Checks the order in which a platform sends a list. */
 export interface OrderWatch {
-  /** The same pages. */
+  /** Yields the pages unchanged. */
   pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
   /**
-   * Returns `ignored` if the platform did not obey the order, `unknown` if it sent rows without the field and refuses to
-   * say; null otherwise.
+   * Returns `ignored` if the platform did not sort the list, `unknown` if it sent rows without the field and refuses to
+   * show whether it sorts; null otherwise.
    *
    * @param cut whether more rows exist than were read
    */
   result(cut: boolean): Promise<'ignored' | 'unknown' | null>
-  /** The field that the list was to be sorted by. */
+  /** The field to sort by. */
   readonly field: string
 }
 
-/** Fewer items in order than these may be so by chance. */
+/** Minimum number of items in order that is not likely to be chance. */
 const minSteps = 5
 
 /**
- * Watches one list, whose query has a `sort` such as `title` or `-title`.
+ * Watches a list whose query has a `sort` such as `title` or `-title`.
  *
- * @param choices values that have an order of their own, the lowest first
+ * @param choices values with an order of their own, the lowest first
  */
 export function watchOrder(
   caller: Caller,
@@ -42,7 +42,7 @@ export function watchOrder(
     unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal }))
   let seen = false
 
-  /** Null if that cannot be told. */
+  /** Returns whether the platform ignores the order; null if that cannot be decided. */
   async function isIgnored(cut: boolean): Promise<boolean | null> {
     if (!check.holds()) return true
     if (!seen || (!check.isUncertain() && !(cut && check.steps() < minSteps))) return false
@@ -68,18 +68,18 @@ export function watchOrder(
   }
 }
 
-/** Judges the order of a list's items by the `sort` that they were asked for with. */
+/** Checks the order of a list's items against the `sort` of its query. */
 export interface OrderCheck {
-  /** The field that they were to be sorted by. */
+  /** The field to sort by. */
   readonly field: string
   see(item: unknown): void
-  /** False where items came that no usual order would have put so. */
+  /** False if items are out of order in every usual collation. */
   holds(): boolean
-  /** True where some item lacks the field. */
+  /** True if an item lacks the field. */
   lacking(): boolean
-  /** True where some items could not be compared, or only in a way that is not the platform's. */
+  /** True if items could not be compared, or only by rules that may not be the platform's. */
   isUncertain(): boolean
-  /** Number of items that came in order after an item with another value. */
+  /** Number of items in order that differ from the item before. */
   steps(): number
 }
 
@@ -89,7 +89,7 @@ const natural = new Intl.Collator('en', { numeric: true })
 const lettersOnly = (text: string) => text.replace(/[^a-z0-9]/gi, '').toLowerCase()
 const bytes: Compare = (first, second) => (first < second ? -1 : first > second ? 1 : 0)
 
-/** The orders of text that platforms have: by code, ignoring case, as a person would, ignoring what is no letter. */
+/** Collations that platforms use: by code, ignoring case, by locale, ignoring punctuation. */
 const texts: readonly Compare[] = [
   bytes,
   (first, second) => bytes(first.toLowerCase(), second.toLowerCase()),
@@ -98,10 +98,10 @@ const texts: readonly Compare[] = [
 ]
 
 /**
- * The check of `title` or `-title`. Text beyond ASCII is not compared: its order depends on the language, which is not
- * known here.
+ * Creates the check of `title` or `-title`. Text beyond ASCII is not compared: its order depends on a language that is
+ * unknown here.
  *
- * @param choices values that have an order of their own, the lowest first
+ * @param choices values with an order of their own, the lowest first
  */
 export function createOrderCheck(operation: Operation, sort: string, choices: readonly string[]): OrderCheck {
   const [, descending, field = ''] = /^(-?)(.*)$/s.exec(sort) ?? []
@@ -156,8 +156,8 @@ export function createOrderCheck(operation: Operation, sort: string, choices: re
 }
 
 /**
- * True if the platform is seen to ignore the order: its first page, of its own size, is the same in the opposite order,
- * and not because all items on it have one value. Null if it refuses to say.
+ * True if the platform ignores the order: its first page, in its own size, is the same in the opposite order although its
+ * items have different values. Null if the platform refuses the request.
  */
 export async function isSortIgnored(
   operation: Operation,

@@ -7,22 +7,22 @@ import { publishedApi, publishedOperation } from '../published-api.ts'
 import { unlessRefused } from './filter.ts'
 import { bareName } from './names.ts'
 
-/** The parameter by which a platform takes the size of a page, and the size that is asked for. */
+/** Parameter for the size of a page, and the size to request. */
 interface PageSize {
   readonly name: string
   readonly size: number
 }
 
-/** Maximum items asked for in one page, whatever the platform allows. */
+/** Maximum number of items to request in a page. */
 const maxPageSize = 1000
-/** What platforms call the size of a page, without case and separators. */
+/** Names that platforms use for the size of a page, in lower case without separators. */
 const sizeNames: ReadonlySet<string> = new Set([
   ...['limit', 'perpage', 'pagesize', 'itemsperpage', 'size', 'maxresults', 'maxpagesize', '$top', 'take'],
 ])
 
 /**
- * Returns the pages of a list as large as a platform allows, begun again; null if they are no larger than the first one. Its
- * OpenAPI document says how large pages may be, or the first page how its size is called.
+ * Reads a list again in the largest pages that a platform allows; null if they are no larger than the first page. Takes
+ * the maximum from its OpenAPI document, or else the parameter's name from the first page.
  */
 export async function largerPages(
   caller: Caller,
@@ -49,7 +49,7 @@ async function* startingWith(
   yield* rest
 }
 
-/** Null where `limit` with the largest size of ours is all that can be asked for. */
+/** Returns the largest size; null if only `limit` with the maximum of this API can be requested. */
 async function largerSize(
   caller: Caller,
   operation: Operation,
@@ -81,7 +81,7 @@ function sharedParameter(document: JsonObject | null, name: string): unknown {
   return isJsonObject(shared) ? shared[name] : undefined
 }
 
-/** The name that a page has for its size, such as `per_page` in `{"meta": {"per_page": 20}}`. */
+/** Returns the page size that a body shows, such as `per_page` in `{"meta": {"per_page": 20}}`. */
 function shownSize(body: unknown, depth = 1): PageSize | null {
   if (!isJsonObject(body)) return null
   const name = Object.keys(body).find((key) => sizeNames.has(bareName(key)) && Number(body[key]) > 0)

@@ -8,23 +8,23 @@ export interface Parameter {
   readonly value: string
 }
 
-/** What a page of a list says about where it stands; null for what it does not say. */
+/** Paging information of a page; null for what is missing. */
 export interface PagingHints {
-  /** The parameter that asks for the next page, where the platform gave its value: a cursor or a token. */
+  /** Parameter of the next page with the value that the platform gave: a cursor or a token. */
   readonly cursor: Parameter | null
-  /** The address of the next page as it was given: absolute, or relative to that of this one. */
+  /** Address of the next page as given: absolute, or relative to this one. */
   readonly address: string | null
-  /** The number of this page as it counts them, and the parameter that takes one. */
+  /** Number of this page, and the parameter that sets it. */
   readonly page: Parameter | null
   /** The number of the next page. */
   readonly nextPage: number | null
   readonly pages: number | null
   readonly offset: Parameter | null
-  /** How many items the whole list has. */
+  /** Number of items in the whole list. */
   readonly total: number | null
-  /** How many items a page has. */
+  /** Number of items in a page. */
   readonly size: number | null
-  /** Whether there are more. */
+  /** True if the list has more items. */
   readonly more: boolean | null
 }
 
@@ -48,9 +48,9 @@ const mores = ['hasmore', 'more', 'hasnext', 'hasnextpage', 'moreavailable', 'is
 const ends = ['last', 'islast', 'islastpage', 'done']
 
 /**
- * What a page says, in its body and its headers, in any of the styles that platforms have.
+ * Reads the paging information in a page's body and headers, in all styles that platforms use.
  *
- * @param around the objects that the list is in
+ * @param around objects that enclose the list
  */
 export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): PagingHints {
   const said = new Map(around.flatMap((object) => saidIn(object)).reverse())
@@ -87,7 +87,7 @@ interface Said {
   readonly value: unknown
 }
 
-/** What an object says about paging, and the objects in it that are there for that, the nearest to the list first. */
+/** Returns the members of an object and of its paging objects, the nearest to the list first. */
 function saidIn(object: JsonObject, depth = 2): (readonly [string, Said])[] {
   const own = Object.entries(object).flatMap(([name, value]) => {
     if (Array.isArray(value)) return bareLinkName(name) === 'links' ? relationsIn(value) : []
@@ -99,12 +99,12 @@ function saidIn(object: JsonObject, depth = 2): (readonly [string, Said])[] {
   return [...own, ...inner]
 }
 
-/** `@odata.nextLink` and `opensearch:totalResults` without what stands in front. */
+/** Returns `@odata.nextLink` and `opensearch:totalResults` without their prefix. */
 function bareLinkName(name: string): string {
   return bareName(name.replace(/^.*[.:@$]/, ''))
 }
 
-/** Links as a list: `[{"rel": "next", "href": "…"}]`. */
+/** Returns links in a list: `[{"rel": "next", "href": "…"}]`. */
 function relationsIn(links: readonly unknown[]): (readonly [string, Said])[] {
   return links.flatMap((link) => {
     const relation = isJsonObject(link) ? (link['rel'] ?? link['relation']) : null
@@ -120,14 +120,14 @@ type Find = <Value>(
 function cursorIn(find: Find): Parameter | null {
   const named = find(cursors, (value) => tokenOf(positive(value)))
   if (named) return { name: parameterOf(named.name), value: named.value }
-  // GraphQL says where this page ends, also on the last one.
+  // GraphQL has an end cursor on the last page, too.
   const end = find(mores, flagOf)?.value === true ? find(['endcursor', 'after'], tokenOf) : null
   if (end) return { name: 'after', value: end.value }
   const next = find(['next'], (value) => (addressOf(value) === null ? tokenOf(value) : null))
   return next && { name: 'cursor', value: next.value }
 }
 
-/** The parameter that takes what a field gives: `next_cursor` is sent as `cursor`, `nextPageToken` as `pageToken`. */
+/** Returns the parameter for the value of a field: `cursor` for `next_cursor`, `pageToken` for `nextPageToken`. */
 function parameterOf(field: string): string {
   const bare = field.replace(/^.*[.:@$]/, '')
   if (/^next_?token$/i.test(bare) || /^continuation/i.test(bare)) return bare
@@ -135,12 +135,12 @@ function parameterOf(field: string): string {
   return /cursor$/i.test(rest) ? 'cursor' : rest.charAt(0).toLowerCase() + rest.slice(1)
 }
 
-/** A text that cannot be taken for an address or a number. */
+/** Returns a non-empty text; null for any other value. */
 function tokenOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** A cursor that is a number; 0 and -1 are the end. */
+/** Returns a positive number as text, any other value unchanged: as cursors, 0 and -1 mark the end. */
 function positive(value: unknown): unknown {
   return (typeof value === 'number' || typeof value === 'bigint') && value > 0 ? String(value) : value
 }
@@ -150,7 +150,7 @@ function addressOf(value: unknown): string | null {
   return typeof value === 'string' && /^(https?:\/\/|\/|\?)/i.test(value) ? value : null
 }
 
-/** A whole number from 0 on, also as text. */
+/** Returns a non-negative whole number, also from text. */
 function countOf(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d+(\.0+)?$/.test(value) ? Number(value) : value
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null
@@ -161,7 +161,7 @@ function flagOf(value: unknown): boolean | null {
   return value === 'true' ? true : value === 'false' ? false : null
 }
 
-/** `X-Total-Count: 30`, `X-Total: 30`, `Content-Range: items 0-9/30`. */
+/** Returns the total in `X-Total-Count: 30`, `X-Total: 30` or `Content-Range: items 0-9/30`. */
 function totalIn(headers: HttpHeaders): number | null {
   const ranged = /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
   return countOf(headers['x-total-count'] ?? headers['x-total'] ?? ranged)
@@ -170,7 +170,7 @@ function totalIn(headers: HttpHeaders): number | null {
 const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
 const parameterPattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
 
-/** The target of the first link with the relation `next` in a Link header (RFC 8288), as it is written there. */
+/** Returns the target of the first `next` link in a Link header (RFC 8288), as written there. */
 export function nextLinkOf(header: string | null): string | null {
   for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(linkPattern)) {
     const relation = [...parameters.matchAll(parameterPattern)].find(

@@ -4,12 +4,12 @@ import { keepSent } from '../sent.ts'
 import { bareName, nounOf, otherNames, wordsOf } from './names.ts'
 
 /**
- * Where a field stands in a thing that a platform sent, as the steps to it: under its own name, spelt differently
- * (`created_at`), under another name (`_id`, `uuid`, `course_id` of a course), in an object that it belongs to
- * (`course.id` for `courseId`), or among the `attributes` of JSON:API. Null where it is not there.
+ * Returns the path of a field in a record of a platform: under its own name, in another spelling (`created_at`), under
+ * another name (`_id`, `uuid`, `course_id` of a course), in a nested object (`course.id` for `courseId`), or among the
+ * `attributes` of JSON:API. Null if the record does not have it.
  *
  * @param field a dotted path of the API, such as `profile.firstName`
- * @param noun what the thing is, such as `course`; its id may be called after it
+ * @param noun kind of the record, such as `course`, after which its id may be named
  */
 export function placeOf(thing: unknown, field: string, noun?: string): readonly string[] | null {
   if (!isJsonObject(thing)) return null
@@ -27,9 +27,9 @@ export function placeOf(thing: unknown, field: string, noun?: string): readonly 
   return inner && ['attributes', ...inner]
 }
 
-/** The value of a field in a thing that a platform sent, wherever `placeOf` finds it; undefined where it does not. */
+/** Returns the value of a field in a record of a platform, at the path from `placeOf`; undefined if it has none. */
 export function memberOf(thing: unknown, field: string, noun?: string): unknown {
-  // Most have it under its own name, and it is read once for each cell.
+  // A shortcut for the usual case: this is called for each cell.
   if (isJsonObject(thing) && Object.hasOwn(thing, field) && field !== 'id') return thing[field]
   return placeOf(thing, field, noun)?.reduce(
     (value: unknown, step) => (isJsonObject(value) ? value[step] : undefined),
@@ -38,8 +38,8 @@ export function memberOf(thing: unknown, field: string, noun?: string): unknown 
 }
 
 /**
- * The id of a thing that a platform sent, as text: its own, or that of the thing of this noun inside it, such as
- * `{"message": "created", "course": {"id": 5}}`. Null where it has none.
+ * Returns the id of a record of a platform as text: its own, or that of a nested record of this noun, such as
+ * `{"message": "created", "course": {"id": 5}}`. Null if there is none.
  */
 export function idOf(thing: unknown, noun: string, field = 'id'): string | null {
   for (const each of thingsIn(thing, noun)) {
@@ -49,7 +49,7 @@ export function idOf(thing: unknown, noun: string, field = 'id'): string | null 
   return null
 }
 
-/** A thing, and those of this noun inside it. */
+/** Yields a record, and the nested records of this noun. */
 export function* thingsIn(thing: unknown, noun: string): Generator<unknown> {
   yield thing
   for (const name of [...wordsOf(noun), 'data']) {
@@ -60,13 +60,13 @@ export function* thingsIn(thing: unknown, noun: string): Generator<unknown> {
 
 function placeInside(thing: JsonObject, head: string, rest: string, noun?: string): readonly string[] | null {
   const outer = placeOf(thing, head, noun)
-  // `first_name` beside the rest, where the API has it in `profile`.
+  // `first_name` at the top level, where the API has `profile.firstName`.
   if (outer === null) return placeOf(thing, rest, noun)
   const inner = placeOf(memberOf(thing, head, noun), rest)
   return inner && [...outer, ...inner]
 }
 
-/** The thing's own key that means a field. */
+/** Returns the record's key for a field. */
 function keyOf(thing: JsonObject, field: string, noun?: string): string | null {
   const bare = bareName(field)
   const names = [bare, ...(otherNames[bare] ?? []), ...(bare === 'id' ? wordsOf(noun).map(idName) : [])]
@@ -82,7 +82,7 @@ function idName(noun: string): string {
   return `${bareName(noun)}id`
 }
 
-/** A reference that is the thing itself, or its id under the thing's name: `{"course": {"id": 5}}`, `{"course": 5}`. */
+/** Returns the path of a reference, a nested record or an id under the noun: `{"course": {"id": 5}}`, `{"course": 5}`. */
 function placeOfReference(thing: JsonObject, owner: string): readonly string[] | null {
   const key = wordsOf(owner)
     .map((word) => keyOf(thing, word))
@@ -94,13 +94,13 @@ function placeOfReference(thing: JsonObject, owner: string): readonly string[] |
   return inner && [key, ...inner]
 }
 
-/** Extended JSON of MongoDB has an id as `{"$oid": "65f0…"}`. */
+/** Returns the path of an id, which MongoDB's Extended JSON encodes as `{"$oid": "65f0…"}`. */
 function idSteps(thing: JsonObject, key: string): readonly string[] {
   const value = thing[key]
   return isJsonObject(value) && typeof value['$oid'] === 'string' ? [key, '$oid'] : [key]
 }
 
-/** `{"course": "Marine biology"}` says which course it is, but not by its id. */
+/** True for text that is a title rather than an id, as in `{"course": "Marine biology"}`. */
 function isTitle(value: string | number | bigint): boolean {
   return typeof value === 'string' && (/\s/.test(value) || !/\d/.test(value))
 }
@@ -109,14 +109,14 @@ function isIdentifier(value: unknown): value is string | number | bigint {
   return typeof value === 'number' || typeof value === 'bigint' || (typeof value === 'string' && value !== '')
 }
 
-/** The fields of things in lists, which no path of the contract names. */
+/** Fields of records in lists, which the paths of the contract do not include. */
 const fieldsInLists: Readonly<Record<string, readonly string[]>> = {
   modules: ['id', 'title', 'description'],
 }
 
 /**
- * A thing that a platform sent with its fields under the API's names as well; those of the platform stay beside them. The
- * same value where it has the API's names already, and where it is no object.
+ * Adds the fields of a platform's record under the API's names, beside its own. Returns the same value if it already has
+ * those names, or is not an object.
  */
 export function recordOf<Thing>(
   thing: Thing,
@@ -130,7 +130,7 @@ export function recordOf<Thing>(
   for (const [index, path] of paths.entries()) {
     const place = placeOf(thing, path, noun)
     const value = place === null ? undefined : memberOf(thing, path, noun)
-    // An object with fields that are known comes field by field; they follow it.
+    // The paths of its fields follow and are copied one by one.
     const isOuter = isJsonObject(value) && paths[index + 1]?.startsWith(`${path}.`) === true
     if (place === null || value === undefined || isOuter) continue
     if (place.join('.') !== path) places.push(place.join('.'))
@@ -155,7 +155,7 @@ function setAt(
     return
   }
   const known = record[head]
-  // Made here: nothing of the thing is changed.
+  // Created by this function, so that changing it does not change the platform's record.
   const inner: Record<string, unknown> = isJsonObject(known) ? (known as Record<string, unknown>) : {}
   record[head] = inner
   setAt(inner, rest, value)
@@ -170,7 +170,7 @@ function itemOf(item: unknown, fields: readonly string[]): unknown {
   return Object.fromEntries(values)
 }
 
-/** True where a field stands in the thing as it stands in its record. */
+/** True if the platform's record has the same value under the same name. */
 function isOwn(thing: JsonObject, name: string, value: unknown): boolean {
   if (!Object.hasOwn(thing, name)) return false
   const own = thing[name]

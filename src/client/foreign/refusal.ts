@@ -3,26 +3,26 @@ import type { Fault } from '../../contract/errors.ts'
 import { isRemark } from './body.ts'
 import { bareName } from './names.ts'
 
-/** Words by which a `status` says that it failed. */
+/** Values of `status` that mean failure. */
 const failed = /^(error|errors|fail|failed|failure)$/i
-/** What else an answer without a thing in it says. */
+/** Members, besides the remarks, that describe an outcome rather than a record. */
 const explanations: ReadonlySet<string> = new Set([
   ...['path', 'detail', 'details', 'title', 'description', 'type', 'instance', 'reason', 'success'],
 ])
 
-/** The status that the body of a failure has, though it came as a success; null where it has none. */
+/** Status in the body of a failure whose response has a status of success; null if the body has none. */
 export interface FailureStatus {
   readonly said: number | null
 }
 
-/** Members that tell an error; Moodle has the exception and its code. */
+/** Members that report an error; Moodle sends the exception and its code. */
 const telling = ['error', 'errors', 'exception', 'fault', 'errorcode', 'errcode', 'errormessage', 'errormsg']
 const worked = ['success', 'ok', 'succeeded']
 
 /**
- * The failure that a body tells of, though its status is one of success: by `success: false`, `error`, `errors` and
- * their relatives; null where it tells of none. A thing may have errors of its own: one with an id is a thing, and a
- * `status` counts only where nothing else is there.
+ * Returns the failure that a body reports although its status is one of success, by `success: false`, `error`, `errors`
+ * and similar members; null if it reports none. A record may have errors of its own, so these do not count beside an id,
+ * and `status` counts only if there is no content.
  */
 export function failureIn(body: unknown): FailureStatus | null {
   if (!isJsonObject(body) || saysNothing(body)) return null
@@ -39,7 +39,7 @@ export function failureIn(body: unknown): FailureStatus | null {
 
 const outcomeNames: ReadonlySet<string> = new Set([...telling, ...worked])
 
-/** True for a body that has something to show and no member about how it went, as nearly all have. */
+/** True for a body with content and no member about the outcome: the usual case. */
 function saysNothing(body: JsonObject): boolean {
   let shows = false
   for (const key of Object.keys(body)) {
@@ -50,7 +50,7 @@ function saysNothing(body: JsonObject): boolean {
   return shows
 }
 
-/** Members that count the things a write found, and those it changed. */
+/** Members that count the records that a write matched, and those that it changed. */
 const matches = ['matchedcount', 'matched', 'found']
 const changes = [
   ...['deletedcount', 'insertedcount', 'modifiedcount', 'updatedcount', 'affectedrows', 'rowsaffected'],
@@ -58,8 +58,8 @@ const changes = [
 ]
 
 /**
- * True for the answer to a write that says it had no effect: `false`, `{"deletedCount": 0}`. What was found and needed
- * no change is none; a thing with an id tells of itself.
+ * True for a response to a write without effect: `false`, `{"deletedCount": 0}`. Matched records that needed no change do
+ * not count as such, nor does a record with an id.
  */
 export function saysNothingDone(body: unknown): boolean {
   if (body === false || body === 0) return true
@@ -76,7 +76,7 @@ export function saysNothingDone(body: unknown): boolean {
   return counts.length > 0 && counts.every((count) => count === 0)
 }
 
-/** True for the answer to a write that says it had an effect: `true`, `"success": true`, `{"affectedRows": 1}`. */
+/** True for a response to a write with an effect: `true`, `"success": true`, `{"affectedRows": 1}`. */
 export function saysDone(body: unknown): boolean {
   if (body === true || body === 1) return true
   if (!isJsonObject(body)) return false
@@ -89,14 +89,14 @@ export function saysDone(body: unknown): boolean {
   })
 }
 
-/** True for what tells an error: neither nothing, nor a word for nothing, nor a count. */
+/** True for a value that reports an error: not empty, not a word for nothing, not a count. */
 function isSaid(value: unknown): boolean {
   if (typeof value === 'string') return !/^(|0|false|no|none|null|ok)$/i.test(value)
   if (Array.isArray(value)) return value.length > 0
   return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
 }
 
-/** The phrases of HTTP (RFC 9110 §15) and the canonical codes of gRPC, in small letters and without separators. */
+/** Statuses by HTTP phrase (RFC 9110 §15) and by canonical gRPC code, in lower case without separators. */
 const statusOfWord: ReadonlyMap<string, number> = new Map([
   ['badrequest', 400],
   ['invalidargument', 400],
@@ -113,7 +113,7 @@ const statusOfWord: ReadonlyMap<string, number> = new Map([
   ['unavailable', 503],
 ])
 
-/** A status of HTTP that means an error: as a number, as text, or else by its word alone. */
+/** Returns the HTTP error status in a body: a number, text, or by its phrase. */
 function statusIn({ error, errors }: JsonObject, said: ReadonlyMap<string, unknown>): number | null {
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined
   const inner = [error, first].flatMap((each) =>
@@ -127,22 +127,22 @@ function statusIn({ error, errors }: JsonObject, said: ReadonlyMap<string, unkno
   return named.find((each) => each !== undefined) ?? null
 }
 
-/** What the body of an error says, whoever's form it has. */
+/** Content of an error response in any format. */
 export interface ToldError {
-  /** The whole in words; null where it says nothing. */
+  /** The error as text; null if there is none. */
   readonly detail: string | null
   readonly faults: readonly Fault[]
-  /** A code in the platform's own words; null where it has none. */
+  /** Error code of the platform; null if there is none. */
   readonly code: string | null
-  /** Every text about the whole, `detail` among them. */
+  /** All texts about the error as a whole, including `detail`. */
   readonly texts: readonly string[]
 }
 
 type Member = Readonly<Record<string, unknown>>
 
-/** Longer texts are cut: a stack trace is no message. */
+/** Maximum length of a text; longer ones, such as stack traces, are cut. */
 const longestText = 1000
-/** Faults inside faults: deeper ones are nobody's. */
+/** Maximum depth of nested errors. */
 const deepest = 3
 
 const texts = [
@@ -175,7 +175,7 @@ function withDetail(texts: readonly string[], faults: readonly Fault[], code: st
   return { detail: detail ?? (faults.length === 1 && first ? first.detail : null), faults, code, texts }
 }
 
-/** The texts of an error, the most telling first; those of members inside it after its own. */
+/** Returns the texts of an error, the most specific first, followed by those of nested members. */
 function textsIn(body: Member, depth: number): string[] {
   const own = texts.flatMap((name) => textOf(body[name]) ?? [])
   const members = depth === 0 ? [] : inner.map((name) => body[name]).filter(isJsonObject)
@@ -190,7 +190,7 @@ function faultsOf(body: Member, depth: number): Fault[] {
     if (faults.length > 0) return faults
   }
   const { errors, error, message } = body
-  // Fields with what is wrong with each; in `errors`, or alone.
+  // Problems by field, in `errors` or at the top level.
   if (isJsonObject(errors)) return faultsByField(errors)
   const byField = [message, error, body].find((each) => isJsonObject(each) && holdsTexts(each))
   if (isJsonObject(byField)) return faultsByField(byField)
@@ -204,7 +204,7 @@ function faultsIn(list: readonly unknown[], depth: number): Fault[] {
     const constraints = isJsonObject(item['constraints']) ? Object.values(item['constraints']) : []
     const [constraint] = constraints.flatMap((each) => textOf(each) ?? [])
     const detail = constraint ?? textsIn(item, 1)[0] ?? codeIn(item, 0)
-    // Google's details are lists in a list.
+    // Google nests a list of details in the list.
     if (detail === null) return faultsOf(item, depth - 1)
     return [{ ...placeOf(item), code: codeIn(item, 0) ?? 'invalid', detail }]
   })
@@ -224,7 +224,7 @@ function holdsTexts(member: Member): boolean {
 
 type Place = Pick<Fault, 'pointer' | 'parameter'>
 
-/** Where a fault is, whatever that is called. */
+/** Returns the location of a problem, in any of the members that platforms use. */
 function placeOf(item: Member): Place {
   const { source, loc, parameter } = item
   if (typeof parameter === 'string') return { parameter }
@@ -245,10 +245,10 @@ function placeOf(item: Member): Place {
   return {}
 }
 
-/** A field as it is named: `title`, `profile.firstName`, `modules[0].title`, or a JSON pointer already. */
+/** Returns the location for a field: `title`, `profile.firstName`, `modules[0].title`, or a JSON pointer. */
 function atField(field: string): Place {
   if (/^#?\//.test(field)) return { pointer: field }
-  // What Rails and Django call by these names is about no field.
+  // Rails and Django use these names for problems of no field.
   if (/^(base|non_field_errors|__all__|\$)$/.test(field)) return {}
   return pointerTo(field.replaceAll(/\[(\w+)\]/g, '.$1').split('.'))
 }
@@ -258,7 +258,7 @@ function pointerTo(path: readonly unknown[]): Place {
   return steps.length === 0 ? {} : { pointer: `#/${steps.join('/')}` }
 }
 
-/** A word that a program could tell errors apart by; a status or its phrase is none. */
+/** Returns a code that programs can distinguish errors by; a status or its phrase is not one. */
 function codeIn(body: Member, depth: number): string | null {
   const { error } = body
   const named = codes.map((name) => body[name]).find(isCode)
@@ -267,7 +267,7 @@ function codeIn(body: Member, depth: number): string | null {
   return typeof error === 'string' && /^\w+([_.-]\w+)+$/.test(error) ? error : null
 }
 
-/** What stands where a code might, and tells no more than the status does. */
+/** Values of a code that only repeat the status. */
 const phrase = /^(\d{3}|about:blank|error|fail(ed|ure)?|bad_?request|not_?found|unauthorized)$/i
 
 function isCode(value: unknown): value is string | number {

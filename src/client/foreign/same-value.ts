@@ -1,7 +1,7 @@
 import { jsonText } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 
-/** Whether two ids are one; null where one of them is a name, or a number where the other one is none. */
+/** Returns whether two ids are equal; null if one is a name, or only one is a number. */
 export function sameReference(sent: unknown, shown: unknown): boolean | null {
   if (!isScalar(sent) || !isScalar(shown)) return null
   const [one, other] = [String(sent), String(shown)]
@@ -11,7 +11,7 @@ export function sameReference(sent: unknown, shown: unknown): boolean | null {
   return areNumbers[0] === areNumbers[1] ? false : null
 }
 
-/** True where both say the same, null where that cannot be told. */
+/** Returns whether two values mean the same; null if that cannot be decided. */
 export function verdictOn(sent: unknown, shown: unknown): boolean | null {
   if (Array.isArray(sent)) {
     if (!Array.isArray(shown) || ![...sent, ...shown].every(isScalar)) return null
@@ -25,19 +25,19 @@ export function verdictOn(sent: unknown, shown: unknown): boolean | null {
     const number = typeof shown === 'boolean' || plain(shown) === '' ? Number.NaN : Number(shown)
     return Number.isNaN(number) ? null : number === Number(sent)
   }
-  // A number may stand for a word.
+  // The platform may use a number in place of a word.
   if (typeof shown !== 'string') return null
   const [time, other] = [timeOf(sent), timeOf(shown)]
-  // Without a zone it may be from anywhere.
+  // A time without a zone may differ by the offset.
   if (time !== null && other !== null && Math.abs(time - other) < dayMs) return true
   return doneWords.test(shown) ? null : false
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** What a `status` says about the call. */
+/** Values of `status` about the call, not the record. */
 const doneWords = /^(ok|success|successful|succeeded|done|created|updated)$/i
 
-/** A time in milliseconds since 1970; null for what does not begin with a day. */
+/** Returns a time in milliseconds since 1970; null for text that does not begin with a date. */
 export function timeOf(value: unknown): number | null {
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(ms) ? null : ms
@@ -64,7 +64,7 @@ const entities: Readonly<Record<string, string>> = {
   '#039': "'",
 }
 
-/** Text without what platforms change of it and mean the same: case, markup, spaces around. */
+/** Returns text without case, markup and outer spaces, which platforms change without changing the meaning. */
 export function plain(value: unknown): string {
   const text = String(value).replace(/<\/?[a-z][^<>]{0,200}>/gi, '')
   return text
@@ -74,7 +74,7 @@ export function plain(value: unknown): string {
     .toLowerCase()
 }
 
-/** A value as a line shows it. */
+/** Returns a value in short form, for a message. */
 export function short(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : jsonText(value)
   return text.length > 80 ? `${text.slice(0, 79)}…` : text

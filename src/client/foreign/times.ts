@@ -1,27 +1,27 @@
-/** The instants that a time may mean, in milliseconds since 1970, both inclusive. */
+/** Range of instants that a time may mean, in milliseconds since 1970, both ends inclusive. */
 export interface Instants {
   readonly first: number
   readonly last: number
 }
 
-/** Reads the times in one column of a platform, where each value may show in which order the others are written. */
+/** Reads the times in one column of a platform. Some values show the date format of the others. */
 export interface TimeColumn {
-  /** Looks at a value: a day above 12 shows the order of day and month in all values. */
+  /** Reads a value for the format: a day above 12 shows the order of day and month in all values. */
   learn(value: unknown): void
-  /** Returns each reading of a value: none if it is no time, two if day and month may be either. */
+  /** Returns the possible readings of a value: none if it is not a time, two if the order of day and month is unknown. */
   read(value: unknown): readonly Instants[]
-  /** True while values came that have two readings, and none that shows which one is right. */
+  /** True while values came with two readings, and no value showed which one is right. */
   isOpen(): boolean
 }
 
 type Order = 'day first' | 'month first'
 
-/** Largest offset of local time from UTC (UTC+14): a time without a zone may be that far from what it says. */
+/** Largest offset of local time from UTC (UTC+14), and so the largest error of a time without a zone. */
 const maxOffsetMs = 14 * 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
 /** The end of the year 9999, in milliseconds. */
 const latestMs = 253_402_300_799_999
-/** Numbers below are seconds since 1970 (until the year 5138), the others milliseconds (from 1973 on). */
+/** Boundary between seconds since 1970 (until the year 5138) and milliseconds (from 1973 on). */
 const firstMilliseconds = 1e11
 const maxLength = 64
 
@@ -38,7 +38,7 @@ const numeric = new RegExp(
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const monthName = `(?<name>${months.join('|')})`
 const plainClock = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`
-/** The three forms of an HTTP-date (RFC 9110 §5.6.7), and the zones of mail (RFC 5322) in place of GMT. */
+/** The three forms of an HTTP-date (RFC 9110 §5.6.7), with the zones of RFC 5322 in place of GMT. */
 const httpDates = [
   new RegExp(
     `^[A-Z][a-z]{2}, (?<day>\\d\\d) ${monthName} (?<year>\\d{4}) ${plainClock} (?<zone>GMT|UTC|[+-]\\d{4})$`,
@@ -48,7 +48,7 @@ const httpDates = [
 ]
 
 /**
- * A column of times. Only ISO 8601, HTTP-dates (RFC 9110) and Unix times are read at sight. `03/02/2024` and `03.02.2024`
+ * Creates a column of times. Reads ISO 8601, HTTP-dates (RFC 9110) and Unix times directly. `03/02/2024` and `03.02.2024`
  * have two readings until another value of the column has a day above 12.
  */
 export function createTimeColumn(): TimeColumn {
@@ -106,7 +106,7 @@ function httpDate(text: string): Instants | null {
     if (!groups) continue
     const year = String(groups['year'])
     const month = String(months.indexOf(String(groups['name'])) + 1)
-    // Two digits are those of the years 1970 to 2069.
+    // Years of two digits are 1970 to 2069.
     const whole = year.length === 4 ? year : `${Number(year) < 70 ? 20 : 19}${year}`
     return instantsOf({
       ...groups,
@@ -121,7 +121,7 @@ function httpDate(text: string): Instants | null {
 
 type Parts = Readonly<Record<string, string | undefined>>
 
-/** Null for a day or a time of day that does not exist. */
+/** Returns the range of a date and time; null if it does not exist in the calendar. */
 function instantsOf(parts: Parts): Instants | null {
   const number = (name: string) => Number(parts[name] ?? 0)
   const day = Date.UTC(number('year'), number('month') - 1, number('day'))

@@ -6,16 +6,16 @@ import type { OutgoingRequest } from '../call-input.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
 import { hintsIn, type PagingHints } from './paging.ts'
 
-/** How many pages in a row may be empty: some platforms filter after they have cut, and a rare item may be far. */
+/** Maximum number of empty pages in a row: some platforms filter after paging, so matching items can be far apart. */
 const maximumEmptyPages = 1_000
-/** How platforms refuse a parameter that they do not know, or a page that is not there. */
+/** Statuses with which platforms refuse an unknown parameter or a page that does not exist. */
 const refusals = [400, 404, 422]
 const walkParameters = ['page', 'cursor', 'offset', 'skip', 'after']
 
 /**
- * Every page from the first one on. Throws ProtocolError after the last page that can be had where the platform
- * says that there are more; and when the way on leads to another origin, which is never followed, back to a page that
- * was read before, or through empty pages without end.
+ * Yields every page from the first one on. Throws ProtocolError after the last available page if the platform reports
+ * more items, and if the next page is on another origin, which is never requested, has been read before, or follows too
+ * many empty pages.
  */
 export async function* readPages(
   asked: OutgoingRequest,
@@ -54,7 +54,7 @@ export async function* readPages(
     page = await readNext(request, page, next, () => incompleteError(request, count, hints.total))
   }
 
-  /** The next page; a platform that ignores what is asked for sends the same one again. */
+  /** Reads the next page. Throws if it repeats the page before: the platform ignores the parameter. */
   async function readNext(
     request: OutgoingRequest,
     before: RawPage,
@@ -79,26 +79,26 @@ function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySe
   if (seen.has(url)) throw repeatedError(request)
 }
 
-/** How far a walk through a list has come. */
+/** Progress of reading a list. */
 export interface Walked {
-  /** The address of the page that was read last. */
+  /** Address of the last page read. */
   readonly url: string
-  /** How many items that page had. */
+  /** Number of items on that page. */
   readonly onPage: number
-  /** How many items there were until now; null where the walk did not begin at the list's beginning. */
+  /** Number of items received so far; null if the first request was not for the beginning of the list. */
   readonly received: number | null
-  /** The number of the first page as the platform counts: 0 or 1. */
+  /** Number that the platform gives the first page: 0 or 1. */
   readonly firstPage: number
 }
 
-/** Where the next page is. */
+/** Address of the next page. */
 export interface NextPage {
   readonly url: string
-  /** True where the address was made from numbers: the platform may not know the parameter. */
+  /** True if the address was calculated from page numbers: the platform may not support the parameter. */
   readonly counted: boolean
 }
 
-/** The page that follows, as far as it can be told; null where none is known. */
+/** Returns the next page; null if none is known. */
 export function nextPageOf(hints: PagingHints, walked: Walked): NextPage | null {
   const { cursor, address, more } = hints
   if (cursor && more !== false)
@@ -110,12 +110,12 @@ export function nextPageOf(hints: PagingHints, walked: Walked): NextPage | null 
   return counted && { url: withParameter(walked.url, ...counted), counted: true }
 }
 
-/** True where the list has items that did not come. */
+/** True if the list has items that were not received. */
 export function isIncomplete({ total, more }: PagingHints, { received }: Walked): boolean {
   return more === true || (total !== null && received !== null && total > received)
 }
 
-/** The parameter that asks for the next page by its number, or by that of its first item. */
+/** Returns the parameter of the next page by its number, or by the offset of its first item. */
 function countedPage(
   hints: PagingHints,
   { url, onPage, received, firstPage }: Walked,
@@ -140,13 +140,13 @@ function countedPage(
   return left ? [name, String(current + 1)] : null
 }
 
-/** Behind a proxy that ends TLS, many a platform writes its own addresses with http: the host is what tells. */
+/** Restores https in links that a platform behind a TLS proxy writes as http to the same host. */
 function sameScheme(next: URL, from: URL): URL {
   if (next.host !== from.host || next.protocol !== 'http:' || from.protocol !== 'https:') return next
   return new URL(next.pathname + next.search, from)
 }
 
-/** That a platform has more items than it sent, and does not say how to get them; `total` is null if it does not count. */
+/** Returns the error for a platform that sent part of a list and no next page; `total` is null if unknown. */
 export function incompleteError(target: Target, received: number, total: number | null): ProtocolError {
   const part =
     total !== null && total > received
@@ -157,8 +157,8 @@ export function incompleteError(target: Target, received: number, total: number 
 }
 
 /**
- * Throws ProtocolError where the headers of a stream say that it is one page of several, by `X-Total-Count`,
- * `Content-Range` or a `Link` to the next one (RFC 8288): a stream has no other place for that.
+ * Throws ProtocolError if the headers of a stream show that it is one page of several, by `X-Total-Count`,
+ * `Content-Range` or a `next` link (RFC 8288): a stream has no other place for that.
  */
 export function assertWhole(target: Target, headers: HttpHeaders, received: number): void {
   const { total, address } = hintsIn([], headers)

@@ -12,16 +12,16 @@ import { idOf, memberOf, thingsIn } from './record.ts'
 import { saysDone, toldError } from './refusal.ts'
 import { sameReference, short, timeOf, verdictOn } from './same-value.ts'
 
-/** What an answer was made of. */
+/** A response, read. */
 export interface ForeignAnswer {
-  /** The thing without its envelope, or the items of a list in `data`; undefined where the operation answers nothing. */
+  /** The record without envelope, or the items of a list in `data`; undefined without response body. */
   readonly data: unknown
   /** The whole body. */
   readonly body: unknown
   readonly form: Body['form']
 }
 
-/** A write, and what a platform answered to it. */
+/** A write and the response to it. */
 export interface AnsweredWrite {
   readonly target: Target
   readonly operation: Operation
@@ -30,20 +30,20 @@ export interface AnsweredWrite {
   readonly answer: ForeignAnswer
 }
 
-/** Fields of inputs that no record has. */
+/** Fields of requests that responses never have. */
 const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
-/** Fields that only a platform makes, beside the id. */
+/** Fields that only the platform sets, besides the id. */
 const madeFields = ['version', 'createdAt', 'updatedAt'] as const
 const maxWords = 300
 
 /**
- * Judges whether a write was done, by what the platform shows of it. The answer shows a value that was sent, the id, or a
- * field that only the platform makes; else its status, an empty body, `Location` or a word says so. Throws a
- * ProtocolError for any other answer, and for one about another record.
+ * Checks by the response whether a write was done. The response must show a value that was sent, the id, or a field that
+ * only the platform sets; or confirm the write by its status, an empty body, `Location` or a word. Throws a ProtocolError
+ * for any other response, and for one about another record.
  */
 export function judgeWrite(write: AnsweredWrite): Written {
   const { operation, answer } = write
-  // A report is judged by its parts.
+  // Each result in a report is checked on its own.
   if (operation.report) return { shown: true, other: [], unshown: [] }
   const noun = nounOf(operation)
   const things = [...thingsIn(answer.data ?? answer.body, noun)].filter(isThing)
@@ -61,7 +61,7 @@ export function judgeWrite(write: AnsweredWrite): Written {
     !bodies.some(saysFailed) &&
     (write.reply.status === 202
       ? same && (isNamed || operation.method !== 'POST') && !bodies.some(isWaiting)
-      : // What has only an id, or repeats only what was sent, may be the error itself.
+      : // An object with only an id, or with only the values sent, may be an error.
         (same && isNamed) || ((same || isNamed) && !bodies.some(objects)))
   if (!isShown && !isTold(write, bodies)) {
     if (typeof id === 'object' && id !== null) throw aboutAnother(write, { field: 'id', ...id })
@@ -71,7 +71,7 @@ export function judgeWrite(write: AnsweredWrite): Written {
   return {
     shown: isShown,
     other: judged.filter(({ verdict }) => verdict === false),
-    // An answer that shows no field at all says nothing against any of them.
+    // Without any comparable field, missing ones mean nothing.
     unshown: judged.some(({ verdict }) => verdict !== null)
       ? judged.filter(({ verdict, isHidden }) => verdict === null && isHidden).map(({ field }) => field)
       : [],
@@ -82,15 +82,15 @@ interface ComparedField {
   readonly field: string
   readonly sent: unknown
   readonly shown: unknown
-  /** Null where it cannot be told. */
+  /** Null if it cannot be decided. */
   readonly verdict: boolean | null
   readonly isHidden: boolean
   readonly inBody: boolean
-  /** True for what tells the record apart from others, such as its learner. */
+  /** True for a field that identifies the record, such as its learner. */
   readonly isIdentity: boolean
 }
 
-/** What was sent in body and path, each with what the answer shows of it. */
+/** Compares each value in body and path with the response. */
 function comparedFields(
   { operation, input: { params = {}, body, handling } }: AnsweredWrite,
   things: readonly JsonObject[],
@@ -100,7 +100,7 @@ function comparedFields(
   const references = Object.entries(params).filter(([name]) => name !== own && name.endsWith('Id'))
   const sent = [
     ...leavesOf(body)
-      // The time of a lenient request may be adjusted.
+      // A platform may adjust the times of a lenient request.
       .filter(
         ([field, value]) => !writeOnly.has(field) && !(handling === 'lenient' && timeOf(value) !== null),
       )
@@ -111,21 +111,21 @@ function comparedFields(
     const shown = things.map((thing) => memberOf(thing, field, noun)).find((each) => each !== undefined)
     const verdict = !inBody || isReference(field) ? sameReference(value, shown) : verdictOn(value, shown)
     const isList = Array.isArray(value) && Array.isArray(shown) && value.length === shown.length
-    // What `ext:sea` stands for is shown by its id.
+    // `ext:sea` is shown as the id that it refers to.
     const isReferred = isReference(field) && parseReference(String(value)).by !== 'id' && isShown(shown)
     const isIdentity = !inBody || (isReference(field) && own === undefined && operation.method === 'PUT')
     return { field, sent: value, shown, verdict, isHidden: !isList && !isReferred, inBody, isIdentity }
   })
 }
 
-/** The key of a new record that is shown with another value. One key that is the same is enough; a masked one says nothing. */
+/** Returns a key of a new record that has another value. One equal key is enough; a masked one is ignored. */
 function otherKey(fields: readonly ComparedField[]): ComparedField | undefined {
   const keys = fields.filter(({ field, inBody }) => inBody && (field === 'externalId' || field === 'email'))
   if (keys.some(({ verdict }) => verdict === true)) return undefined
   return keys.find(({ verdict, shown }) => verdict === false && !/^\s*$|\*/.test(String(shown)))
 }
 
-/** The address of a user, where the answer shows it and no field of the thing with a title that was sent. */
+/** Returns the email of a user if the response shows a user in place of the record with a title that was sent. */
 function userInstead(
   fields: readonly ComparedField[],
   things: readonly JsonObject[],
@@ -138,7 +138,7 @@ function userInstead(
   return typeof shown === 'string' && shown !== '' ? { field: 'email', sent: undefined, shown } : undefined
 }
 
-/** The parameter of a path that names the very thing that is written: `courseId` of `/v1/courses/{courseId}`. */
+/** Returns the path parameter of the written record itself: `courseId` of `/v1/courses/{courseId}`. */
 function ownParameter({ path }: Operation): string | undefined {
   return /\{(\w+)\}$/.exec(path)?.[1]
 }
@@ -152,8 +152,8 @@ function isReference(field: string): boolean {
 }
 
 /**
- * `own` for the id of a thing that was made, or that the path ends with, `acted on` for one further up, as of a `/replay`; both
- * ids where another one is shown.
+ * Returns `own` for the id of a new record, or of the last path parameter; `acted on` for that of an earlier one, as of
+ * `/replay`; both ids if they differ.
  */
 function idShown(
   { operation, input: { params = {} }, answer: { data, body } }: AnsweredWrite,
@@ -177,12 +177,12 @@ function showsMade(thing: JsonObject, noun: string): boolean {
   })
 }
 
-/** True where an answer says without the record that the write was done. */
+/** True if a response confirms the write without showing the record. */
 function isTold(
   { target, operation, reply: { status, headers }, answer: { body, form } }: AnsweredWrite,
   bodies: readonly JsonObject[],
 ): boolean {
-  // Accepted is not done, and of several outcomes (207) the status says nothing.
+  // 202 is not done yet, and the status 207 covers several results.
   if (status === 202 || status === 207 || bodies.some(saysFailed)) return false
   if ([201, 204, 205].includes(status) || form === 'empty') return true
   if (isInside(operation, target, headers['location'])) return true
@@ -191,19 +191,19 @@ function isTold(
   return saysDone(body) || bodies.some((each) => saysDone(each) || textsIn(each).some(isDoneText))
 }
 
-/** True for a `Location` in the collection that was written to (RFC 9110 §10.2.2); a job is elsewhere. */
+/** True for a `Location` in the collection that was written to (RFC 9110 §10.2.2), not of a job elsewhere. */
 function isInside({ path }: Operation, { url }: Target, location: string | undefined): boolean {
   if (location === undefined || !URL.canParse(location, url)) return false
   const collection = path.split('/').findLast((step) => step !== '' && !step.startsWith('{'))
   return new URL(location, url).pathname.split('/').at(-2) === collection
 }
 
-/** Members in which a platform says how a call went. */
+/** Members that describe the outcome of a call. */
 const sayingNames =
   /^(message|messages|msg|status|statustext|result|outcome|state|code|info|text|detail|reason)$/
 const doneText =
   /\b(ok|okay|done|success|successful|successfully|succeeded|saved|stored|created|added|updated|modified|deleted|removed)\b/i
-/** Words that turn the sense of a sentence: "not saved", "already created", "cannot be deleted". */
+/** Words that negate a sentence: "not saved", "already created", "cannot be deleted". */
 const objection =
   /\b(no|not|never|none|cannot|unable|without|already|exists?|must|should|missing|required|duplicate|taken|unknown|error\w*|fail\w*|invalid|illegal|denied|refused|rejected|forbidden|unauthori[sz]ed|expired|exceed\w*|wrong|conflict\w*|locked)\b|n't\b/i
 const failedText = /^\s*(error|fail|failed|failure|ko|nok|invalid|denied|refused|rejected)\s*$/i
@@ -219,7 +219,7 @@ function textsIn(body: JsonObject): string[] {
   )
 }
 
-/** True for a status of failure: `"status": "fail"`, `"statusCode": 422`. */
+/** True for a failure in the body: `"status": "fail"`, `"statusCode": 422`. */
 function saysFailed(body: JsonObject): boolean {
   return Object.entries(body).some(([name, value]) => {
     const bare = bareName(name)
@@ -228,7 +228,7 @@ function saysFailed(body: JsonObject): boolean {
   })
 }
 
-/** True for the answer to what is still to be done. */
+/** True for a response to a write that is still pending. */
 function isWaiting(body: JsonObject): boolean {
   return (
     objects(body) ||
@@ -236,7 +236,7 @@ function isWaiting(body: JsonObject): boolean {
   )
 }
 
-/** True where a body says anything that a success would not. */
+/** True for a body with content that a success would not have. */
 function objects(body: JsonObject): boolean {
   return (
     textsIn(body).some((text) => objection.test(text)) ||
@@ -244,7 +244,7 @@ function objects(body: JsonObject): boolean {
   )
 }
 
-/** True for a value that tells of a fault: neither nothing, nor a word or a number for nothing. */
+/** True for a value that reports an error: not empty, and not a word or number for success or nothing. */
 function isSaid(value: unknown): boolean {
   if (typeof value === 'string') return !/^\s*(|0|false|no|none|null|ok|success)\s*$/i.test(value)
   if (typeof value === 'number') return value !== 0 && (value < 200 || value > 299)
@@ -270,7 +270,7 @@ function notShown(write: AnsweredWrite): ProtocolError {
   return new ProtocolError(target, 'not_shown', message, undefined, rawOf(write))
 }
 
-/** The platform's own words, else the whole body where it is short; null for a body that says nothing. */
+/** Returns the platform's message, else the body, truncated; null for an empty body. */
 function wordsOf({ body }: ForeignAnswer): string | null {
   if (body === null || body === undefined) return null
   const named = isJsonObject(body)
@@ -287,12 +287,12 @@ function rawOf({ reply: { status, headers }, answer: { body } }: AnsweredWrite) 
   return { status, headers, body: body === null || body === undefined ? '' : jsonText(body) }
 }
 
-/** True for what has fields of its own, beside what it says about the call. */
+/** True for an object with fields besides those about the call. */
 function isThing(value: unknown): value is JsonObject {
   return isJsonObject(value) && Object.keys(value).some((name) => !isRemark(bareName(name)))
 }
 
-/** The values in a body, by dotted path; `null` resets a field to what only the platform knows. */
+/** Returns the values of a body by dotted path, without nulls: a null resets a field to a default of the platform. */
 function leavesOf(value: unknown, path = ''): (readonly [field: string, value: unknown])[] {
   if (isJsonObject(value)) {
     return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, path ? `${path}.${name}` : name))
@@ -301,8 +301,8 @@ function leavesOf(value: unknown, path = ''): (readonly [field: string, value: u
 }
 
 /**
- * The id of what a write made or changed: in its answer, else where `Location` says it is, else by which it was named.
- * Null where nothing tells.
+ * Returns the id of the record that a write created or changed: from the response, else from `Location`, else from the
+ * request. Null if none of them has it.
  */
 export function answeredId(
   operation: Operation,
@@ -314,7 +314,7 @@ export function answeredId(
   return idOf(data, nounOf(operation), operation.identifier) ?? idInLocation(operation, location) ?? id
 }
 
-/** The last segment of a `Location` that is inside the collection which was written to (RFC 9110 §10.2.2). */
+/** Returns the last segment of a `Location` inside the collection that was written to (RFC 9110 §10.2.2). */
 function idInLocation({ path }: Operation, location: string | null): string | null {
   const base = 'http://localhost'
   if (location === null || !URL.canParse(location, base)) return null
