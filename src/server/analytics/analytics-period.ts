@@ -2,7 +2,7 @@ import { spanOf } from '../../codec/time-text.ts'
 import type { Period } from '../../contract/analytics.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
-/** The period between two bounds, each a day or an instant. Throws 400 where the start is after the end. */
+/** Returns the period between two bounds, each a day or an instant. Throws 400 if the start is after the end. */
 export function periodOf(startDate: string | undefined, endDate: string | undefined): Period {
   const { start, end, ordered } = spanOf(startDate, endDate)
   if (!ordered) {

@@ -6,38 +6,41 @@ import { summaryOf } from './analytics-summary.ts'
 import { byEmail, byUser, type Joined, rowsOf } from './analytics-tables.ts'
 import { partsOfRows } from './row-summary.ts'
 
-/** The columns of a row about a learner in a course, in the order of the CSV. */
+/** The columns of an enrolment row, in the order of the CSV. */
 export const columns = Object.keys(learnerFields)
 const passedColumn = columns.indexOf('passed')
 
-/** Whether a grade passes, as text; null where there is none. */
+/** Whether a grade passes, as text; null without a grade. */
 export const passed = sql`case when g.percent is null then null
   when g.percent >= cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) then 'true' else 'false' end`
 
-/** The columns of a row, of `u`, `c`, `e`, `p` and `g` in a statement over enrolments. */
+/** Selects the columns of a row from `u`, `c`, `e`, `p` and `g` in a query over enrolments. */
 export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
   c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
   p.last_accessed, p.completed_at, g.percent,
   ${passed}, g.updated_at, c.external_id`
 
 const ordered = sql`order by u.email, c.title, u.id, c.id`
-/** The same order by the numbers of the columns. */
+/** The same order by column numbers. */
 const orderedColumns = raw(
   ['email', 'courseTitle', 'learnerId', 'courseId'].map((name) => columns.indexOf(name) + 1).join(', '),
 )
 
-/** Which rows: of tables in an order of their own, user by user unless told otherwise, and under which conditions. */
+/** Tables with their order (default user by user), and conditions. */
 export interface Rows {
   readonly tables?: Joined
   readonly conditions: readonly Condition[]
 }
 
-/** The statement that selects all rows that meet the conditions, in their order. */
+/** Returns the statement that selects all rows that meet the conditions, in order. */
 export function everyRow({ tables = byUser, conditions }: Rows): Sql {
   return sql`select ${selected} from ${rowsOf(tables, conditions)} ${ordered}`
 }
 
-/** The conditions for the rows of one user: of all courses, or of one, or of those that are published, or not. */
+/**
+ * Returns the conditions for the rows of one user: in all courses, in one course, or in those that are published or
+ * not.
+ */
 export function rowsOfUser(
   userId: string,
   { courseId, isPublished }: { readonly courseId?: string; readonly isPublished?: boolean } = {},
@@ -51,21 +54,22 @@ export function rowsOfUser(
   ]
 }
 
-/** Figures over all rows that meet the conditions, which leave those of some learners. */
+/** Summarises all rows that meet the conditions, which must select the rows of a few learners. */
 export async function rowsSummary(database: Database, conditions: readonly Condition[]): Promise<Summary> {
   return summaryOf(database, await partsOfRows(database, byUser, conditions))
 }
 
-/** What a page of rows takes of a query. */
+/** Query parameters of a page of rows. */
 export interface RowsQuery {
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
 /**
- * One page of rows, in the order of e-mail address and title. Throws 400 `invalid_cursor`.
+ * Reads one page of rows, ordered by email address and title. Throws 400 `invalid_cursor`.
  *
- * @param end the e-mail address at which this page ends at the latest, and the next one goes on; undefined for the end
+ * @param end email address at which the page ends at the latest, so that the next one continues there; undefined for
+ * no limit
  */
 export async function rowsPage(
   database: Database,
@@ -86,8 +90,8 @@ interface CourseRows {
 }
 
 /**
- * The same, of some courses, each of which has an index of its learners in this order: the first rows of each make the page.
- * Throws 400 `invalid_cursor`.
+ * Reads the same page for a few courses: each has an index of its learners in this order, and the first rows of all
+ * are merged. Throws 400 `invalid_cursor`.
  */
 export async function coursesPage(
   database: Database,
@@ -119,7 +123,7 @@ function pageOf(cells: readonly Cell[][], limit: number, end: string | undefined
   }
 }
 
-/** The e-mail address that a page after this cursor begins with, or at; empty for the first. */
+/** Returns the email address at which the page after this cursor begins; empty for the first page. */
 export function beginningOf(cursor: string | undefined): string {
   return cursor === undefined ? '' : (textsIn(cursor)[0] ?? '')
 }
@@ -136,9 +140,9 @@ function textsIn(cursor: string): string[] {
   })
 }
 
-/** A row as it is shown, from what `everyRow` selects. */
+/** Converts a row of `everyRow` to its JSON form. */
 export function toRow(cells: readonly Cell[]): LearnerRow {
-  // The statement selects exactly the columns of a LearnerRow, in its order.
+  // The statement selects exactly the columns of a LearnerRow, in order.
   return Object.fromEntries(
     columns.map((name, index) => {
       const cell = cells[index] ?? null

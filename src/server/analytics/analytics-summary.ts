@@ -7,15 +7,15 @@ import { medianOf, tenthsOf } from './median.ts'
 
 const fewCourses = 100
 
-/** What a summary is made from, wherever it was read. */
+/** The figures that a summary is calculated from. */
 export interface SummaryParts {
-  /** Learners, each counted once; null where that would take too long. */
+  /** Number of distinct learners; null if counting them would take too long. */
   readonly learners: number | null
   readonly figures: readonly StatusFigures[]
   readonly steps: readonly Step[]
 }
 
-/** A summary of these parts, its courses in the order of their titles; averages of nothing are null. */
+/** Returns the summary of these figures, with courses ordered by title; the average of no values is null. */
 export async function summaryOf(
   database: Database,
   { learners, figures, steps }: SummaryParts,
@@ -68,7 +68,7 @@ async function titlesOf(
     database.all<Row & { id: string; title: string }>(
       sql`select id, title from courses ${only} order by title, id`,
     )
-  // A statement takes a bounded number of parameters.
+  // The number of parameters of a statement is limited.
   if (courseIds.length <= fewCourses) return titled(sql`where id in (${join(courseIds)})`)
   const wanted = new Set(courseIds)
   return (await titled(empty)).filter(({ id }) => wanted.has(id))

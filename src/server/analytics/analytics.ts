@@ -18,7 +18,7 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['application/x-ndjson', 'ndjson'],
 ])
 
-/** Learner data: one query, three formats (JSON, CSV, NDJSON). */
+/** Routes of learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: learners },
 })
@@ -37,7 +37,7 @@ async function learners(call: Call<typeof analytics.learners>) {
   }
 }
 
-/** All rows as text, named after the period that was asked for. */
+/** Streams all rows as text in a file that is named after the period. */
 async function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
@@ -48,15 +48,15 @@ async function streamed(
   return learnerFile(database, await learnerLines(database, filter), { ...query, name, format })
 }
 
-/** What the client likes best of what there is; JSON where it names nothing of that (RFC 9110 §12.5.1). */
+/** Returns the client's preferred format; JSON if it accepts none of the three (RFC 9110 §12.5.1). */
 function formatFor(accept: string | null): Format {
   const type = accept === null ? undefined : choosePreferred(accept, [...formatOf.keys()])
   return formatOf.get(type ?? '') ?? 'json'
 }
 
-/** The first and the last day of a period, as part of a file's name. */
+/** Returns the first and last day of a period as part of a file name. */
 function suffixOf({ start, end }: Period): string {
-  // The end itself is no longer in the period.
+  // The end of a period is exclusive.
   const last = end === null ? null : new Date(Date.parse(end) - 1).toISOString()
   return [start, last].map((time) => (time === null ? '' : `_${time.slice(0, 10)}`)).join('')
 }

@@ -6,16 +6,16 @@ import type { SummaryParts } from './analytics-summary.ts'
 import type { Joined } from './analytics-tables.ts'
 import { distinctLearners } from './row-summary.ts'
 
-/** Enrolments among which learners are told apart: more would hold others up. */
+/** Maximum enrolments to read for a distinct count of learners: more would block other requests. */
 const mostRead = 20_000
 
-/** The rows behind a scope, course by course. */
+/** The rows of a scope, by course. */
 interface Rows {
   readonly tables: Joined
   readonly conditions: readonly Condition[]
 }
 
-/** The parts of a summary from counters: the same few rows are read for any number of learners. */
+/** Reads the figures of a summary from counters; the cost does not depend on the number of learners. */
 export async function countedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
   const figures = await courseFigures(database, scope)
   return {
@@ -33,12 +33,12 @@ async function learnersIn(
 ): Promise<number | null> {
   const isWhole = !scope.courses && scope.statuses.length === standings.length
   if (isWhole) return learnersOf(database, scope.withDeleted)
-  // Nobody is in a course twice.
+  // A learner is in a course once.
   const courses = new Set(figures.map(({ courseId }) => courseId))
   return courses.size <= 1 ? enrollmentsOf(figures) : fewLearners(database, scope, rows)
 }
 
-/** The different learners behind a scope, where its courses have few enrolments in all; else null. */
+/** Counts distinct learners; null if the scope has too many enrolments to count exactly. */
 export async function fewLearners(
   database: Database,
   scope: Scope,

@@ -9,25 +9,25 @@ import { selected, toRow } from './analytics-rows.ts'
 import { byCourse, byUser, lastOf, rowsOf } from './analytics-tables.ts'
 import { type Attention, attentionConditions } from './attention.ts'
 
-/** What the learners of a course can be sorted by. */
+/** Sort fields of a course's learners. */
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
 
-/** Which learners of a course, in which order. */
+/** Filter and order of a course's learners. */
 export interface LearnerFilter {
   readonly courseId: string
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
-  /** Part of a name, username or e-mail address, in any case; or a whole external id, with or without `ext:`. */
+  /** Part of a name, username or email address, in any case; or a complete external id, with or without `ext:`. */
   readonly search?: string | undefined
-  /** One of `learnerSorts`, with `-` in front from the end. */
+  /** One of `learnerSorts`; `-` before it for descending. */
   readonly sort: string
 }
 
-/** A learner's name as it is shown: the e-mail address where there is none. */
+/** The displayed name of a learner: the email address if there is no name. */
 const shownName = sql`coalesce(
   nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email)`
 
-// What is not there at all comes last in either direction.
+// Missing values sort last in either direction.
 const expressions: Readonly<Record<string, readonly Sql[]>> = {
   status: [
     sql`case p.status when 'completed' then 2 when 'in_progress' then 1 else 0 end`,
@@ -38,31 +38,31 @@ const expressions: Readonly<Record<string, readonly Sql[]>> = {
   grade: [sql`g.percent`],
 }
 
-/** So many learners of a course are sorted for a page of them. */
+/** Maximum learners of a course that are sorted for a page. */
 export const mostSorted = 10_000
 
-/** What a page of learners takes besides its filter. */
+/** Options of a page of learners besides the filter. */
 interface PageAsked {
   readonly size: number
   readonly from: number
-  /** How many learners the course has. */
+  /** Number of learners in the course. */
   readonly learners: number
-  /** `mostSorted` unless told otherwise. */
+  /** Maximum learners to sort (default `mostSorted`). */
   readonly most?: number
 }
 
-/** Learners of a course on one page. */
+/** One page of a course's learners. */
 interface LearnerPage {
   readonly rows: LearnerRow[]
-  /** How many there are on all pages. */
+  /** Number of learners on all pages. */
   readonly total: number
-  /** True where the course has so many learners that only those are looked at who enrolled last. */
+  /** True if the course is too large, so only its newest enrolments were considered. */
   readonly isPart: boolean
 }
 
 /**
- * The learners of one page: of a large course those who were searched for, or, where these
- * are too many, among those who enrolled last.
+ * Reads one page of learners. In a large course it covers the matches of the search or, if these are too many, the
+ * newest enrolments.
  */
 export async function pageOfLearners(
   database: Database,
@@ -91,8 +91,8 @@ export async function pageOfLearners(
 }
 
 /**
- * The statement that selects all of these learners, with the columns of a LearnerRow: in the order asked for, or, of a
- * course that has too many to sort them, those first who enrolled last.
+ * Returns the statement that selects all of these learners with the columns of a LearnerRow: in the requested order
+ * or, if the course has too many to sort, by newest enrolment.
  */
 export function everyLearner(
   dialect: Dialect,

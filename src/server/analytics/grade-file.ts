@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { csvRecord } from '../../codec/csv.ts'
 import type { FileRows } from './learner-file.ts'
 
-/** The columns of a file of grades: those that an import of grades reads under these names, and who and what they are about. */
+/** Columns of a file of grades: those that an import of grades reads, and the names of the learner and the item. */
 const columns = [
   'learnerId',
   'email',
@@ -22,7 +22,7 @@ const columns = [
   'published',
 ] as const
 
-/** Everything else is an id, a time or a number. */
+/** The text columns; all others are ids, times or numbers. */
 const freeText: readonly string[] = [
   'email',
   'firstName',
@@ -35,12 +35,12 @@ const freeText: readonly string[] = [
 ]
 const plain = columns.map((name) => !freeText.includes(name))
 
-/** All grades of a course, the oldest first, without those that were cleared, and those of deleted users. */
+/** Returns all grades of a course, oldest first, except cleared ones and those of deleted users. */
 export function gradesOfCourse(courseId: string): FileRows {
   return { columns, statement: statementOf(courseId), csv: (raw) => (cells) => csvRecord(cells, raw, plain) }
 }
 
-// SQLite looks tables up in the order of a cross join: the index of the course's grades is walked.
+// SQLite keeps the order of a cross join, so it scans the index of the course's grades.
 function statementOf(courseId: string): Sql {
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,

@@ -4,24 +4,24 @@ import type { Cell, Database } from '../database/database.ts'
 import { Streamed } from '../http/reply.ts'
 import { columns, toRow } from './analytics-rows.ts'
 
-/** How rows become a file. */
+/** Options of a file of rows. */
 export interface RowFile {
-  /** What the file is called, without its ending. */
+  /** File name without extension. */
   readonly name: string
-  /** CSV begins with a byte order mark, by which spreadsheets know UTF-8. */
+  /** True to begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
   readonly bom: boolean
-  /** CSV without the guard against formulas. */
+  /** True for CSV without the guard against formula injection. */
   readonly raw: boolean
 }
 
-/** How rows about learners become a file. */
+/** Options of a file of learners. */
 export interface LearnerFile extends RowFile {
   readonly format: 'csv' | 'ndjson'
 }
 
-/** Characters of a piece, more or less. */
+/** Approximate number of characters per chunk. */
 const pieceLength = 64 * 1024
-// Everything else is an id, a time, a number or a choice of ours.
+// The text columns; all others are ids, times, numbers or enumerated values.
 const freeText: readonly string[] = [
   'email',
   'firstName',
@@ -32,19 +32,19 @@ const freeText: readonly string[] = [
 ]
 const plain = columns.map((name) => !freeText.includes(name))
 
-/** The rows of a statement, and how each, cell by cell, becomes text: none, one or more lines. */
+/** A statement, and a function that turns each row's cells into zero or more lines of text. */
 export interface FileRows {
   readonly columns: readonly string[]
   readonly statement: Sql
   readonly csv: (raw: boolean) => (cells: readonly Cell[]) => string
 }
 
-/** Rows about learners, which are lines of JSON, too. */
+/** Rows of learners, which can be NDJSON as well. */
 export interface LearnerRows extends FileRows {
   readonly json: () => (cells: readonly Cell[]) => string
 }
 
-/** The rows of a statement that selects the columns of a LearnerRow. */
+/** Returns the rows of a statement that selects the columns of a LearnerRow. */
 export function learnerRows(statement: Sql): LearnerRows {
   return {
     columns,
@@ -54,14 +54,14 @@ export function learnerRows(statement: Sql): LearnerRows {
   }
 }
 
-/** All rows as text, piece by piece, on a connection of their own that sees one snapshot. */
+/** Streams all rows as text, from one snapshot on a separate connection. */
 export function learnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
   if (file.format === 'csv') return csvFile(database, rows, file)
   const headers = fileHeaders('application/x-ndjson; charset=utf-8', `${file.name}.ndjson`)
   return new Streamed(headers, chunks(database, rows.statement, '', rows.json()))
 }
 
-/** All rows as CSV, piece by piece, on a connection of their own that sees one snapshot. */
+/** Streams all rows as CSV, from one snapshot on a separate connection. */
 export function csvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
   const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
   const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
@@ -86,7 +86,7 @@ async function* chunks(
       yield text
       text = ''
     }
-    // Also nothing: where a filter leaves few rows, a reader who has gone is not searched for any longer.
+    // Yields empty chunks, too: with a selective filter this is where a disconnected client is noticed.
     yield text
     text = ''
   }

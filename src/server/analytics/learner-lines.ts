@@ -7,10 +7,10 @@ import { columns, passed, toRow } from './analytics-rows.ts'
 import type { LearnerRows } from './learner-file.ts'
 import { type RowFilter, timeCondition, withStatus } from './row-filter.ts'
 
-/** So many are found and sorted in a moment; where a filter leaves more, a walk through all learners soon meets some. */
+/** Maximum rows of a filter to find and sort; if there are more, a scan of all learners soon meets some. */
 const few = 20_000
 
-/** What stands between the lines of a learner, and between the parts of a line: characters that are in none of them. */
+/** Separators of a learner's lines and of the parts of a line: characters that occur in neither. */
 const [betweenLines, betweenParts] = ['\u001e', '\u001f']
 const part = sql`'\u001f'`
 const escaped = (text: Sql) =>
@@ -26,18 +26,18 @@ const lineOf = ({
   ${passed}, ',', g.updated_at)`
 
 /**
- * All rows that a filter leaves: learners by e-mail address, the courses of each by title. All of a learner's come from
- * the database as one cell of text, because a cell for each of nineteen values takes longer than finding them.
+ * Returns all rows of a filter: learners by email address, the courses of each by title. The database returns all
+ * lines of a learner as one cell of text, because nineteen cells per line take longer than finding them.
  */
 export async function learnerLines(database: Database, filter: RowFilter): Promise<LearnerRows> {
   return { columns, statement: await everyLine(database, filter), csv: csvLines, json: jsonLines }
 }
 
-/** The statement behind it: id, e-mail address, first and last name, external id and lines, or null, of each learner. */
+/** Returns their statement: id, email address, first and last name, external id and lines (or null) of each learner. */
 export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstFew(database, narrow(filter))
   const own: Condition[] = [sql`e.user_id = u.id`, isLearners('e'), sql`c.id = e.course_id`]
-  // SQLite looks tables up in the order of a cross join.
+  // SQLite keeps the order of a cross join.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
       (select string_agg(${lineOf(database.dialect)}, '\u001e' order by c.title, c.id)
@@ -49,7 +49,7 @@ export async function everyLine(database: Database, filter: RowFilter): Promise<
     ${where([found && sql`u.id = k.user_id`, ...filter.ofLearner])} order by u.email, u.id`
 }
 
-/** For each filter that may leave few rows a statement that selects the learners of all of them, by an index. */
+/** Returns for each selective filter a statement that finds its learners through an index. */
 function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
   const { difficulty, include_not_started: withUnstarted } = query
   return [
@@ -66,7 +66,7 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
   ].filter((ids) => ids instanceof Sql)
 }
 
-/** The first of these that finds few. */
+/** Returns the first statement that finds few learners. */
 async function firstFew(database: Database, statements: readonly Sql[]): Promise<Sql | undefined> {
   for (const ids of statements) if (await isFew(database, ids)) return ids
   return undefined
@@ -79,7 +79,7 @@ async function isFew(database: Database, ids: Sql): Promise<boolean> {
   return (counted?.found ?? 0) <= few
 }
 
-/** A course as each of its lines has it. */
+/** The part of a line that is the same for all lines of a course. */
 interface LineCourse {
   readonly id: string
   readonly title: string
@@ -139,7 +139,7 @@ function courseOf(text: string): LineCourse {
 
 const mostRemembered = 20_000
 
-/** A function that remembers what it made of the texts that it was handed lately. */
+/** Returns a function that caches its results for recent texts. */
 function remembered<Result>(make: (text: string) => Result): (text: string) => Result {
   const known = new Map<string, Result>()
   return (text) => {

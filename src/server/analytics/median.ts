@@ -2,8 +2,8 @@ import type { Step } from '../counters/standings.ts'
 import { ofMillionths } from '../counters/tally.ts'
 
 /**
- * The percentage in the middle of those at these steps, or null where nobody is at any. Within a hundredth of a per cent
- * it is the mean of those who stand there.
+ * Returns the median percentage of the learners at these steps; null without learners. Within a step (a hundredth of
+ * a per cent) the mean of the step's learners is used.
  */
 export function medianOf(steps: readonly Step[]): number | null {
   const count = steps.reduce((sum, { learners }) => sum + learners, 0)
@@ -14,7 +14,7 @@ export function medianOf(steps: readonly Step[]): number | null {
   return ((low ?? 0) + (high ?? 0)) / 2
 }
 
-/** The percentage of whoever is at a place, from 0. */
+/** Returns the percentage of the learner at an index. */
 function valueAt(steps: readonly Step[], place: number): number {
   let before = 0
   for (const { learners, amount } of steps) {
@@ -24,7 +24,7 @@ function valueAt(steps: readonly Step[], place: number): number {
   return 0
 }
 
-/** How many of those at these steps are at 0–9%, 10–19% … 90–100%. */
+/** Counts the learners at 0–9%, 10–19% … 90–100%. */
 export function tenthsOf(steps: readonly Step[]): number[] {
   const tenths = Array.from({ length: 10 }, () => 0)
   for (const { hundredths, learners } of steps) {

@@ -7,20 +7,20 @@ import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
 
-/** Which rows are asked for: in the terms of the request, and as conditions on `u`, `e`, `c` and `p`. */
+/** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
   readonly query: Query<typeof analytics.learners>
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
   readonly conditions: readonly Condition[]
-  /** Those of them that are on `u` alone, and the others. */
+  /** The conditions on `u` alone, and the others. */
   readonly ofLearner: readonly Condition[]
   readonly ofEnrollment: readonly Condition[]
-  /** That the last access was in the period; undefined for any time. */
+  /** The condition that the last access was in the period; undefined without a period. */
   readonly inPeriod: Sql | undefined
 }
 
-/** The filter that a query is. Throws 404 for courses and learners that are not found. */
+/** Returns the filter of a query. Throws 404 for courses and learners that are not found. */
 export async function rowFilterOf(
   database: Database,
   query: Query<typeof analytics.learners>,
@@ -57,25 +57,25 @@ export async function rowFilterOf(
   }
 }
 
-/** The condition on learners' enrolments `e` with one of these statuses, by which an index finds them. */
+/** Returns the condition on enrolments `e` with one of these statuses, which uses an index. */
 export function withStatus(statuses: readonly string[]): Sql {
   return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
 
-/** All conditions of a filter on its rows. */
+/** Returns all conditions of a filter on its rows. */
 export function allConditions(filter: RowFilter): Condition[] {
   return [...filter.conditions, timeCondition(filter)]
 }
 
-/** What a period asks of the progress of a row. */
+/** Returns the condition of a period on the progress of a row. */
 export function timeCondition({ query, inPeriod }: RowFilter): Condition {
   if (!inPeriod) return undefined
   return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
 }
 
 /**
- * The counters that tell what a filter leaves at any time, of all learners. They hold enrolments that were not removed,
- * whatever their status: a filter by that has to read rows.
+ * Returns the counters that cover a filter without its period, for all learners. They count enrolments that were not
+ * removed, whatever their status, so a filter by status has to read rows.
  */
 export function scopeOf({ courseIds, query }: RowFilter): Scope {
   return {
@@ -85,7 +85,7 @@ export function scopeOf({ courseIds, query }: RowFilter): Scope {
   }
 }
 
-/** A statement that selects the courses of a filter. */
+/** Returns a statement that selects the courses of a filter. */
 function coursesOf(
   courseIds: readonly string[] | undefined,
   difficulties: readonly string[] | undefined,
@@ -98,7 +98,7 @@ function coursesOf(
   return sql`select id from courses where ${join(conditions, ' and ')}`
 }
 
-/** Whoever has no progress has not started, too. */
+/** A learner without progress counts as not started. */
 function statusesOf(statuses: readonly string[] | undefined): readonly CountedStatus[] {
   if (!statuses) return standings
   return standings.filter((standing) => statuses.includes(standing === 'none' ? 'not_started' : standing))

@@ -8,48 +8,48 @@ import { beginningOf, coursesPage, type RowsQuery, rowsPage } from './analytics-
 import { byCourse, byStatus, byTime, byUser, type Joined, rowsOf } from './analytics-tables.ts'
 import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
 
-/** How much is looked at for one page or one total. */
+/** Maximum work for one page or one total. */
 export interface PageBounds {
-  /** Rows that are sorted. */
+  /** Rows to sort. */
   readonly sorted: number
-  /** Courses whose learners are walked side by side, and the rows that are looked at in all of them. */
+  /** Courses whose learners are merged, and rows to read in all of them. */
   readonly courses: number
   readonly learners: number
-  /** Users whose courses are looked at. */
+  /** Users whose courses are read. */
   readonly users: number
-  /** Rows that are counted: a total is exact up to here. */
+  /** Rows to count: a total is exact up to here. */
   readonly counted: number
 }
 
-/** Some tenths of a second, in a thread of its own. */
+/** Limits for some tenths of a second in a worker thread. */
 const standard: PageBounds = { sorted: 50_000, courses: 100, learners: 50_000, users: 5_000, counted: 10_000 }
 
-/** Rows that hold all those of a filter. */
+/** A superset of the rows of a filter, found through an index. */
 interface Candidates {
   readonly tables: Joined
   readonly conditions: readonly Condition[]
-  /** Number of rows; more than a page sorts if that is not known. */
+  /** Number of rows; more than the maximum to sort if unknown. */
   readonly count: number
 }
 
-/** What counters and indexes tell of the rows of a filter. */
+/** Estimates about the rows of a filter, from counters and indexes. */
 interface Outlook {
-  /** The fewest rows that an index finds. */
+  /** The smallest set of rows that an index finds. */
   readonly candidates: Candidates
-  /** Rows that belong to the filter, at most. */
+  /** Maximum number of rows of the filter. */
   readonly matches: number
-  /** The courses that all of them are in, if these are few. */
+  /** The courses of all rows, if they are few. */
   readonly courseIds: readonly string[] | undefined
-  /** Rows of these courses, or of the academy. */
+  /** Number of rows of these courses, or of the academy. */
   readonly walked: number
 }
 
 type PageQuery = RowsQuery & { readonly include_total: boolean }
 
 /**
- * One page of the rows of a filter. Its cost is bounded, whatever the academy holds: the learners of few courses are walked
- * by the index of their addresses, those of all courses user by user; where a period or a status leaves so few rows that
- * sorting them costs less, these are sorted. A page may end before it is full, and the next one goes on.
+ * Reads one page of a filter's rows at a bounded cost, whatever the size of the academy. The learners of few courses
+ * are scanned by the index of their addresses, those of all courses user by user; if a period or a status leaves few
+ * enough rows, they are sorted instead. A page may end early, and the next one continues.
  */
 export async function filteredPage(
   database: Database,
@@ -77,12 +77,12 @@ async function pageOf(
   bounds: PageBounds,
 ): Promise<Page<LearnerRow>> {
   if (matches === 0) return { data: [], nextCursor: null }
-  // As many rows as stand between those of a page, if these are spread evenly.
+  // Expected rows between two rows of a page, if they are spread evenly.
   const passed = (query.limit * walked) / matches
   if (candidates.count <= Math.min(bounds.sorted, passed)) return rowsPage(database, query, candidates)
   const conditions = allConditions(filter)
   if (courseIds) {
-    // Counters tell nothing of removed enrolments, which a status may ask for.
+    // Counters do not include removed enrolments, which a status may ask for.
     const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
     const end = isLong ? await endInCourses(database, query, courseIds, bounds) : undefined
     return coursesPage(database, query, { courseIds, conditions }, end)
@@ -91,12 +91,12 @@ async function pageOf(
   const end = await database.one<{ email: string }>(
     sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${bounds.users}`,
   )
-  // Bounds at both ends leave no doubt about which index is walked.
+  // Bounds at both ends make the planner use this index.
   const last = sql`u.email <= ${'\u{10ffff}'}`
   return rowsPage(database, query, { conditions: [...conditions, begin, last] }, end?.email)
 }
 
-/** The address before which a walk of these courses ends; undefined if it comes to their end. */
+/** Returns the address at which a scan of these courses stops; undefined if it reaches their end. */
 async function endInCourses(
   database: Database,
   { beginning }: { readonly beginning: string },
@@ -125,7 +125,7 @@ async function outlookOf(
   const { inPeriod, courseIds, query } = filter
   const isDated = inPeriod !== undefined && !query.include_not_started
   if (!query.enrollment_status && !isDated) return ofCourses
-  // Of more rows than this the walk meets a page before they would be sorted. A total may have to count them.
+  // Above this number of rows a scan fills a page before they could be sorted. A total may have to count them.
   const most = withTotal ? bounds.sorted : Math.min(bounds.sorted, Math.sqrt(limit * ofCourses.walked))
   const few = query.enrollment_status
     ? {
@@ -143,14 +143,14 @@ async function outlookOf(
   const counted = await database.one<Row & { rows: number }>(sql`
     select count(*) as rows from (select 1 from ${few.from} ${where([few.on, ...few.own])} limit ${Math.ceil(most) + 1}) found`)
   const count = counted?.rows ?? 0
-  // No counter tells statuses apart.
+  // Counters do not distinguish enrolment statuses.
   const matches = query.enrollment_status ? count : Math.min(ofCourses.matches, count)
   if (count >= ofCourses.candidates.count && !query.enrollment_status) return { ...ofCourses, matches }
   const conditions = [...few.own, ...allConditions(filter)]
   return { ...ofCourses, matches, candidates: { tables: few.tables, conditions, count } }
 }
 
-/** What counters tell of the courses that a filter may be about. */
+/** Estimates, from counters, the rows of the courses of a filter. */
 async function outlookOfCourses(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Outlook> {
   const scope = scopeOf(filter)
   const conditions = allConditions(filter)
@@ -174,18 +174,18 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
     return { candidates: { tables: byCourse, conditions, count }, matches, courseIds, walked }
   }
   const only = sql`c.id in (${join(courseIds)})`
-  // These are never sorted: the walk meets them in order.
+  // Never sorted: the scan meets them in order.
   const candidates = { tables: byCourse, conditions: [...conditions, only], count: Number.POSITIVE_INFINITY }
   return { candidates, matches, courseIds, walked: count }
 }
 
-/** A total; where it is not exact, there are at least so many. */
+/** A total; a lower bound unless exact. */
 interface Total {
   readonly total: number
   readonly totalIsExact: boolean
 }
 
-/** How many rows a filter has: as counters say, or else counted. */
+/** Counts the rows of a filter, from counters if possible. */
 async function totalOf(
   database: Database,
   { candidates: { tables, conditions, count }, matches, courseIds, walked }: Outlook,

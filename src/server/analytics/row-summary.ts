@@ -5,15 +5,13 @@ import type { Condition } from '../database/keyset.ts'
 import type { SummaryParts } from './analytics-summary.ts'
 import { type Joined, rowsOf } from './analytics-tables.ts'
 
-/**
- * The parts of a summary over rows, which are all read, once: over those of some learners, or of a period.
- */
+/** Reads the figures of a summary in one pass over all rows: those of some learners, or of a period. */
 export async function partsOfRows(
   database: Database,
   tables: Joined,
   conditions: readonly Condition[],
 ): Promise<SummaryParts> {
-  // The last row, of no course, counts the learners.
+  // The last row, without a course, counts the learners.
   const groups = await database.all<Row & StatusFigures & Step & { courseId: string | null }>(sql`
     with found as materialized (
       select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
@@ -35,7 +33,7 @@ export async function partsOfRows(
   }
 }
 
-/** How many different learners these rows are of. */
+/** Counts the distinct learners of these rows. */
 export async function distinctLearners(
   database: Database,
   tables: Joined,

@@ -14,13 +14,13 @@ import type { Database, Row } from '../database/database.ts'
 import { type Attention, recentSince } from './attention.ts'
 import { medianOf, tenthsOf } from './median.ts'
 
-/** How the learners of a course, or of all courses, stand; averages of nothing are null. */
+/** Progress figures of the learners of a course, or of all courses; the average of no values is null. */
 export interface Standing {
   readonly enrollments: number
   readonly notStarted: number
   readonly inProgress: number
   readonly completed: number
-  /** Of those in progress, how many are at 0–9%, 10–19% … 90–99%. */
+  /** Number of learners in progress at 0–9%, 10–19% … 90–99%. */
   readonly tenths: readonly number[]
   readonly averageCompletionPercentage: number | null
   readonly medianCompletionPercentage: number | null
@@ -28,7 +28,7 @@ export interface Standing {
   readonly attention: Readonly<Record<Attention, number>>
 }
 
-/** Who needs attention in one course. */
+/** Learners of one course who need attention. */
 export interface CourseAttention {
   readonly courseId: string
   readonly courseTitle: string
@@ -36,7 +36,7 @@ export interface CourseAttention {
   readonly attention: Standing['attention']
 }
 
-/** How far the learners of a course are. */
+/** Progress figures of one course for lists. */
 export type CourseStanding = Pick<
   Standing,
   'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'averageCompletionPercentage'
@@ -44,7 +44,7 @@ export type CourseStanding = Pick<
 
 const nobody: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
-/** How the learners of one course stand, each of them counted once. */
+/** Reads the figures of one course, each learner counted once. */
 export async function standingOfCourse(database: Database, courseId: string, now: Date): Promise<Standing> {
   const scope = { ...everybody, courses: sql`${courseId}` }
   const figures = await courseFigures(database, scope)
@@ -59,7 +59,7 @@ export async function standingOfCourse(database: Database, courseId: string, now
   })
 }
 
-/** How all learners stand; those in several courses are counted once. In which courses they need attention, too. */
+/** Reads the figures of all learners, counted once even in several courses, and the courses where they need attention. */
 export async function standingOfAcademy(
   database: Database,
   now: Date,
@@ -79,7 +79,7 @@ export async function standingOfAcademy(
   }
 }
 
-/** How far the learners of some courses are, by the ids of those that have any. */
+/** Reads the progress figures of some courses, by id; courses without learners are missing. */
 export async function standingsOf(
   database: Database,
   courseIds: readonly string[],

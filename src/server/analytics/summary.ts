@@ -8,14 +8,14 @@ import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter
 import { partsOfRows } from './row-summary.ts'
 
 /**
- * Figures over all that is filtered. Counters tell them, but for some learners, whose few rows are read, and for a
- * period or statuses of enrolments, whose rows an index finds.
+ * Summarises the rows of a filter. Uses counters, except for single learners, whose few rows are read, and for a
+ * period or statuses, whose rows an index finds.
  */
 export async function filteredSummary(database: Database, filter: RowFilter): Promise<Summary> {
   return summaryOf(database, await partsOf(database, filter))
 }
 
-/** Reads the rows of enrolments with some statuses, which no counter tells apart. */
+/** Reads the rows of enrolments with some statuses, which counters do not distinguish. */
 async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
   const { query, courseIds, inPeriod } = filter
   const conditions = allConditions(filter)

@@ -16,39 +16,39 @@ import { browserIn, placeOf } from './session-place.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
 
-/** Somebody who is signed in with a browser. */
+/** A user who is signed in with a browser. */
 export interface SignedIn extends Row {
   readonly id: string
   readonly email: string
   readonly role: RoleName
 }
 
-/** Who is behind a browser: its cookie's value, new where it had none, and who is signed in with it. */
+/** The visitor of a request: the cookie's value (new without a cookie), and the signed-in user. */
 export interface Visitor {
   readonly token: string
-  /** Proof that a form came from a page of ours that this very browser was shown. */
+  /** CSRF token: proves that a form came from one of our pages in this browser. */
   readonly csrf: string
   readonly user: SignedIn | null
-  /** What every page for this visitor is sent with. */
+  /** Headers of every response to this visitor. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The visit of somebody who is signed in. */
+/** A request of a signed-in visitor. */
 export interface SignedInEndpointRequest extends EndpointRequest {
   readonly visitor: Visitor
   readonly user: SignedIn
 }
 
-/** A visit, in the transaction of what it changes. */
+/** A request, inside the transaction that writes its changes. */
 export type WritingVisit = EndpointRequest & { readonly database: Transaction }
 
-/** What tells of what a visitor changes. */
+/** Returns the context for recording a visitor's changes. */
 export function writingOf({ database, academy, request }: WritingVisit, principal: Actor): Writing {
   const { newId } = academy
   return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
-/** Whose browser it is. */
+/** Identifies the visitor by the session cookie. */
 export async function visitorOf(visit: EndpointRequest): Promise<Visitor> {
   const { database, request } = visit
   const name = cookieName(visit)
@@ -64,8 +64,8 @@ export async function visitorOf(visit: EndpointRequest): Promise<Visitor> {
 }
 
 /**
- * Who is signed in at this moment, for the transaction that does something in their name: since the page was asked for
- * their access may have ended. Throws 403.
+ * Checks inside the transaction that the visitor is still signed in: access may have ended since the page was loaded.
+ * Throws 403.
  */
 export async function stillSignedIn(
   { database, request }: EndpointRequest,
@@ -76,15 +76,15 @@ export async function stillSignedIn(
   throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
 }
 
-/** What somebody may do who is signed in with a browser: all that their role can have. */
+/** Returns the principal of a browser session, with every scope that the user's role can have. */
 export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>): Principal {
-  // Nothing tells a session of this machine's program from one of its browser: neither has a bearer.
+  // Requests of this machine's program and of its browser both come without a bearer token.
   return { userId, role, scopes: grantable[role], method: 'local', credential: 'browser' }
 }
 
 /**
- * The fields of a form that a visitor sent. Throws 403 where it came from another site or without the token of the
- * page (OWASP, Cross-Site Request Forgery Prevention), 413 and 415.
+ * Parses the form of a visitor. Throws 403 if it came from another site or without the page's CSRF token (OWASP,
+ * Cross-Site Request Forgery Prevention), 413 and 415.
  */
 export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<URLSearchParams> {
   const { headers } = visit.request.raw
@@ -104,7 +104,7 @@ export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<
   )
 }
 
-/** Signs a user in with a new cookie, whatever the browser had before; gives the header that sets it. */
+/** Starts a session with a new cookie, whatever the browser had before; returns the header that sets it. */
 export async function beginSession(
   visit: WritingVisit,
   { id: userId, role }: Pick<SignedIn, 'id' | 'role'>,
@@ -125,7 +125,7 @@ export async function beginSession(
   return { 'set-cookie': cookieOf(visit, token) }
 }
 
-/** Signs the visitor out; gives the header that takes the cookie away. */
+/** Signs the visitor out; returns the header that deletes the cookie. */
 export async function endSession(
   visit: WritingVisit,
   { token }: Visitor,
@@ -149,7 +149,10 @@ async function csrfOf(database: Database, token: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`csrf ${token}`))
 }
 
-/** Cookies are shared by all ports of a host: two academies on one machine must not sign each other out. */
+/**
+ * Includes the port: all ports of a host share cookies, and two academies on one machine must not sign each other
+ * out.
+ */
 function cookieName({ issuer }: EndpointRequest): string {
   const { protocol, port } = new URL(issuer)
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`

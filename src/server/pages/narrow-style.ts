@@ -1,4 +1,4 @@
-/** What is laid out otherwise on a narrow screen: a row of a table is a block of its own there. */
+/** Style for narrow screens: each row of a table becomes a block. */
 export const narrowStyle = `@media (max-width: 52rem) {
   main { padding: 1.25rem .75rem 3rem; }
   .card { padding: 1.125rem 1rem; }

@@ -7,22 +7,22 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 import { style, styleSource } from './style.ts'
 
-/** How a page differs from the plain one. */
+/** Options of a page. */
 export interface PageOptions {
   readonly title: string
-  /** What is refused, or was wrong with the form that the page shows again: it gives the status, headers and code. */
+  /** The error that the page shows; it sets the status, headers and code. */
   readonly fault?: ProblemError | undefined
-  /** Names in lower case. */
+  /** Header names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where its forms may lead to besides this site, as a CSP source: browsers hold redirects to it, too. */
+  /** CSP source that its forms may redirect to besides this site: browsers apply form-action to redirects, too. */
   readonly formTarget?: string | undefined
-  /** What stands above the content, such as the navigation of the dashboard. */
+  /** Content above the main part, such as the navigation of the dashboard. */
   readonly banner?: Child
-  /** One column in the middle, for a question to one person. */
+  /** True for a single narrow column, as for a sign-in form. */
   readonly narrow?: boolean
 }
 
-/** A page: HTML that needs nothing else, no script, no other file, and may be shown in no frame. */
+/** Renders a self-contained HTML page: no scripts, no other files, no framing. */
 export function page(options: PageOptions, content: Child): Reply {
   const { title, fault, headers, formTarget, banner, narrow } = options
   const html = (
@@ -52,7 +52,7 @@ export function page(options: PageOptions, content: Child): Reply {
         "base-uri 'none'",
         "frame-ancestors 'none'",
       ].join('; '),
-      // With no-referrer a browser would say of every form that it came from nowhere (Fetch §3.1, "Origin").
+      // With no-referrer browsers send `Origin: null` with forms (Fetch §3.1, "Origin").
       'referrer-policy': 'same-origin',
       'cross-origin-opener-policy': 'same-origin',
       'x-frame-options': 'DENY',
@@ -74,23 +74,23 @@ function Mark() {
   )
 }
 
-/** The answer that leads on to another page: 303, so that going back does not send a form again. */
+/** Redirects to another page with 303, so that going back does not resend a form. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 303, headers: { location, 'referrer-policy': 'same-origin', ...headers }, body: null }
 }
 
-/** The address that a visit came to, as a link. */
+/** Returns the address of a request as a relative link. */
 export function hereOf({ base, request }: EndpointRequest): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 
-/** What a person makes little of in the words of HTTP. */
+/** Titles that replace the reason phrases of HTTP. */
 const titles: Partial<Record<ErrorStatus, string>> = {
   400: 'This link does not work',
   403: 'Not allowed',
 }
 
-/** A refusal as a page. */
+/** Renders an error as a page. */
 export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestContext, 'requestId'>): Reply {
   const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(

@@ -5,7 +5,7 @@ import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem/problem-error.ts'
 
-/** A browser that somebody is signed in with; times are ISO 8601 in UTC. */
+/** A browser session of a user; times are ISO 8601 in UTC. */
 export interface BrowserSession extends Row {
   readonly id: string
   /** `Firefox on Linux` */
@@ -14,11 +14,11 @@ export interface BrowserSession extends Row {
   readonly place: string
   readonly createdAt: string
   readonly expiresAt: string
-  /** 1 for the browser that asks. */
+  /** 1 for the session of this request. */
   readonly isThis: 0 | 1
 }
 
-/** Whose sessions, and the cookie of the browser that asks. */
+/** The user, and the session cookie of the request. */
 interface Asking {
   readonly database: Database
   readonly userId: string
@@ -27,7 +27,7 @@ interface Asking {
 
 const mostPerUser = 50
 
-/** The sessions of a user that have not ended, newest first. */
+/** Lists the active sessions of a user, newest first. */
 export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
     select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
@@ -35,13 +35,13 @@ export async function sessionsOf({ database, userId, token }: Asking, now: Date)
     order by created_at desc limit ${mostPerUser}`)
 }
 
-/** Ends one session of a user; throws 404. */
+/** Ends one session of a user. Throws 404. */
 export async function endOneSession(call: Writing, userId: string, id: string): Promise<void> {
   const ended = await endThose(call, sql`user_id = ${userId} and id = ${id}`)
   if (ended === 0) throw notFound('session', id)
 }
 
-/** Ends all sessions of a user but that of the browser that asks. */
+/** Ends all sessions of a user except that of the request. */
 export async function endOtherSessions(
   call: Writing,
   { userId, token }: Omit<Asking, 'database'>,
@@ -63,12 +63,12 @@ async function endThose(call: Writing, which: Sql): Promise<number> {
   return ended.length
 }
 
-/** Tells that a session was ended. */
+/** Records the end of a session. */
 export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession): Promise<void> {
   return recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
 }
 
-/** Ends the oldest sessions of a user who has begun more than anybody looks through. */
+/** Ends the oldest sessions of a user who has more than the maximum. */
 export async function endOldest(call: Writing, userId: string): Promise<void> {
   await endThose(
     call,

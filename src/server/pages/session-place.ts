@@ -1,4 +1,4 @@
-/** Which browser a User-Agent names: the first that fits, because each also names those that it descends from. */
+/** Patterns of User-Agent by browser. The first match counts, because each browser also names its ancestors. */
 const browsers = [
   ['Edg', 'Edge'],
   ['OPR', 'Opera'],
@@ -19,10 +19,10 @@ const systems = [
   ['Linux', 'Linux'],
 ] as const
 
-/** More than any browser sends. */
+/** Maximum length of a User-Agent to parse; browsers send less. */
 const longestUserAgent = 512
 
-/** A browser as its owner knows it, `Firefox on Linux`; nothing finer, which could tell one person from another. */
+/** Returns the browser and system, `Firefox on Linux`; nothing finer, which could identify a person. */
 export function browserIn(userAgent: string | undefined): string {
   const text = (userAgent ?? '').slice(0, longestUserAgent)
   const named = (names: readonly (readonly [string, string])[]) =>
@@ -33,8 +33,8 @@ export function browserIn(userAgent: string | undefined): string {
 }
 
 /**
- * About where a network is: of an IPv4 address the first 24 bits, `192.0.2.*`, of an IPv6 network the first 48,
- * `2001:db8:1::/48`: what a provider gives to one place, not to one person.
+ * Returns an approximate network: the first 24 bits of an IPv4 address, `192.0.2.*`, or the first 48 of an IPv6
+ * network, `2001:db8:1::/48`. Providers assign these to a place, not to a person.
  */
 export function placeOf(network: string): string {
   if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`

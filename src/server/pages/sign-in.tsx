@@ -12,7 +12,7 @@ import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 
-/** The page that asks who somebody is; its form comes back to the same address. */
+/** Renders the sign-in page; its form posts to the same address. */
 export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   const { why, formTarget, fault, account = '' } = options
   return page(
@@ -51,25 +51,25 @@ export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   )
 }
 
-/** What signing in is for. */
+/** The purpose of a sign-in. */
 export interface SignInReason {
-  /** In words, for the person who is asked to. */
+  /** Explanation for the user. */
   readonly why?: string
-  /** Where the redirects that follow may lead to besides this site, as a CSP source. */
+  /** CSP source that later redirects may lead to besides this site. */
   readonly formTarget?: string
-  /** The link that somebody is led to who has signed in; the address of the form where there is none. */
+  /** Link to follow after signing in (default: the address of the form). */
   readonly next?: string
 }
 
-/** What a sign-in page says besides its two questions. */
+/** Content of a sign-in page besides its two fields. */
 export interface SignInOptions extends SignInReason {
   readonly fault?: ProblemError
   readonly account?: string
 }
 
 /**
- * Takes the form of the sign-in page: leads on, signed in, or asks again.
- * Attempts are counted by account and network before a password is looked at (OWASP, Authentication).
+ * Handles the sign-in form: redirects after a success, else shows the page again. Attempts are counted by account and
+ * network before the password is checked (OWASP, Authentication).
  */
 export async function signIn(
   visit: EndpointRequest,
@@ -97,7 +97,7 @@ interface Account extends Row {
   readonly password_hash: string | null
 }
 
-/** An account is named by an e-mail address (RFC 5321 §4.5.3.1) or a username, which is shorter. */
+/** Maximum length of an account name: an email address (RFC 5321 §4.5.3.1) or a username, which is shorter. */
 const longestAccount = 254
 
 async function accountBy(
@@ -105,7 +105,7 @@ async function accountBy(
   account: string,
   password: string,
 ): Promise<Account> {
-  // Before anything is done with them: anybody can send a text that takes long to lower, to hash or to look up.
+  // Checked first: lower-casing, hashing and looking up a long text is expensive, and anyone can send one.
   if (account.length > longestAccount || password.length > maxPasswordLength) throw wrong()
   if (!isStorableText(account)) throw wrong()
   const key = account.toLowerCase()
@@ -113,20 +113,20 @@ async function accountBy(
     select id, role, password_hash from users
     where (email_key = ${key} or username = ${account}) and status = 'active'
     order by email_key = ${key} desc limit 1`)
-  // One account has one count, however it is named; a name has one as well, so that those that are nobody's are not
-  // told apart by theirs. Both are taken first: attempts that come at once count, too. What fails at one network
-  // delays nobody at another: else anybody could keep somebody out (OWASP, Authentication).
+  // An account has one count for all of its names; a typed name has its own, so that unknown names cannot be told
+  // from known ones. Both are taken up front, so concurrent attempts count, too. Counts are per network: otherwise an
+  // attacker could lock a user out (OWASP, Authentication).
   const attempts = [digest(key), ...(user ? [user.id] : [])].map((name) => `${name} ${request.address}`)
   const waitSeconds = await limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
   const right = await limits.passwords.verify(
     { group: request.address, member: digest(key), hasLeft: () => hasLeft(request) },
     password,
-    // An account that is not there takes as long to refuse as one that is.
+    // An unknown account takes as long to refuse as a known one.
     user?.password_hash ?? null,
   )
   if (!user?.password_hash || !right) {
-    // What was typed is not told: it may be a password.
+    // The typed name is not recorded: it may be a password.
     const details = { code: 'wrong_password' }
     const refused = {
       action: 'session.refused',
@@ -140,7 +140,7 @@ async function accountBy(
   return user
 }
 
-/** Checking a password takes a tenth of a second, in which it may have become the old one. */
+/** Throws if the password changed during its check, which takes a tenth of a second. */
 async function requireUnchanged(database: Database, { id, password_hash: hash }: Account): Promise<void> {
   const same = await database.one(
     sql`select 1 from users where id = ${id} and password_hash = ${hash} and status = 'active'`,

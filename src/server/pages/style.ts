@@ -8,7 +8,7 @@ const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #74828f;
   --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
   --good-tint: #183026; --warn: #f0b45f;`
 
-/** The one style sheet of all pages. It stands in each page, so that a page needs no second request. */
+/** The style sheet of all pages, inlined to save a request. */
 export const style = `
 :root { color-scheme: light dark; ${light} }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
@@ -220,5 +220,5 @@ ${narrowStyle}@media (forced-colors: active) {
 }
 `
 
-/** The style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
+/** The hash of the style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
 export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`
