@@ -1,4 +1,4 @@
-/** What people type for a noun, by that word. */
+/** Accepted synonyms of nouns. */
 export const nounAliases: Readonly<Record<string, string>> = {
   course: 'courses',
   lesson: 'lessons',
@@ -11,14 +11,14 @@ export const nounAliases: Readonly<Record<string, string>> = {
   app: 'apps',
 }
 
-/** Single words for whole commands, each with the command's own words. */
+/** Single words for complete commands. */
 export const shortcuts: Readonly<Record<string, readonly [noun: string, verb: string]>> = {
   login: ['auth', 'login'],
   logout: ['auth', 'logout'],
   whoami: ['auth', 'status'],
 }
 
-/** What people type for a verb, with the verbs that it may mean: the first that a noun has. */
+/** Accepted synonyms of verbs, each with the verbs it may mean: the first that the noun has is used. */
 export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   ls: ['list'],
   view: ['get'],
@@ -31,7 +31,7 @@ export const verbAliases: Readonly<Record<string, readonly string[]>> = {
   switch: ['use'],
 }
 
-/** Former words for verbs, and for the words before them; they are accepted in the same way, but not listed. */
+/** Former verbs, and former words before verbs; accepted but not listed. */
 export const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
   show: ['get'],
   remove: ['delete', 'revoke'],
@@ -40,7 +40,7 @@ export const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
   inbox: ['deliveries'],
 }
 
-/** Verbs that destroy something or replace it: none of them is ever suggested for a word that is not known. */
+/** Verbs that delete or replace data. They are never suggested for an unknown word. */
 const destructiveVerbs = [
   'delete',
   'remove',
@@ -54,12 +54,12 @@ const destructiveVerbs = [
   'archive',
 ]
 
-/** True for a command or an operation that ends in such a verb: `delete`, `grants revoke`, `courses.delete`. */
+/** True for a command or operation that ends in a destructive verb: `delete`, `grants revoke`, `courses.delete`. */
 export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }
 
-/** What people type for a flag that is called otherwise here, each with what to type instead. */
+/** Flags of other tools, each with the flag to suggest instead. */
 export const flagHabits: Readonly<Record<string, string>> = {
   '--json': '-o json',
   '--jsonl': '-o jsonl',
@@ -80,8 +80,8 @@ export const flagHabits: Readonly<Record<string, string>> = {
 }
 
 /**
- * The other words for verbs, each with the verb of `names` that it stands for: none stands in a verb's own place.
- * `listed` leaves out those that are accepted without being listed.
+ * Maps the aliases of verbs to the verbs in `names`; an alias never hides a verb. `listed` leaves out unlisted
+ * aliases.
  */
 export function verbsByAlias(names: readonly string[], listed = false): Map<string, string> {
   const words = listed ? verbAliases : { ...verbAliases, ...unlistedVerbs }

@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import type { Invocation } from './invocation.ts'
 import { timeZoneFlag } from './time-flag.ts'
 
-/** Runs a command. Where an argument that was asked for names nothing that is there, says so and asks again. */
+/** Runs a command. If an argument entered at a prompt is not found, says so and prompts again. */
 export async function runCommand(context: Context, invocation: Invocation): Promise<void> {
   for (;;) {
     const given = await resolveArguments(context, invocation)
@@ -18,7 +18,7 @@ export async function runCommand(context: Context, invocation: Invocation): Prom
   }
 }
 
-/** Why an argument that was asked for names nothing; null where the error is about something else. */
+/** Returns why an argument entered at a prompt was not found; null for other errors. */
 async function missingReason(
   { command, arguments: typed }: Invocation,
   given: Given,
@@ -37,8 +37,8 @@ async function missingReason(
 }
 
 /**
- * What was given to a command, by name, times as the API takes them. A missing argument is asked for on a terminal; throws a UsageError without
- * one.
+ * Resolves the arguments and flags of a command by name, with times in the API's format. Prompts for missing
+ * arguments on a terminal; throws a UsageError without one.
  */
 async function resolveArguments(context: Context, invocation: Invocation): Promise<Given> {
   const { io, prompts } = context
@@ -72,17 +72,17 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
   }
   const rest = positions.findIndex(({ rest }) => rest)
   const given = rest < 0 ? [] : invocation.arguments.slice(rest)
-  // One that was asked for is the words of its answer.
+  // An answer to a prompt is split into words.
   const asked = given.length > 0 ? undefined : named[positions[rest]?.name ?? '']
   const isAsked = missing.length > 0
   return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given, ...(isAsked && { isAsked }) }
 }
 
-/** Asks for an argument: a thing that is there is picked from a list. */
+/** Prompts for an argument; offers a list of existing records. */
 async function ask(context: Context, command: Command, argument: Argument): Promise<string> {
   const { pickThing, pickedNouns } = await import('./pick-thing.ts')
   const noun = pickedNouns[argument.name]
-  // What was deleted is in no list of what is there.
+  // Lists do not include deleted records.
   if (noun !== undefined && command.calls && !command.name.startsWith('restore')) {
     return pickThing(
       context,
@@ -93,14 +93,14 @@ async function ask(context: Context, command: Command, argument: Argument): Prom
   return context.prompts.text(`${argument.summary}:`, (text) => faultOf(argument, text) ?? true)
 }
 
-/** The flags that can stand in the place of all that is missing. */
+/** Names the flags that can replace all missing arguments. */
 function insteadOf(missing: readonly Argument[]): string {
   const [first, ...others] = missing.map(({ instead = [] }) => instead)
   const all = (first ?? []).filter((flag) => others.every((each) => each.includes(flag)))
   return all.length === 0 ? '' : `Or use ${all.map((flag) => `--${flag}`).join(' or ')}. `
 }
 
-/** What is wrong with an argument's text; null where nothing is. */
+/** Returns the problem with an argument's text; null without one. */
 function faultOf({ name, whole }: Argument, text: string): string | null {
   if (!whole || /^[1-9]\d*$/.test(text)) return null
   return `<${name}> must be a whole number, 1 or more, not ${JSON.stringify(text)}`

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 
-/** Shows a page in the user's browser; false, and a note, where it is known that none could be opened. */
+/** Opens a page in the user's browser. Returns false and prints a note if no browser could be opened. */
 export async function openPage({ io, output }: Context, url: string): Promise<boolean> {
   try {
     await io.openBrowser(url)

@@ -2,7 +2,7 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
 
-/** Throws a UsageError for a flag whose value is none of its choices. */
+/** Throws a UsageError for a flag whose value is not one of its choices. */
 export function checkChoices(flags: readonly Flag[], values: FlagValues): void {
   for (const { name, choices } of flags) {
     const value = values[name]

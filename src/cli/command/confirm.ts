@@ -2,19 +2,19 @@ import { visible } from '../../codec/hidden-characters.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 
-/** A question before something is destroyed. */
+/** A confirmation prompt before a destructive action. */
 export interface Question {
-  /** What would be done, verb first, without a mark at its end: `Delete course Marine Biology (12 lessons)`. */
+  /** The action, verb first, without punctuation at its end: `Delete course Marine Biology (12 lessons)`. */
   readonly text: string
-  /** A sentence about what that means. */
+  /** A sentence about the consequence. */
   readonly consequence: string
-  /** What has to be typed out for a yes, where nothing brings the thing back. */
+  /** Text to type as confirmation of an irreversible action. */
   readonly typed?: string
 }
 
 /**
- * Asks before `action`, such as `delete course crs_1`, is done at the target in use, which the question names, too.
- * Without a terminal it needs `--yes`. Throws a UsageError, or a CommandError when the answer is no.
+ * Prompts for confirmation of `action`, such as `delete course crs_1`, and names the current target. Requires `--yes`
+ * without a terminal. Throws a UsageError, or a CommandError if the answer is no.
  */
 export async function confirm(
   context: Context,
@@ -29,7 +29,7 @@ export async function confirm(
   })
 }
 
-/** The same for a thing that is not at a target; `where` says what it is in, `consequence` what that means. */
+/** Like `confirm`, for a record outside a target; `where` names its location, `consequence` the effect. */
 export async function confirmAt(
   context: Pick<Context, 'settings' | 'prompts'>,
   action: string,

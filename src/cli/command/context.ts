@@ -15,14 +15,14 @@ import { type Io, note } from '../terminal/io.ts'
 import { maskSecretsInText } from '../terminal/mask-secrets.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 
-/** What a command works with. */
+/** The environment of a running command. */
 export interface Context {
   readonly io: Io
   readonly settings: Settings
   readonly directories: Directories
   readonly profiles: ProfileStore
   readonly session: Session
-  /** A session with the platform or academy of another profile; it is closed with the first. */
+  /** Opens a session with the target of another profile; it is closed with the main one. */
   readonly sessionWith: (profile: string) => Session
   readonly output: Output
   readonly prompts: Prompts
@@ -31,9 +31,9 @@ export interface Context {
 }
 
 /**
- * The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken.
+ * Creates the context of one run from its global flags. Throws a SettingError for an invalid value.
  *
- * @param createsAcademy true to create the local academy where its file is missing, but in a dry run
+ * @param createsAcademy true to create the local academy if its file is missing, except in a dry run
  */
 export function createContext(
   io: Io,
@@ -64,7 +64,7 @@ export function createContext(
   }
   const sessionWith = (profile: string) => {
     const own = { ...settings, ...profileAlone(profile) }
-    // What variables hold is for the platform that they, or the flags, name.
+    // Credentials in variables belong to the platform that the variables or flags name.
     const env = {}
     const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
     const other = createSession(io, own, profiles, chosen, transports)
@@ -84,7 +84,7 @@ export function createContext(
   }
 }
 
-/** The settings that name a profile, as the flag --to-profile does. */
+/** Returns settings that name only a profile, as the flag --to-profile does. */
 function profileAlone(profile: string): Pick<Settings, 'profile' | 'url' | 'database'> {
   const origin = { source: 'flag', name: '--to-profile' } as const
   const none = { value: null, origin: { source: 'default', name: 'default' }, shadows: [] } as const

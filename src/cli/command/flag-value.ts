@@ -1,7 +1,7 @@
 import { UsageError } from '../terminal/errors.ts'
 import type { Flag, Kinds } from './flag.ts'
 
-/** How the value of each kind is shown in help. */
+/** Placeholders of values in help, by kind. */
 export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   text: 'text',
   time: 'time',
@@ -12,23 +12,23 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   json: 'json|@file',
 }
 
-/** What stands for null in the place of a number that there may be none of. */
+/** Text for null as the value of a nullable number. */
 export const noneText = 'none'
 
-/** The values of flags by their names, as far as they were given. */
+/** Values of the given flags by name. */
 export type FlagValues = Readonly<Record<string, unknown>>
 
-/** True for a flag that may be given several times, each time with more. */
+/** True for a flag that may be repeated. */
 export function repeats({ kind }: Pick<Flag, 'kind'>): boolean {
   return kind === 'texts' || kind === 'words'
 }
 
-/** A flag's value from its text, after `previous` ones of the same flag. Throws a UsageError. */
+/** Parses a flag's text; `previous` holds the earlier values of a repeated flag. Throws a UsageError. */
 export function parseFlag(flag: Flag, text: string, previous: unknown): unknown {
   const before = Array.isArray(previous) ? previous : []
   switch (flag.kind) {
     case 'number':
-      // The parser of the command line takes no null for a value.
+      // The command line parser does not accept null as a value.
       if (flag.none && text === noneText) return noneText
       return parseExactNumber(text, `--${flag.name}`)
     case 'texts':
@@ -46,14 +46,17 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
   }
 }
 
-/** A finite decimal number, an integer that a number cannot hold exactly as a bigint. Throws as parseNumber does. */
+/**
+ * Parses a finite decimal number; returns a bigint for an integer beyond the exact range of a number. Throws as
+ * parseNumber does.
+ */
 export function parseExactNumber(text: string, name: string): number | bigint {
   const number = parseNumber(text, name)
   const exact = !Number.isInteger(number) || Number.isSafeInteger(number) || !/^[+-]?\d+$/.test(text)
   return exact ? number : BigInt(text.replace('+', ''))
 }
 
-/** A finite decimal number. Throws a UsageError that calls it `name`. */
+/** Parses a finite decimal number. Throws a UsageError that calls it `name`. */
 export function parseNumber(text: string, name: string): number {
   const number = Number(text)
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number)) return number

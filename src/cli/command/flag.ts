@@ -1,8 +1,8 @@
 import { type Setting, settings } from '../../config/setting.ts'
 
 /**
- * What a flag of each kind holds. `texts` is given once for each text, `words` takes commas as well; `time` is a day, a
- * time or a duration, which a command gets as the API takes it.
+ * Value types of flags by kind. `texts` is repeated once per text, `words` accepts commas as well; `time` is a day, a
+ * time or a duration, converted to the API's format.
  */
 export interface Kinds {
   text: string
@@ -15,8 +15,8 @@ export interface Kinds {
 }
 
 /**
- * What a time is good for, which decides what a duration is: `past` is that long ago, `future` that far ahead, `start`
- * and `end` bound a period (`end` with its whole day), and `ago` takes nothing but a duration.
+ * Meaning of a duration given as a time: `past` is that long ago, `future` that far ahead, `start` and `end` bound a
+ * period (`end` includes its day), and `ago` accepts only a duration.
  */
 export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
@@ -24,35 +24,35 @@ export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 export interface Flag {
   /** In kebab-case, without dashes. */
   readonly name: string
-  /** One letter, which goes with one dash. */
+  /** One letter, used with a single dash. */
   readonly short?: string
-  /** Other names that are accepted, but not listed, as they are typed: `--former`, `-f`. */
+  /** Other accepted names that are not listed, as typed: `--former`, `-f`. */
   readonly unlisted?: readonly string[]
   readonly kind: keyof Kinds
-  /** How its value is shown in help; by its kind unless told otherwise. */
+  /** Placeholder of its value in help (default by kind). */
   readonly placeholder?: string
   readonly summary: string
-  /** What a time is good for; `past` unless told otherwise. */
+  /** Use of a time (default `past`). */
   readonly time?: TimeUse
-  /** True for a time that there may be none of: `never` is null. */
+  /** True for a nullable time: `never` is null. */
   readonly never?: true
-  /** True for a number that there may be none of: `none` is null. */
+  /** True for a nullable number: `none` is null. */
   readonly none?: true
-  /** A switch that `--no-…` switches off: what it stands for may be on by default. */
+  /** True for a switch with a `--no-…` form, since its default may be on. */
   readonly negatable?: true
-  /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */
+  /** Values that the contract knows. Checked here only for the local academy: other platforms may have more. */
   readonly choices?: readonly string[]
-  /** The summary names the choices: help does not list them again. */
+  /** True if the summary lists the choices, so help does not repeat them. */
   readonly choicesTold?: true
-  /** Asked for on a terminal, refused without one. */
+  /** True to prompt for it on a terminal and refuse its absence without one. */
   readonly required?: true
-  /** Asked for where something else is; an empty answer is the default. */
+  /** True to prompt for it when the command prompts anyway; an empty answer is the default. */
   readonly asked?: true
-  /** What holds where it is not given, in words or as a value. */
+  /** The default, as a value or in words. */
   readonly default?: string
 }
 
-/** A flag as it is declared for a field: its name comes from the field unless given. */
+/** Declaration of a field's flag; its name comes from the field by default. */
 export type FieldFlag<Kind extends keyof Kinds = keyof Kinds> = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
   readonly name?: string
 } & (Kind extends 'text' ? { readonly kind?: 'text' } : { readonly kind: Kind })
@@ -86,36 +86,36 @@ type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest
     : never
 
 /**
- * A flag for every field of a body, nested ones by their dotted path: the contract's type says which there are and of
- * what kind each is, so that a field without its flag is a compile error.
+ * One flag per field of a body; nested fields by dotted path. The type is derived from the contract, so a field
+ * without a flag is a compile error.
  */
 export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindOf<At<Body, Where>>> }
 
-/** The query parameters that every list has, and that `--limit` and `--all` take care of. */
+/** Paging parameters of lists, covered by `--limit` and `--all`. */
 type Paging = 'limit' | 'cursor' | 'include_total'
 
-/** A flag for every parameter of a query but those of paging. */
+/** One flag per query parameter, except paging. */
 export type QueryFlags<Query> = {
   readonly [Name in Exclude<keyof Query & string, Paging>]-?: FieldFlag<
     ParameterKind<NonNullable<Query[Name]>>
   >
 }
 
-/** A parameter may be a comma list where its type is text. */
+/** A text parameter may be a comma list. */
 type ParameterKind<Value> =
   KindOf<Value> extends 'text' | 'time' ? 'text' | 'time' | 'texts' | 'words' : KindOf<Value>
 
-/** A flag together with the place its value goes to: a dotted path in a body, or a query parameter. */
+/** A flag with the place of its value: a dotted path in a body, or a query parameter. */
 export interface BoundFlag {
   readonly place: string
   readonly flag: Flag
 }
 
-/** The flags of a query's parameters, each named after its own, whose name is accepted where the flag has another. */
+/** Returns the flags of query parameters. If a flag has a name of its own, the parameter's name is accepted, too. */
 export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
   const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
   const places = Object.keys(table).map(kebab)
-  // A name that stands for several fields, or for something else, says nothing about this one.
+  // A name shared by several fields, or used for something else, is ambiguous.
   const isFree = (own: string) =>
     !names.includes(own) &&
     places.filter((each) => each === own).length === 1 &&
@@ -127,7 +127,7 @@ export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFla
   })
 }
 
-/** The flags of a body's fields, each named after the last part of its path; what is on can be switched off. */
+/** Returns the flags of a body's fields, each named after the last part of its path; switches are negatable. */
 export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
   return bound(table).map(({ place, flag }) => ({
     place,
@@ -135,7 +135,7 @@ export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): Bou
   }))
 }
 
-/** `assessmentCriteria.passingScore` and `passing_score` alike become `passing-score`. */
+/** Converts a path to kebab-case: `assessmentCriteria.passingScore` and `passing_score` become `passing-score`. */
 function kebab(place: string): string {
   const leaf = place.slice(place.lastIndexOf('.') + 1)
   return leaf.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -1,9 +1,9 @@
 import { shellWord } from '../../codec/shell-word.ts'
 
-/** A thing of another system that has no mapping yet: what it is, and its key there. */
+/** An external record without a mapping: its noun and its key in the other system. */
 export type Unmapped = readonly [noun: string, key: string]
 
-/** How things of another system are made known: the commands, with a place for what they are here. */
+/** Returns the commands that map external records, with placeholders for the local ones. */
 export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): string {
   if (unmapped.length === 0) return `map it with \`learnctl integrations map ${kind}\``
   const commands = unmapped.map(
@@ -12,11 +12,11 @@ export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): strin
   return `map it with ${commands.join(' and ')}`
 }
 
-/** Steps before a delivery is processed again, as a sentence. */
+/** Returns the steps before a delivery is replayed, as a sentence. */
 export function thenReplay(steps: string, deliveryId: string | null): string {
   const sentence = steps.replace(/^./, (first) => first.toUpperCase())
   return `${sentence}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
 }
 
-/** How a learner that is known is made one of the course. */
+/** Step that enrols a known learner in the course. */
 export const enrolStep = 'enrol the learner with `learnctl enrollments create`'

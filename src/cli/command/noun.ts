@@ -1,26 +1,26 @@
 import type { Command } from './command.ts'
 import type { Context } from './context.ts'
 
-/** Gives the help of the command at a path, `['courses', 'create']`; null where there is none. */
+/** Returns the help of the command at a path, `['courses', 'create']`; null if there is none. */
 export type HelpOf = (path: readonly string[]) => Promise<string | null>
 
-/** Runs another command line, without `learnctl`, in a context; throws what it throws. */
+/** Runs another command line, without `learnctl`, in a context; its errors propagate. */
 export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
 
-/** What a command can ask of the command line that it is part of. */
+/** Functions of the command line that a command may use. */
 export interface Host {
   readonly helpOf: HelpOf
-  /** The manual page of the whole program; `date` (ISO 8601) is when it was made. */
+  /** Renders the manual page of the whole program; `date` (ISO 8601) is its date. */
   readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
 }
 
-/** One word after `learnctl`: a group of commands, or a command itself. */
+/** The first word after `learnctl`: a group of commands, or a command. */
 export interface Noun {
-  /** Under which heading the help shows it. */
+  /** Heading in help. */
   readonly group: string
   readonly summary: string
-  /** What the first word of commands of two words is about, `grants` in `auth grants list`, by that word. */
+  /** Summaries of subgroups by their word, such as `grants` in `auth grants list`. */
   readonly groups?: Readonly<Record<string, string>>
   readonly load: (host: Host) => Promise<readonly Command[] | Command>
 }

@@ -2,10 +2,13 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 import type { Flag } from './flag.ts'
 
-/** When a command takes a password: each time, or where its flag says so. */
+/** When a command takes a password: always, or if its flag is set. */
 export type PasswordUse = 'always' | 'on request'
 
-/** Asks for a password. It is no value of a flag: the arguments of a program can be read by every user of a machine. */
+/**
+ * Flag that prompts for a password. The password is not a flag's value: other users of the machine can read a
+ * process's arguments.
+ */
 export const passwordFlag: Flag = {
   name: 'password-stdin',
   kind: 'switch',
@@ -13,8 +16,8 @@ export const passwordFlag: Flag = {
 }
 
 /**
- * A new password, from standard input or typed twice; its rule is said before it is typed, and checked before it is
- * typed again. Throws a UsageError where there is none, or none that an academy takes.
+ * Reads a new password from standard input, or typed twice. The rule is shown before the first entry and checked
+ * before the second. Throws a UsageError without a valid password.
  */
 export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompts'>): Promise<string> {
   const { Password } = await import('../../contract/users.ts')

@@ -5,10 +5,10 @@ import { valueAt } from '../output/columns.ts'
 import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
-/** What a person can pick by its title, name or address. */
+/** Nouns whose records can be picked by title, name or address. */
 export type PickedNoun = 'courses' | 'lessons' | 'users'
 
-/** The arguments and fields that refer to such a thing. */
+/** Arguments and fields that refer to such a record. */
 export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   course: 'courses',
   lesson: 'lessons',
@@ -16,12 +16,12 @@ export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   learner: 'users',
 }
 
-/** Maximum number of things that are offered at a time. */
+/** Maximum number of suggestions. */
 const maxOffered = 20
-/** Wait for the next letter before a platform is asked. */
+/** Debounce of keystrokes before the platform is queried, in milliseconds. */
 const typingMs = 150
 
-/** What names a thing, in the order in which it is shown. */
+/** Fields that name a record, in display order. */
 const naming = [
   'title',
   'name',
@@ -33,8 +33,8 @@ const naming = [
 ]
 
 /**
- * Asks for a thing of the academy: a list of titles, names and addresses that narrows while it is typed. An id, external
- * id or address that is typed in full is offered, too. Returns the id.
+ * Prompts for a record with a list of titles, names and addresses that narrows while the user types. A complete id,
+ * external id or address is offered, too. Returns the id.
  */
 export async function pickThing(context: Context, noun: PickedNoun, message: string): Promise<string> {
   const { session, io, prompts } = context
@@ -44,7 +44,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
   const isRemote = session.target().kind === 'remote'
 
   async function listed(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {
-    // Lessons are not searched by the API, and another platform may ignore a search: both are narrowed here.
+    // The API does not search lessons, and other platforms may ignore a search, so results are filtered here as well.
     const query = noun === 'lessons' || term === undefined ? {} : { q: term }
     const { data } = await caller.call(operations.list, { query: { ...query, limit: 100 }, signal })
     const items = valueAt(data, 'data')
@@ -69,7 +69,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
       const id = String(valueAt(item, operations.list.identifier ?? 'id') ?? '')
       if (id !== '') choices.set(id, { value: id, name: visible(labelOf(item, id)) })
     }
-    // Where nothing can be read, what is typed has to do.
+    // If no list can be read, offer the typed text.
     if (found.every((items) => items === undefined) && term !== undefined)
       return [{ value: term, name: term }]
     return [...choices.values()].slice(0, maxOffered)
@@ -94,7 +94,7 @@ function labelOf(item: unknown, id: string): string {
     : `${[first, ...others.slice(0, -1)].join(' ')} (${others.at(-1)})`
 }
 
-/** The answer; undefined where the platform does not give one, or knows no such thing. */
+/** Returns the result; undefined if the platform refuses or does not know the record. */
 async function readable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await read()

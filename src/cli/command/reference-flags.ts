@@ -1,6 +1,6 @@
 import type { FieldFlag } from './flag.ts'
 
-/** The flag of a list that takes courses, several times. */
+/** Flag that filters a list by courses (repeatable). */
 export const courseFilter = {
   name: 'course',
   kind: 'texts',
@@ -8,7 +8,7 @@ export const courseFilter = {
   summary: 'Filter by course: id or external id',
 } as const satisfies FieldFlag<'texts'>
 
-/** The same for users, called as the list calls them. */
+/** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {
     name,

@@ -5,14 +5,14 @@ import type { Command } from './command.ts'
 import { notAList, type Refusals } from './refusals.ts'
 
 /**
- * Throws a UsageError for a global flag of the command line that the command cannot honour; `name` is what it is called.
- * Variables and the project file speak for many commands at once, and are ignored where they do not fit: all but a
- * dry run, which nobody may be led to believe in.
+ * Throws a UsageError for a global flag that the command `name` does not support. Variables and the project file
+ * apply to many commands, so unsupported ones are ignored, except dry run: the user must not believe that nothing was
+ * changed.
  */
 export async function refuseSettings(settings: Settings, command: Command, name: string): Promise<void> {
   const refuses = { ...(await paging(settings, command)), ...command.refuses }
   for (const [setting, reason] of Object.entries(refuses)) {
-    // The keys of refusals are names of settings.
+    // The keys of refusals are setting names.
     const { value, origin } = settings[setting as SettingName]
     const asked = setting === 'dryRun' ? value === true : origin.source === 'flag'
     if (!asked) continue
@@ -23,7 +23,10 @@ export async function refuseSettings(settings: Settings, command: Command, name:
   }
 }
 
-/** Whether a call pages is known to its operation alone, which is loaded where that matters. */
+/**
+ * Returns the refusals of paging flags. Only the operation knows whether it pages; it is loaded only if such a flag
+ * is set.
+ */
 async function paging({ limit, all }: Settings, { calls }: Command): Promise<Refusals> {
   const asked = [limit, all].some(({ origin }) => origin.source === 'flag')
   return asked && calls && !(await calls.operation()).list ? notAList : {}

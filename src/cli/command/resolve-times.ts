@@ -9,8 +9,8 @@ import { timeZoneFlag } from './time-flag.ts'
 const zoneVariable = 'LEARNCTL_TIMEZONE'
 
 /**
- * The values of flags, their times as the API takes them: instants in UTC. A day that bounds a period stays a day
- * where it is one of UTC, so that platforms that know days alone understand it. Throws a UsageError that names the flag.
+ * Converts the times among flag values to UTC instants, the API's format. A day that bounds a period stays a day if
+ * it is one of UTC, for platforms that accept only days. Throws a UsageError that names the flag.
  */
 export function resolveTimes(
   { env, now }: Pick<Io, 'env' | 'now'>,
@@ -79,7 +79,7 @@ function instantText(ms: number, flag: Flag, text: string): string {
   throw new UsageError(`--${flag.name} must be in the years 0 to 9999, not ${quoted(text)}`)
 }
 
-/** Throws a UsageError where a period would end before it begins. */
+/** Throws a UsageError if a period ends before it begins. */
 function assertOrdered(
   given: readonly Flag[],
   values: FlagValues,

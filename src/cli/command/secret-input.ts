@@ -3,15 +3,18 @@ import type { Context } from './context.ts'
 import type { Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
 
-/** A secret that a command may be given: the flags for it are `--<name>-stdin` and `--<name>-env`. */
+/** A secret that a command accepts through the flags `--<name>-stdin` and `--<name>-env`. */
 export interface SecretInput {
-  /** In kebab-case: `webhook-secret`. */
+  /** Name in kebab-case: `webhook-secret`. */
   readonly name: string
-  /** In a sentence: `webhook secret`. */
+  /** Name in a sentence: `webhook secret`. */
   readonly words: string
 }
 
-/** The two ways to give a secret, which is no value of a flag: the arguments of a program can be read by others. */
+/**
+ * Returns the two flags for a secret. It is not a flag's value: other users of the machine can read a process's
+ * arguments.
+ */
 export function secretFlags({ name, words }: SecretInput): readonly Flag[] {
   return [
     {
@@ -28,15 +31,12 @@ export function secretFlags({ name, words }: SecretInput): readonly Flag[] {
   ]
 }
 
-/** True where standard input is to be read as a secret. */
+/** True if a secret is read from standard input. */
 export function readsInput(flags: FlagValues, { name }: SecretInput): boolean {
   return flags[`${name}-stdin`] === true
 }
 
-/**
- * The secret that was given; undefined where none was. Throws a UsageError where there is nothing in its place, or more
- * than one line.
- */
+/** Reads the secret; undefined if none was given. Throws a UsageError if its source is empty or has several lines. */
 export async function readSecret(
   { io, prompts }: Pick<Context, 'io' | 'prompts'>,
   flags: FlagValues,

@@ -1,6 +1,6 @@
 import type { FieldFlag } from './flag.ts'
 
-/** The flag of a list's order: by one of its fields, `-` before it for descending; `standard` unless given. */
+/** Returns the sort flag of a list: one of its fields, `-` before it for descending (default `standard`). */
 export function sortFlag(fields: readonly string[], standard: string): FieldFlag<'text'> {
   const list = `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
   return {

@@ -1,6 +1,6 @@
 import type { FieldFlag, Flag } from './flag.ts'
 
-/** The time zone in which a command understands days. Every command that takes a time has it. */
+/** Time zone of days. Every command that takes a time has this flag. */
 export const timeZoneFlag: Flag = {
   name: 'timezone',
   kind: 'text',
@@ -8,7 +8,7 @@ export const timeZoneFlag: Flag = {
   summary: 'Time zone for days and durations, such as Europe/Berlin (default UTC)',
 }
 
-/** The flags for the main time of a list: `event` is what happened then, as in `Created`. */
+/** Returns the flags for a list's main time; `event` names it, as in `Created`. */
 export function periodFlags(event: string) {
   return {
     since: { kind: 'time', summary: `${event} since this day or time, or within a duration such as 30d` },
@@ -19,10 +19,10 @@ export function periodFlags(event: string) {
   } as const satisfies Record<string, FieldFlag<'time'>>
 }
 
-/** The flag of a list whose items can change. */
+/** Flag of lists whose items can change. */
 export const updatedSinceFlag = periodFlags('Updated').since
 
-/** Flags, and the one that says in which time zone their times are, where there are any. */
+/** Adds the time zone flag if any of the flags is a time. */
 export function withTimeZone(flags: readonly Flag[]): readonly Flag[] {
   return flags.some(({ kind }) => kind === 'time') ? [...flags, timeZoneFlag] : flags
 }

@@ -1,6 +1,6 @@
 import type { Flag } from './flag.ts'
 
-/** The flag of commands that apply files. */
+/** Flag of commands that apply files. */
 export const waitLockFlag = {
   name: 'wait-lock',
   kind: 'text',

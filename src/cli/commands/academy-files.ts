@@ -10,7 +10,7 @@ export const files: Argument = {
   unlisted: ['--file', '-f'],
 }
 
-/** Which environment variables they may use. */
+/** Environment variables that the files may use. */
 export const env: Flag = {
   name: 'env',
   kind: 'texts',
@@ -18,7 +18,7 @@ export const env: Flag = {
   summary: `Environment variable that the files may use as \${name}`,
 }
 
-/** What apply marks the records with that it creates. */
+/** Label of the records that apply creates. */
 export const label: Flag = {
   name: 'label',
   kind: 'text',
@@ -26,7 +26,7 @@ export const label: Flag = {
   summary: 'Label (managedBy) of records that these files create',
 }
 
-/** Deletes what is not declared. */
+/** Deletes records that are not declared. */
 export const prune: Flag = {
   name: 'prune',
   kind: 'switch',

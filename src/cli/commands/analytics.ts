@@ -102,7 +102,7 @@ export const commands: readonly Command[] = [
   },
 ]
 
-/** What the platform refuses is told by the flags that were typed. */
+/** Rewrites the platform's error messages to name the flags instead of parameters. */
 function namingFlags(run: Command['run']): Command['run'] {
   return async (context, given) => {
     try {
@@ -141,7 +141,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   })
 }
 
-/** The encoding of the platform's own CSV. Throws a UsageError on one that is not known, and for other formats. */
+/** Returns the encoding of the platform's own CSV. Throws a UsageError for an unknown one, and for other formats. */
 async function encodingAsked(
   { flags }: Given,
   { format, columns }: Pick<RowForm, 'format' | 'columns'>,
@@ -204,7 +204,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   await output.document({ period, summary })
 }
 
-/** The flag that a parameter was given by: `--last` is another word for a start. */
+/** Returns the flag of a parameter: `--last` also sets the start. */
 function flagIn({ flags }: Given): (parameter: string) => string {
   return (parameter) => {
     const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
@@ -212,7 +212,7 @@ function flagIn({ flags }: Given): (parameter: string) => string {
   }
 }
 
-/** Which rows are wanted; `--last` is another word for a start. */
+/** Returns the filter of rows; `--last` also sets the start. */
 function filterOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   if (session.target().kind === 'local') checkChoices(ownFlags, flags)
   const query = queryOf(filterFlags, flags)

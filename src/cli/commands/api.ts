@@ -67,7 +67,7 @@ async function run(context: Context, given: Given): Promise<void> {
   if (batch) assertAllSucceeded(answer)
 }
 
-/** Throws a CommandError where items of a batch failed: the batch itself succeeded all the same. */
+/** Throws a CommandError if items of a batch failed, although the request succeeded. */
 function assertAllSucceeded(answer: unknown): void {
   const results = isJsonObject(answer) && Array.isArray(answer['results']) ? answer['results'] : []
   const failed = results.filter((item) => isJsonObject(item) && Number(item['status']) >= 400).length
@@ -154,7 +154,7 @@ async function paginate(
   await printReceived(pages, (received) => output.documents(rowsOf(received)))
 }
 
-/** Prints an answer; gives its value where it is JSON. */
+/** Prints a response; returns its value if it is JSON. */
 async function printBody(
   { output, io, settings }: Context,
   { method, path }: RawRequest,
@@ -177,7 +177,7 @@ async function printBody(
   return undefined
 }
 
-/** Prints the response behind an error as any other is printed: the error itself follows on standard error. */
+/** Prints the response of an error to standard output; the error itself follows on standard error. */
 async function printRefused({ output }: Context, error: unknown): Promise<void> {
   const { answerBehind } = await import('../../client/errors.ts')
   const answer = answerBehind(error)

@@ -13,7 +13,7 @@ import { write } from '../terminal/io.ts'
 import { env, files, label, prune } from './academy-files.ts'
 import { printPlan } from './diff.ts'
 
-/** So many actions of one part are shown before the question; diff shows all. */
+/** Maximum actions of one section to show before the prompt; diff shows all. */
 const shownActions = 20
 const toldFailures = 20
 
@@ -58,7 +58,7 @@ export const command: Command = {
 
 async function run(context: Context, given: Given): Promise<void> {
   const makePlan = await planMaker(context, given)
-  // What changes nothing waits for no other apply.
+  // A dry run and --plan-out change nothing, so they do not wait for the lock.
   if (context.settings.dryRun.value || given.flags['plan-out'] !== undefined) {
     await planAndApply(context, given, makePlan)
     return
@@ -123,7 +123,7 @@ function requireFewDeletes({ actions }: Plan, { flags }: Given): void {
   )
 }
 
-/** Shows what would be done on a terminal, and asks. */
+/** Shows the plan on a terminal and asks for confirmation. */
 async function ask(context: Context, plan: Plan): Promise<void> {
   const { io, settings, prompts } = context
   const { planText, countsText } = await import('../academy/plan-text.ts')

@@ -6,7 +6,7 @@ import { noColumns } from '../command/refusals.ts'
 import type { SignInPlan } from '../sign-in/oauth-sign-in.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** What only a sign-in by OAuth 2.0 takes. */
+/** Flags of a sign-in with OAuth 2.0. */
 const oauthFlags: readonly Flag[] = [
   {
     name: 'device',

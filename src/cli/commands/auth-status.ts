@@ -52,7 +52,7 @@ async function run(context: Context): Promise<void> {
   if (warning !== null) await output.note(warning)
 }
 
-/** What may be told of a credential; of a key, and of what a variable holds, only the platform knows more. */
+/** Returns the public part of a credential. Only the platform knows more of a key, or of a variable's value. */
 function told({ kind, value, origin, shadows, kept }: Credential) {
   const tokens = kept?.tokens ?? null
   return {
@@ -66,7 +66,7 @@ function told({ kind, value, origin, shadows, kept }: Credential) {
   }
 }
 
-/** Who that is and what they may do; all of it where a platform says it in words of its own. */
+/** Returns a summary of the user and their access; all fields if another platform has none of these. */
 function briefly(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
   const known = names.map((name) => [name, valueAt(user, name)]).filter(([, value]) => value !== undefined)

@@ -5,7 +5,7 @@ import { noColumns, noTarget, plainText } from '../command/refusals.ts'
 import { waitLockFlag } from '../command/wait-lock-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** The command that shows a course, with `--with-lessons`: the course as one document. */
+/** Adds `--with-lessons` to the command that shows a course: the course as one document. */
 export function withLessons(command: Command): Command {
   return {
     ...command,
@@ -38,7 +38,7 @@ const fileFlag = {
   summary: 'YAML or JSON file of a course; - for standard input',
 } as const satisfies Flag
 
-/** The values of `--file`. Throws a UsageError where standard input is among them twice. */
+/** Returns the values of `--file`. Throws a UsageError if standard input is named twice. */
 function filesIn({ flags }: Given): readonly string[] {
   const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
   if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
@@ -48,7 +48,7 @@ function filesIn({ flags }: Given): readonly string[] {
   return files
 }
 
-/** `courses apply`: makes courses what their files say. */
+/** `courses apply`: updates courses to match their files. */
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
@@ -85,7 +85,7 @@ export const validateCommand: Command = {
   },
 }
 
-/** `courses diff`: two versions of a course, or with `--file` courses and their files. */
+/** Adds `--file` to `courses diff`: compares courses with their files instead of two versions. */
 export function withFiles(versions: Command): Command {
   const ownFlags = versions.flags ?? []
   return {
@@ -143,7 +143,7 @@ const copyFlags = [
   waitLockFlag,
 ] as const satisfies readonly Flag[]
 
-/** `courses copy`: a course like another one, with its lessons. */
+/** `courses copy`: copies a course with its lessons. */
 export const copyCommand: Command = {
   name: 'copy',
   summary: 'Copy a course with its lessons',

@@ -27,12 +27,12 @@ const course = { name: 'course', summary: 'Course: id or external id' }
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
-/** `Updated course Marine Biology (BIO-101), version 3` of an update's answer, or that it changed nothing. */
+/** Returns the line of an update, `Updated course Marine Biology (BIO-101), version 3`, or that nothing changed. */
 function updated(verb: string, state?: string) {
   return (answer: unknown, { arguments: names }: Given, unchanged: boolean): string => {
     const name = `course ${thingName(valueAt(answer, 'course') ?? answer, names['course'])}`
     const version = valueAt(answer, 'version')
-    // Platforms that have no header for it give the version before.
+    // Platforms without a version header return the previous version in the body.
     const same = version !== undefined && version === valueAt(answer, 'previousVersion')
     return updatedLine(verb, name, answer, unchanged || same, state)
   }

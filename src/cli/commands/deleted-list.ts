@@ -4,9 +4,9 @@ import { UsageError } from '../terminal/errors.ts'
 const flag = 'deleted'
 
 /**
- * A list with `--deleted`, which lists what is in the trash instead: two operations, one command.
+ * Adds `--deleted` to a list, which then lists the trash: two operations, one command.
  *
- * @param noun what is listed, as texts name it: `courses`
+ * @param noun plural noun for messages: `courses`
  */
 export function withDeleted(noun: string, list: Command, deleted: Command): Command {
   const taken = new Set(deleted.flags?.map(({ name }) => name))

@@ -7,7 +7,7 @@ import { thingName } from '../operation/thing-name.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /**
- * Finds a deleted user by id, external id or e-mail address: an address by itself means only users who are not deleted.
+ * Finds a deleted user by id, external id or email address. A bare address matches only users who are not deleted.
  * Throws a CommandError for a user who is not deleted.
  */
 export function deletedUser({ context, caller }: Finding): Find {

@@ -10,12 +10,12 @@ import { CommandError } from '../terminal/errors.ts'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
-/** The flag of what is deleted for good. */
+/** Flag of a permanent deletion. */
 export const eraseFlag = {
   erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
 } as const
 
-/** Reads what is deleted; with `--erase` it may have been deleted before. */
+/** Reads the record to delete; with `--erase` it may be in the trash already. */
 export function deletedThing(thing: 'course' | 'lesson') {
   return async (look: Lookup, given: Given): Promise<unknown> => {
     const reference = given.arguments[thing] ?? ''
@@ -29,7 +29,10 @@ export function deletedThing(thing: 'course' | 'lesson') {
   }
 }
 
-/** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
+/**
+ * Names what is deleted with a course. Without `--force` throws a CommandError if that is more than the course
+ * itself.
+ */
 export async function courseDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, grades, analytics } = await calls()
@@ -38,7 +41,7 @@ export async function courseDeletion(look: Lookup, given: Given, found: unknown)
   const lessonCount = await look.count(lessons.list, inCourse)
   const enrollmentCount = await look.count(enrollments.list, inCourse)
   const gradeCount = await look.count(grades.list, inCourse)
-  // A report with a start has only those who were in the course at some time.
+  // With a start date, the report contains only learners who were ever active in the course.
   const started = { ...inCourse, start_date: '1970-01-01', summary: false }
   const hasProgress = isAny(await look.count(analytics.learners, started))
   const content = [
@@ -62,12 +65,12 @@ function countOf(some: Count | undefined, noun: string): string[] {
   return some && isAny(some) ? [counted(some.count, noun, some.isExact)] : []
 }
 
-/** Names the lesson that would be deleted. */
+/** Describes the lesson to delete. */
 export async function lessonDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   return questionOf(look, 'lesson', given, found, [])
 }
 
-/** What the deletion of several at once means; none of them is looked up. */
+/** Describes the deletion of several records, without looking them up. */
 export function severalDeletion(thing: 'course' | 'lesson') {
   return async (look: Lookup, { flags }: Given) => {
     const goes =
@@ -97,7 +100,7 @@ async function questionOf(
     : { text, consequence: 'It can be restored for 30 days.' }
 }
 
-/** What `--erase` is about where it has been deleted before. */
+/** Returns the record to `--erase` from the trash; undefined if it is not there. */
 async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
   return (await look.recent(await deletedList(thing)))?.find((entry) =>
@@ -106,8 +109,8 @@ async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: na
 }
 
 /**
- * The line of a deletion: what went with it, and how it is restored, where the platform tells that it can be; undefined
- * where it does not.
+ * Returns the success line of a deletion: what was deleted with it, and how to restore it; undefined if the platform
+ * does not say that it can be restored.
  */
 export function deletedLine(thing: 'course' | 'lesson') {
   return async (look: Lookup, { arguments: names, flags }: Given): Promise<string | undefined> => {
@@ -124,13 +127,13 @@ export function deletedLine(thing: 'course' | 'lesson') {
   }
 }
 
-/** What would be done, as a refusal names it. */
+/** Describes the deletion for a refusal. */
 export function deletionOf(thing: 'course' | 'lesson') {
   return ({ arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
 }
 
-/** The line of a deletion where nothing is known of a way back. */
+/** Returns the success line of a deletion without information about restoring. */
 export function plainlyDeleted(thing: 'course' | 'lesson') {
   return (found: unknown, { arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
@@ -141,7 +144,7 @@ async function deletedList(thing: 'course' | 'lesson') {
   return thing === 'course' ? courses.listDeleted : lessons.listDeleted
 }
 
-/** True for an entry of the trash. */
+/** True for a record in the trash. */
 function isDeleted(found: unknown): boolean {
   return typeof valueAt(found, 'restorableUntil') === 'string'
 }
@@ -151,7 +154,7 @@ function matchesReference(entry: unknown, reference: string): boolean {
   return valueAt(entry, 'id') === own || valueAt(entry, 'externalId') === own
 }
 
-/** What an entry of the trash says of that which was deleted along. */
+/** Lists what a record in the trash contains. */
 function contentOf(entry: unknown): string[] {
   const counts = { lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' }
   return Object.entries(counts).flatMap(([field, noun]) => {
@@ -160,13 +163,13 @@ function contentOf(entry: unknown): string[] {
   })
 }
 
-/** `2 lessons, 1 enrolment and learner progress`. */
+/** Joins parts in words: `2 lessons, 1 enrolment and learner progress`. */
 function listed(parts: readonly string[]): string {
   const last = parts.at(-1) ?? ''
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** Whether there is anything, as far as is known. */
+/** True if the count is known and above zero. */
 function isAny(some: Count | undefined): boolean {
   return some !== undefined && (some.count > 0 || !some.isExact)
 }

@@ -28,7 +28,7 @@ async function run(context: Context, given: Given): Promise<void> {
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 
-/** Prints a plan on standard output, in the format that was asked for. */
+/** Prints a plan to standard output in the requested format. */
 export async function printPlan(
   { io, output, settings }: Context,
   plan: import('../academy/plan.ts').Plan,

@@ -15,12 +15,12 @@ import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/wrap-text.ts'
 
-/** One thing that was looked at. */
+/** Result of one check. */
 interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** Why the check failed; it is not shown. */
+  /** The error behind a failed check; not shown. */
   readonly fault?: unknown
 }
 
@@ -57,7 +57,7 @@ export const command: Command = {
   },
 }
 
-/** On a terminal in full, line by line: a warning that is cut off warns of nothing. */
+/** Prints full lines on a terminal, so that no warning is cut off. */
 async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
   const { columns } = settings
   if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
@@ -103,7 +103,7 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   ]
 }
 
-/** Nobody else may read what can hold a credential. */
+/** Checks that other users cannot read files that may contain a credential. */
 function files(...paths: readonly string[]): Finding[] {
   return paths.flatMap((path): Finding[] => {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -123,7 +123,7 @@ function files(...paths: readonly string[]): Finding[] {
   })
 }
 
-/** The proxies that are set; whether one is used depends on the URL. */
+/** Lists the proxies that are set; whether one is used depends on the URL. */
 async function proxies(env: Context['io']['env']): Promise<Finding[]> {
   const { listProxies } = await import('../../codec/proxy.ts')
   return listProxies(env).map((proxy): Finding => {
@@ -159,7 +159,7 @@ async function local({ session }: Context, fixes: boolean): Promise<Finding[]> {
   }
 }
 
-/** What summaries and the dashboard count by. */
+/** Checks the counters behind summaries and the dashboard. */
 async function counters(
   academy: Awaited<ReturnType<Context['session']['open']>>,
   fixes: boolean,
@@ -172,7 +172,7 @@ async function counters(
   return { check: 'Counters', status: 'warning', detail: `${told}; another program is rebuilding them` }
 }
 
-/** Whether the secrets of other systems can be read. */
+/** Checks whether the encrypted secrets can be decrypted. */
 async function encryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {
   const check = 'Encryption'
   const trouble = await academy.encryptionTrouble()
@@ -209,7 +209,7 @@ async function remote(context: Context, target: Target): Promise<Finding[]> {
   }
 }
 
-/** How long somebody stays signed in who has tokens in a profile. */
+/** Shows when a session with tokens in a profile ends. */
 function signedIn(target: Target, nowMs: number): Finding[] {
   const tokens = target.kind === 'remote' ? target.credential?.kept?.tokens : null
   if (!tokens) return []
@@ -240,7 +240,7 @@ function failing(check: string, error: unknown, target: Target | null): Finding 
   return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message, fault: error }
 }
 
-/** There is no academy to check: an exit code of its own, as with every command. */
+/** True if there is no academy to check, which has its own exit code, as in every command. */
 function isMissing(fault: unknown): boolean {
   return fault instanceof CommandError && fault.code === databaseMissing
 }

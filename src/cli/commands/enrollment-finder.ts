@@ -5,9 +5,9 @@ import { sureRecords } from '../operation/sure-pages.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /**
- * Finds an enrolment by `--user` and `--course`, and by `--role` where there are two; a deleted one only where nothing
- * else is meant and `deleted` allows it. Throws a UsageError where it is named twice or by half, and a CommandError where
- * there is none, or more than one.
+ * Finds an enrolment by `--user` and `--course`, and by `--role` if there are two; a deleted one only if there is no
+ * other and `deleted` allows it. Throws a UsageError if it is named twice or incompletely, and a CommandError if none
+ * or several match.
  */
 export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (finding: Finding) => Find {
   return (finding) =>
@@ -35,7 +35,7 @@ export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (f
     }
 }
 
-/** Lists leave deleted enrolments out unless they are asked for. */
+/** Lists omit deleted enrolments unless the status filter includes them. */
 const anyStatus = 'active,inactive,completed,deleted'
 
 function chosen(found: readonly JsonObject[], deleted: boolean, whose: string): string {

@@ -16,23 +16,23 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.enr
 const { status, enrolledAt, managedBy } = fields
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-/** One that --user and --course can stand in for. */
+/** An enrolment argument that --user and --course can replace. */
 const found = { ...enrollment, instead: ['user', 'course'] }
 
-/** Finds the enrolment that is meant; the finder is loaded when it is used. */
+/** Returns the finder of an enrolment, loaded at its first use. */
 function finder(deleted: boolean) {
   return async (finding: Finding): Promise<Find> =>
     (await import('./enrollment-finder.ts')).enrollmentFinder({ deleted })(finding)
 }
 
-/** The enrolment in the words of the command line. */
+/** Describes the enrolment from the command line. */
 function meant({ arguments: { enrollment }, flags }: Given): string {
   return enrollment === undefined
     ? `enrolment of user ${flags['user']} in course ${flags['course']}`
     : `enrolment ${enrollment}`
 }
 
-/** The same in the words of an answer. */
+/** Describes the enrolment from the response, else from the command line. */
 function meantOr(answer: unknown, given: Given): string {
   if (valueAt(answer, 'userEmail') === undefined) return meant(given)
   return `enrolment of ${personIn(answer, undefined, 'user')} in course ${courseIn(answer, given)}`
@@ -41,7 +41,7 @@ function meantOr(answer: unknown, given: Given): string {
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
 
-/** Names whose enrolment it is, and in which course. */
+/** Describes the enrolment to delete with its learner and course. */
 async function deletion(
   look: Lookup,
   { arguments: { enrollment = '' } }: Given,

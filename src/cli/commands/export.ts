@@ -5,21 +5,21 @@ import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-flags.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 
-/** What an export of records is. */
+/** Definition of an export of records. */
 export interface ExportSpec {
   readonly dataset: DatasetName
-  /** Several of them, in help: `enrolments`. */
+  /** Plural noun for help: `enrolments`. */
   readonly noun: string
-  /** The flags of the list's filters and of its order. */
+  /** Flags for the list's filters and order. */
   readonly query: Readonly<Record<string, FieldFlag>>
-  /** The order in which no row moves while the list is read; null where the list has that one alone. */
+  /** An order in which no row moves during the export; null if the list has only that order. */
   readonly order: string | null
-  /** True where the records have a history, which can be exported in their place. */
+  /** True if the records have a history, which can be exported instead. */
   readonly history?: true
   readonly examples: readonly string[]
 }
 
-/** `learnctl <noun> export`: all records, as an import reads them. */
+/** `learnctl <noun> export`: all records, in the format that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
   const query = bound(spec.query)
   return {

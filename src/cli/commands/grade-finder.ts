@@ -5,13 +5,13 @@ import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-/** Maximum number of grades that are named where it is not clear which one is meant. */
+/** Maximum number of candidates to name if several grades match. */
 const maxNamed = 10
 
 /**
- * Finds a grade by learner and `--course`, and by `--item` and `--source` where there are several. Without any of these
- * the argument is the id of a grade. Throws a UsageError where it is named by half, and a CommandError where there is
- * none, or more than one.
+ * Finds a grade by learner and `--course`, and by `--item` and `--source` if there are several. Without these flags
+ * the argument is a grade id. Throws a UsageError if it is named incompletely, and a CommandError if none or several
+ * match.
  */
 export function gradeFinder(finding: Finding): Find {
   return async ({ arguments: { learner = '' }, flags: { course, item, source } }) => {

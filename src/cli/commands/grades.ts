@@ -14,14 +14,14 @@ import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
 
-/** The learner whose grade is meant; by itself it is the id of a grade. */
+/** The learner of a grade; without flags the grade's id. */
 const gradeArgument = {
   name: 'learner',
   summary: 'Learner: id, external id or e-mail address; or the id of a grade',
   unlisted: ['--learner', '--user'],
 } satisfies Argument
 
-/** The flags that find a grade together with its learner. */
+/** Flags that identify a grade together with its learner. */
 const gradeFlags: readonly Flag[] = [
   { name: 'course', unlisted: ['--course-id'], kind: 'text', summary: 'Course: id or external id' },
   {
@@ -33,7 +33,7 @@ const gradeFlags: readonly Flag[] = [
   { name: 'source', kind: 'text', summary: 'Source of the grade, where an item has several' },
 ]
 
-/** A command about one grade, or about those of several learners for one item. */
+/** Base of commands for one grade, or for several learners' grades of one item. */
 const found = {
   arguments: { gradeId: gradeArgument },
   flags: gradeFlags,
@@ -52,13 +52,13 @@ const columns = [
   'id',
 ]
 
-/** The grade in the words of the command line. */
+/** Describes the grade from the command line. */
 function meant({ arguments: { learner }, flags: { course, item } }: Given): string {
   if (course === undefined) return `grade ${learner}`
   return `the grade of ${learner}${item === undefined ? '' : ` for ${item}`} in course ${course}`
 }
 
-/** The grade that was read: whose it is, of what, and how much. */
+/** Describes a grade with its learner, item and score. */
 function described(found: unknown, given: Given): string {
   if (valueAt(found, 'userEmail') === undefined) return meant(given)
   const [itemId, given_, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>

@@ -9,26 +9,26 @@ import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** A thing that keeps its versions, and what its commands call. */
+/** A versioned record and the operations of its commands. */
 interface Versioned {
-  /** As texts name it: `course`. */
+  /** Noun for messages: `course`. */
   readonly thing: 'course' | 'lesson'
   readonly argument: Argument
   readonly operations: () => Promise<
     Readonly<Record<'get' | 'versions' | 'diff' | 'restore' | 'restoreDeleted', Call>>
   >
-  /** The columns of what a restoration of a version answers, and of the thing itself. */
+  /** Columns of a restored version's response, and of the record itself. */
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]
-  /** What examples are about: `ext:first-course`. */
+  /** Reference for examples: `ext:first-course`. */
   readonly example: string
-  /** The line of a restoration, from its verb on. */
+  /** The success line of a restore, from its verb on. */
   readonly updated: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 
 const version = { name: 'version', summary: 'Version number', whole: true } as const
 
-/** The changes in an answer of `diff`, each with its field as a dotted path. */
+/** Returns the changes in a response of `diff`, each with its field as a dotted path. */
 function changesIn(answer: unknown): readonly unknown[] {
   const changes = valueAt(answer, 'changes')
   if (!Array.isArray(changes)) return []
@@ -37,7 +37,7 @@ function changesIn(answer: unknown): readonly unknown[] {
     .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
 }
 
-/** The same with each value by its name, and what is no single value in a word. */
+/** Returns rows of field names and values, with nested values abbreviated to a word. */
 function namedRows(answer: unknown): readonly unknown[] {
   return changesIn(answer).flatMap((change) => {
     const { field, from, to } = change as NamedChange
@@ -58,8 +58,8 @@ function cellOf(change: NamedChange, value: unknown, side: 'from' | 'to'): unkno
 }
 
 /**
- * `restore <x>` of what was deleted, and `restore <x> <version>`: two operations, one command. A second argument that is
- * a whole number is a version; `restore-deleted` takes it for another thing.
+ * `restore <x>` from the trash, and `restore <x> <version>`: two operations, one command. A second argument that is
+ * an integer is a version; `restore-deleted` takes it for another record.
  */
 function restoreCommands(thing: string, version: Command, deleted: Command): Command[] {
   const [first] = deleted.arguments ?? []
@@ -90,7 +90,7 @@ function restoreCommands(thing: string, version: Command, deleted: Command): Com
   return [restore, { ...deleted, name: 'restore-deleted', unlisted: true, examples: [] }]
 }
 
-/** `versions`, `diff` and `restore` of a thing that keeps its versions. */
+/** The commands `versions`, `diff` and `restore` of a versioned record. */
 export function historyCommands({
   thing,
   argument,

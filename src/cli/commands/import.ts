@@ -17,7 +17,7 @@ const dateFormats = [
 ] as const satisfies readonly DateFormat[]
 const formats = ['csv', 'tsv', 'json', 'jsonl']
 
-/** The flags of every import. */
+/** Flags of every import. */
 export const importFlags = [
   {
     name: 'on-exists',
@@ -78,7 +78,7 @@ export const importFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** A switch that sends a field with each record, such as `--extra-credit` of grades. */
+/** A switch that adds a field to each record, such as `--extra-credit` of grades. */
 interface FieldSwitch {
   readonly flag: Flag
   readonly field: string
@@ -116,10 +116,10 @@ export function importCommand(
   }
 }
 
-/** What is imported from where, and the command line that does so, without flags. */
+/** Source and target of an import, with its command line without flags. */
 export interface Imported {
   readonly dataset: Dataset
-  /** Several of them, in messages. */
+  /** Plural noun for messages. */
   readonly noun: string
   readonly path: string
   readonly words: readonly string[]
@@ -127,7 +127,7 @@ export interface Imported {
   readonly flags?: readonly string[]
 }
 
-/** Imports a file of records, as the flags of every import say. Throws ExitWith where rows were refused. */
+/** Imports a file of records with the flags of every import. Throws ExitWith if rows were rejected. */
 export async function importRecords(
   context: Context,
   given: Given,
@@ -155,7 +155,7 @@ export async function importRecords(
   const map = given.flags['map']
   const file = await openImportFile(io, path, {
     charset,
-    // The choices are those of the formats.
+    // The flag's choices are the formats.
     format: text('format') as never,
   })
   const wanted: Import = {
@@ -163,7 +163,7 @@ export async function importRecords(
     file,
     map: readMap(dataset, Array.isArray(map) ? map.map(String) : []),
     delimiter: text('delimiter'),
-    // The choices are those of the formats.
+    // The flag's choices are the formats.
     dateFormat: text('date-format') as never,
     onExists: (text('on-exists') ?? 'update') as never,
     skipInvalid: given.flags['skip-invalid'] === true,
@@ -220,7 +220,7 @@ function isDocument(format: string): boolean {
   return ['json', 'jsonl', 'yaml'].includes(format)
 }
 
-/** The command line of an import, but for `--resume` and `--restart`. */
+/** Returns the command line of an import without `--resume` and `--restart`. */
 function lineOf(
   { settings }: Context,
   given: Given,

@@ -7,10 +7,10 @@ import type { FieldFlags, Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 type Fields = Pick<Integration, 'baseUrl' | 'rootAccountUuid' | 'gradeToProgress' | 'defaultGradeMaximum'> &
-  // What has a name for each member is given as a whole.
+  // Objects with free keys are given as a whole.
   Readonly<Record<'gradeItems', readonly unknown[]>> & { readonly oldSecretEndsAt: string }
 
-/** The flags of `integrations set` that each stand for a field. */
+/** Flags of `integrations set` for single fields. */
 export const integrationFields = {
   baseUrl: { summary: 'URL of the other system' },
   rootAccountUuid: { summary: 'UUID of the Canvas root account, which its signed events must carry' },
@@ -29,7 +29,7 @@ export const integrationFields = {
   },
 } satisfies FieldFlags<Fields>
 
-/** The flags of `integrations set` whose values are read from elsewhere, or are about one item. */
+/** Flags of `integrations set` whose values are read from a file or concern a single item. */
 export const integrationFlags: readonly Flag[] = [
   {
     name: 'jwks',
@@ -45,7 +45,7 @@ export const integrationFlags: readonly Flag[] = [
   },
 ]
 
-/** The parts of the body that these flags stand for. Throws a UsageError where they cannot be read. */
+/** Returns the parts of the body that these flags set. Throws a UsageError if they cannot be read. */
 export async function integrationBody({ io }: Pick<Context, 'io'>, { flags }: Given): Promise<JsonObject> {
   return {
     ...(flags['jwks'] !== undefined && (await keySource(io, String(flags['jwks'])))),

@@ -29,15 +29,15 @@ export const integrationSecretFlags: readonly Flag[] = [
   },
 ]
 
-/** What the flags say of the secrets of an integration. */
+/** The secrets of an integration from the flags. */
 export interface GivenSecrets {
   /** For the body of the request. */
   readonly body: JsonObject
-  /** The one that was made here, which nobody else knows. */
+  /** The generated secret, to be printed: no other system has it yet. */
   readonly generated: string | undefined
 }
 
-/** Reads the secrets that were given, and makes the one that was asked for. Throws a UsageError where both clash. */
+/** Reads the given secrets and generates the requested one. Throws a UsageError if both are for the same secret. */
 export async function givenSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,
@@ -72,7 +72,7 @@ export async function givenSecrets(
       ...(token !== undefined && { accessToken: token }),
       ...(secret !== undefined && {
         webhookSecrets: [secret],
-        // Until the other system has the new one, it goes on with the old.
+        // The other system keeps using the old secret until it is configured with the new one.
         oldSecretEndsAt: new Date(context.io.now() + overlapMs).toISOString(),
       }),
     },
@@ -84,10 +84,10 @@ async function newSecret(): Promise<string> {
   return newWebhookSecret()
 }
 
-/** The name under which a secret that was made here is printed. */
+/** Field in which a generated secret is printed. */
 export const shownSecret = 'webhookSecret'
 
-/** An output that prints the secret with the record that it belongs to. */
+/** Returns an output that prints the secret with its record. */
 export function outputWith(output: Output, secret: string): Output {
   return {
     ...output,

@@ -23,7 +23,7 @@ const kind = {
 const listed = ['lmsKind', 'baseUrl', 'gradeToProgress', 'webhookPath', 'updatedAt']
 const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'version']
 
-/** The call that `set` is, with what was read for it. */
+/** Returns the command `set` with the values that were read for it. */
 function setCall(fixed: object, generates: boolean): Command {
   return call({
     name: 'set',
@@ -113,7 +113,7 @@ export const commands: readonly Command[] = [
       columns: ['name', 'status', 'detail'],
       from: checksIn,
     },
-    // A narrow terminal cuts the details of a table; why a check failed is told as a whole.
+    // A narrow terminal truncates the table, so failed checks are repeated in full.
     notes: (answer) => {
       const failed = checksIn(answer).filter(({ status }) => status === 'failed')
       return failed.length === 0 ? null : failed.map(({ name, detail }) => `${name}: ${detail}`).join('; ')

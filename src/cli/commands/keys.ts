@@ -36,7 +36,7 @@ export const commands: readonly Command[] = [
     fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],
     notes: (answer, { flags }) => {
-      // What another platform answers may have another shape.
+      // Another platform's response may have another shape.
       const { expiresAt } = answer as Partial<NewKey>
       if (flags['expires-at'] !== undefined || typeof expiresAt !== 'string') return null
       return `The key expires on ${expiresAt.slice(0, 10)}; use --expires-at to set another time, or never`

@@ -22,7 +22,7 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.les
 const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
 const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
-/** `Updated lesson The tides (tides), version 3` of what answered a change. */
+/** Returns the line of a change: `Updated lesson The tides (tides), version 3`. */
 function updated(verb: string) {
   return (answer: unknown, { arguments: { lesson } }: Given, unchanged: boolean): string =>
     updatedLine(verb, `lesson ${thingName(answer, lesson)}`, answer, unchanged)

@@ -54,7 +54,7 @@ async function map(context: Context, given: Given): Promise<void> {
     operation: async () => (await contract()).map,
     arguments: { lmsKind: { name: 'kind', summary: '' } },
     fixed: {
-      // The server says which nouns there are.
+      // The server validates the noun.
       noun: named['noun'] as (typeof mappedNouns)[number],
       externalKey: named['key'] ?? '',
       reference: named['reference'] ?? '',
@@ -97,7 +97,7 @@ async function unmap(context: Context, given: Given): Promise<void> {
   const caller = await session.caller()
   const { data } = await caller.call(mappings, {
     params: { lmsKind: kind },
-    // The server says which nouns there are.
+    // The server validates the noun.
     query: { noun: noun as (typeof mappedNouns)[number], external_key: key },
     signal: io.signal,
   })

@@ -55,7 +55,7 @@ async function run(context: Context, given: Given): Promise<void> {
   await openPage(context, url)
 }
 
-/** The course that is named, undefined where it is the whole dashboard. Throws a UsageError. */
+/** Returns the named course; undefined for the whole dashboard. Throws a UsageError. */
 function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | undefined {
   if (!places.includes(what)) {
     throw new UsageError(`Cannot open ${JSON.stringify(what)}: it must be ${places.join(' or ')}`, {
@@ -71,13 +71,13 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
   return id
 }
 
-/** The address below which the dashboard is. Throws a CommandError for a local academy that nobody serves. */
+/** Returns the base URL of the dashboard. Throws a CommandError for a local academy without a running server. */
 async function baseOf(context: Context): Promise<string> {
   const target = context.session.target()
   if (target.kind === 'remote') return normaliseBaseUrl(target.url)
   const servers = await runningServers(context.directories.state).list()
   const { isServing } = await import('../local-server/stop-server.ts')
-  // The one that was started last is the one that somebody thinks of.
+  // Prefer the server that was started last.
   for (const server of servers.toReversed()) {
     if (server.database !== target.database) continue
     if (context.settings.dryRun.value || (await isServing(context, server)))
@@ -89,7 +89,10 @@ async function baseOf(context: Context): Promise<string> {
   })
 }
 
-/** The course's own id, so that a wrong one is told here; as given where nobody can be asked. */
+/**
+ * Resolves a course to its id, so that an unknown one is reported here; returns the reference as given if it cannot
+ * be looked up.
+ */
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
   const target = session.target()
   if (target.kind === 'remote' && target.credential === null) return reference
@@ -97,7 +100,7 @@ async function idOf({ io, session }: Context, reference: string): Promise<string
   const caller = await session.caller()
   try {
     const { data } = await caller.call(courses.get, { params: { courseId: reference }, signal: io.signal })
-    // A platform elsewhere may number its courses.
+    // Other platforms may have numeric ids.
     return String(data.id)
   } catch (error) {
     if (error instanceof NotOfferedError) return reference
@@ -105,7 +108,7 @@ async function idOf({ io, session }: Context, reference: string): Promise<string
   }
 }
 
-/** What `encodeURIComponent` leaves alone means something to one shell or another (RFC 3986 §2.2). */
+/** Escapes the characters that `encodeURIComponent` leaves and shells interpret (RFC 3986 §2.2). */
 function pathOf(courseId: string): string {
   return encodePath('/dashboard/courses/{courseId}', { courseId }).replace(
     /[!'()*]/g,

@@ -121,7 +121,7 @@ async function add(context: Context, given: Given): Promise<void> {
   if (!isLocal(profile)) await output.note(`Sign in with: learnctl auth login --profile ${shellWord(name)}`)
 }
 
-/** By `--url` or `--database`, whichever was given more specifically. */
+/** Creates a profile from `--url` or `--database`, whichever has precedence. */
 async function profileFrom({ settings, io }: Context): Promise<Profile> {
   const { url, database } = settings
   const ranks = [url, database].map(({ origin }) => sources.indexOf(origin.source))
@@ -180,7 +180,7 @@ async function removeOne(context: Context, name: string, profile: Profile): Prom
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }
 
-/** Changes the profiles and gives them back; in a dry run only says what would be done. */
+/** Changes the profiles and returns them; in a dry run only describes the change. */
 async function change(
   context: Context,
   announcement: string,
@@ -193,7 +193,7 @@ async function change(
   return changed
 }
 
-/** Says what was done, or prints the profile where a format was asked for. */
+/** Prints a success line, or the profile if a format was requested. */
 async function tell({ settings, profiles, output }: Context, name: string, text: string): Promise<void> {
   if (!hasChosenForm(settings)) return output.done(text)
   const row = rowOf(profiles.read(), name)

@@ -34,7 +34,7 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
 
   const academy = await session.open({ silent: true })
   const { created } = academy
-  // A place where no academy can be made is not remembered.
+  // Saved only now, so that a failure to create the academy leaves no profile.
   await saveProfile()
   await say(
     created ? `Created an academy in ${visible(database)}` : `Found an academy in ${visible(database)}`,
@@ -54,7 +54,7 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
   await say(`  $ ${prefix} analytics summary\n`)
   const summary = await summarise(context)
 
-  // Told at once: nobody could ever ask for it again.
+  // Printed at once: the password cannot be shown again.
   const first = await academy.makeFirstPassword()
   if (first) {
     await say(
@@ -79,10 +79,10 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
 
 type Say = (line: string) => Promise<void>
 
-/** For people the story is the result; whoever asks for data gets that alone. */
+/** Prints the walk-through for table output only; other formats print only data. */
 function storyteller({ io, settings, output }: Context): Say {
   const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
-  // What is indented is to be copied, and stays in one piece.
+  // Indented lines are meant to be copied, so they are not wrapped.
   const wrapLine = (line: string) => (line.startsWith('  ') ? [line] : wrap(line, width))
   return async (text) => {
     if (settings.output.value !== 'table') return
@@ -90,7 +90,7 @@ function storyteller({ io, settings, output }: Context): Say {
   }
 }
 
-/** The database of `--database`, or of the profile `local`, which `saveProfile` makes where it is missing. */
+/** Chooses the database of `--database`, or of the profile `local`, which `saveProfile` creates if missing. */
 function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
@@ -144,7 +144,7 @@ async function addLearners({ session }: Context): Promise<string> {
   return `Added ${learners} learners with ${enrollments} enrolments in ${courses} courses, ${progress} progress records and ${grades} grades (${source})`
 }
 
-/** Shows a command line, then runs it just as if it had been typed. */
+/** Prints a command line, then runs it as if it had been typed. */
 function typist(
   context: Context,
   prefix: string,

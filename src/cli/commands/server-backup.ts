@@ -117,7 +117,7 @@ async function restore(context: Context, given: Given): Promise<void> {
       const options = { watch: upgradeNotes(io, draft) }
       const academy = await openAcademyFile(draft, () => new Date(io.now()), options).catch(
         (error: unknown) => {
-          // The backup is what is wrong, not the draft that was made of it.
+          // The user's backup is damaged, so name it instead of the draft.
           if (error instanceof Error && 'path' in error) Object.assign(error, { path: named })
           throw error
         },
@@ -155,7 +155,7 @@ async function reset(context: Context): Promise<void> {
   await output.done(`Reset ${database}`)
 }
 
-/** Puts what `make` makes in the place of the database. Throws a CommandError where somebody uses that. */
+/** Replaces the database by the result of `make`. Throws a CommandError if it is in use. */
 async function replaced(
   context: Context,
   action: string,
@@ -177,7 +177,7 @@ async function replaced(
   }
 }
 
-/** Copies an academy while others may use it; the size of the copy in bytes. */
+/** Copies an academy that may be in use; returns the size of the copy in bytes. */
 async function copied(
   io: Io,
   from: string,

@@ -118,7 +118,7 @@ async function copied(io: Io, from: CopyPlace, to: CopyPlace): Promise<CopySumma
   }
 }
 
-/** A line for each table on a terminal, and elsewhere one every 10 s. */
+/** Prints progress: one line per table on a terminal, else one every 10 s. */
 function progressLines(io: Io) {
   let what = ''
   let line: ProgressLine | undefined
@@ -166,7 +166,7 @@ const exits: Readonly<Record<string, ExitName>> = {
   text_refused: 'usage',
 }
 
-/** What stopped a copy, as a fault of this program; anything else as it is. */
+/** Converts the reason of an aborted copy to an error of this program; returns other errors unchanged. */
 function copyFault(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return databaseErrorOf(error)
   const { name, code, message, cause } = error

@@ -87,7 +87,7 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
   if (code !== 0) throw new ChildEnded(code)
 }
 
-/** What all parts of one run share. */
+/** Shared by all parts of one run. */
 interface Place {
   readonly context: Context
   readonly runLine: RunLine
@@ -102,7 +102,7 @@ async function idsOf(seedId: number | undefined, fixedTime: string | undefined):
   return seededIdMaker(seedId, () => (fixedTime === undefined ? new Date() : new Date(fixedTime)))
 }
 
-/** Fills the academy, in this process. */
+/** Seeds the academy in this process. */
 async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
   if (seeds.length === 0) return
   const { directory, fixedTime, ids } = place
@@ -159,7 +159,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
   }
 }
 
-/** The command line that plants a seed. */
+/** Returns the command line that applies a seed. */
 function planting(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
   if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
   return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
@@ -183,7 +183,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     env: io.env,
     temporary: true,
     adminKey: true,
-    // Nobody signs in at its dashboard who has not set a password: what would make one takes a tenth of a second.
+    // No user without a password signs in to this dashboard, and generating one takes a tenth of a second.
     firstPassword: false,
     writeLog: keepsLog ? (line) => appendFileSync(log, line) : () => {},
     fixedTime,
@@ -192,7 +192,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   try {
     const config = join(directory, 'config')
     const profile = settings.profile.value
-    // A project file or a variable may name a profile, which has to be there.
+    // A project file or a variable may name a profile, which must exist.
     if (profile !== null) {
       const profiles = { [profile]: { url: server.url } }
       await createProfileStore(config, io).change(() => ({ active: null, profiles }))
@@ -211,12 +211,12 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   }
 }
 
-/** Standard output and standard error are the command's: what is told while seeds are planted is not shown. */
+/** Returns an output that discards everything: standard output and error belong to the command that runs. */
 function nowhere(): Output {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
-/** Variables of this program speak of the platform and the commands inside. */
+/** Removes this program's variables, so that only those for the command inside remain. */
 function withoutOwn(env: Context['io']['env']): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEARNCTL_')))
 }

@@ -117,7 +117,7 @@ async function remove(context: Context, given: Given): Promise<void> {
 
 type SoleUse = typeof import('../../server/database/sqlite/sole-use.ts')
 
-/** Does what nobody else may use the database for. Throws a CommandError where somebody does. */
+/** Runs an action with exclusive use of the database. Throws a CommandError if it is in use. */
 async function alone(
   context: Context,
   action: string,

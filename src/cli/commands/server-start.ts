@@ -91,7 +91,7 @@ async function start(context: Context, given: Given): Promise<void> {
       tls,
       env: io.env,
       ...(await fixedServing(fixed)),
-      // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
+      // With a key file no secret is printed, so the password would be lost: `users set-password` can set one.
       firstPassword: keyFile === null,
       adminKey: keyFile?.missing === true,
       writeLog: log.write,
@@ -133,7 +133,7 @@ async function start(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** What a server is told of what is the same in each run. */
+/** Returns the server options that make each run identical. */
 async function fixedServing({ fixedTime, seedId }: Fixed) {
   if (seedId === undefined) return { fixedTime }
   const { seededIdMaker } = await import('../../server/database/id.ts')
@@ -143,7 +143,7 @@ async function fixedServing({ fixedTime, seedId }: Fixed) {
   }
 }
 
-/** Upgrades a large academy while somebody watches: what a server in the background says goes to its log. */
+/** Upgrades a large academy in the foreground: a background server would report its progress only to the log. */
 async function upgradeBefore(io: Io, database: string): Promise<void> {
   const { upgradeLarge } = await import('../../server/academy.ts')
   await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {
@@ -151,7 +151,7 @@ async function upgradeBefore(io: Io, database: string): Promise<void> {
   })
 }
 
-/** Tells where an academy is served already; false where it is not. */
+/** Reports a server that already serves the academy; false if there is none. */
 async function tellRunning(context: Context, database: string): Promise<boolean> {
   const { directories, output } = context
   const { findServers } = await import('../local-server/stop-server.ts')
@@ -172,7 +172,7 @@ async function tellStarted(
   await output.text(asJson ? `${JSON.stringify({ url, database, ...secrets })}\n` : startText(url, secrets))
 }
 
-/** How the log is written for whoever reads it; undefined for lines of JSON. */
+/** Returns the text format of the log; undefined for JSON lines. */
 async function logFormat({ io, settings }: Context, { flags }: Given) {
   const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
   if (format !== 'text') return undefined
@@ -183,7 +183,7 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
   return logText(await painterFor(io.stderr, io, settings))
 }
 
-/** What stands in the log for lines that its reader was too slow for. */
+/** Returns the log line for lines that were dropped because the reader was too slow. */
 function droppedText(count: number, forPeople: boolean): string {
   return forPeople
     ? `${count} lines dropped: the log is read too slowly\n`

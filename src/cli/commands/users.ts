@@ -17,7 +17,7 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.use
 const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
-/** A verb that gives users a status. */
+/** Returns a verb that sets the status of users. */
 function move(
   name: string,
   status: UserInput['status'],
@@ -43,7 +43,7 @@ function move(
   })
 }
 
-/** A deleted user can be restored, an erased one cannot. */
+/** Describes the deletion: a deleted user can be restored, an erased one cannot. */
 async function deletion(
   _: Lookup,
   { arguments: { user = '' }, flags }: Given,
@@ -146,7 +146,7 @@ export const commands: readonly Command[] = [
           ? { consequence: 'Their personal data is erased. This cannot be undone.', irreversible: true }
           : { consequence: 'They can be restored later.' },
     },
-    // The line of an erasure is often kept in a log: it names the user as they were given.
+    // The line of an erasure may be kept in a log, so it repeats the reference instead of the user's name.
     done: (found, { arguments: { user }, flags }) =>
       flags['erase']
         ? `Erased user ${user}; the personal data cannot be restored`

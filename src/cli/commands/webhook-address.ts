@@ -1,6 +1,6 @@
 import type { Context } from '../command/context.ts'
 
-/** Where the other system has to send its events, and how that is set up there. */
+/** Returns notes about the address for the other system's events and how to configure it there. */
 export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
   const { setUpOf, webhookTarget } = await import('../../webhooks/set-up.ts')
   const base = await addressOf(context)
@@ -13,7 +13,7 @@ export async function webhookNotes(context: Context, kind: string): Promise<read
   ]
 }
 
-/** Where others reach the academy; null where nobody serves it. */
+/** Returns the base URL of the academy; null if no server runs. */
 export async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url

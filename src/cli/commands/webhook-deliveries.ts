@@ -14,7 +14,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.deliveries
 
 const delivery = { name: 'delivery', summary: 'Id of the delivery' }
-/** What happened and why comes first: that is what a narrow terminal has room for. */
+/** Status and reason come first, since a narrow terminal cuts the later columns. */
 const columns = [...['status', 'event', 'reason', 'receivedAt', 'lmsKind', 'userEmail', 'courseTitle', 'id']]
 const shown = [
   'itemId',
@@ -28,7 +28,7 @@ const shown = [
   'deliveryKey',
   'body',
 ]
-/** What is still to be done about a delivery. */
+/** Statuses of deliveries that need action. */
 const unsettled: readonly unknown[] = ['unmatched', 'failed']
 
 const received = periodFlags('Received')
@@ -45,7 +45,7 @@ const kindFlag: Flag = {
   choices: lmsKinds,
 }
 
-/** What became of a delivery, in words. */
+/** Describes the outcome of a delivery. */
 function outcomeOf(answer: unknown): string {
   const told = (name: string) => valueAt(answer, name)
   const missing = told('missing')
@@ -110,7 +110,7 @@ export const commands: readonly Command[] = [
   },
 ]
 
-/** What to do about a delivery that did not match; null for all others. */
+/** Returns the next step for an unmatched delivery; null for all others. */
 async function nextStep(answer: object): Promise<string | null> {
   const { id, status, reason, lmsKind, missing, body } = answer as Partial<Record<string, unknown>>
   const kind = lmsKinds.find((each) => each === lmsKind)
@@ -121,7 +121,7 @@ async function nextStep(answer: object): Promise<string | null> {
   ])
   if (missing.includes('enrollment')) return thenReplay(enrolStep, String(id))
   if (reason === 'user_inactive') return thenReplay('activate the user', String(id))
-  // What a score counts in does not matter to whom it is about.
+  // The scale of a score does not affect which records it refers to.
   const settings = { gradeItems: {}, defaultGradeMaximum: 100 }
   const keys = mappingKeys(kind, typeof body === 'string' ? body : null, settings)
   const needed = [
@@ -132,7 +132,7 @@ async function nextStep(answer: object): Promise<string | null> {
   return thenReplay(mappingSteps(kind, unmapped), String(id))
 }
 
-/** Processes all unmatched deliveries, page by page, and prints those that were. */
+/** Replays all unmatched deliveries, page by page, and prints the results. */
 async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {
   const { session, output, io, settings } = context
   checkChoices([kindFlag], flags)

@@ -45,7 +45,7 @@ async function run({ io, output }: Context, { flags }: Given): Promise<void> {
   const force = flags['force'] === true
   const { newSigningKey } = await import('../simulator/signing-material.ts')
   const { kid, privateKey, keySet } = newSigningKey()
-  // Both can be written, or neither is.
+  // Opens both files before writing either.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })
   try {
     const publicFile = await openTarget(io.cwd, jwksFile, { force, mode: 0o644 })

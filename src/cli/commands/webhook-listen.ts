@@ -12,10 +12,10 @@ import type { ArrivedEvent, Forwarded } from '../listener/event-listener.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-/** An endpoint that nobody removed, because this program was killed, ends so soon. */
+/** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
 const renewedEveryMs = 2 * 60_000
-/** So long it is waited for the first event, which the server sends on request. */
+/** Time to wait for the test event, which the server sends on request. */
 const reachedWithinMs = 20_000
 const lookedEveryMs = 250
 
@@ -79,7 +79,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   const forwarder = to === null ? null : await openForwarder(io, to)
   const ended = Promise.withResolvers<never>()
   let secret: string | undefined
-  // Events are printed one after the other, in the order in which they came.
+  // Prints events one at a time in order of arrival.
   let printed: Promise<void> = Promise.resolve()
   const reached = Promise.withResolvers<void>()
   const onEvent = async (event: ArrivedEvent) => {
@@ -114,7 +114,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 }
 
-/** Throws unless an event of the server arrives: where it may not send to this machine, nothing else would tell. */
+/** Throws unless a test event arrives: a server that may not send to this machine would otherwise go unnoticed. */
 async function requireReached(
   { io }: Context,
   caller: Caller,
@@ -141,7 +141,7 @@ async function requireReached(
   }
 }
 
-/** Keeps the endpoint for as long as this runs. */
+/** Extends the endpoint's lifetime while this process runs. */
 async function renew({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
   const { calls } = await import('../../contract/calls.ts')
   for (;;) {
@@ -157,7 +157,7 @@ async function remove(caller: Caller, endpointId: string): Promise<void> {
   try {
     await caller.call(calls.endpoints.delete, { params: { endpointId } })
   } catch (error) {
-    // Where the server has gone, the endpoint ends by itself.
+    // If the server is gone, the endpoint expires by itself.
     if (error instanceof ApiError && error.status !== 404) throw error
   }
 }
@@ -177,7 +177,10 @@ async function print(
   await output.text(`${cells.map((cell) => visible(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-/** The address of the server that sends the events: that of the profile, or the one that runs for its local academy. */
+/**
+ * Returns the address of the server that sends the events: that of the profile, or of the local academy's running
+ * server.
+ */
 async function serverFor({ session, directories }: Context): Promise<string> {
   const target = session.target()
   if (target.kind === 'local') {

@@ -9,7 +9,7 @@ import { call } from '../operation/operation-command.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.messages
 
 const message = { name: 'message', summary: 'Id of the message' }
-/** What happened and why comes first: that is what a narrow terminal has room for. */
+/** Status and reason come first, since a narrow terminal cuts the later columns. */
 const columns = [
   ...['status', 'type', 'lastResult', 'attemptCount', 'nextAttemptAt', 'createdAt', 'id'],
   'endpointId',

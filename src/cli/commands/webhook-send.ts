@@ -12,13 +12,13 @@ import { keyCommand } from './webhook-key.ts'
 import { sendFlags } from './webhook-send-flags.ts'
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
-/** Of all kinds: which of them has which is told above, and checked when it is sent. */
+/** Event names of all kinds; the names of each kind are listed above and checked before sending. */
 const simulatedNames = [
   ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed', 'caliper_grade'],
   ...['user_graded', 'grade', 'enrollment.progress', 'enrollment.completed', 'grade.updated'],
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
-/** More would hold more answers in memory than a test of a connection needs. */
+/** Maximum number of requests; all responses are held in memory. */
 const maximumCount = 100_000
 const maximumConcurrency = 64
 const answersPerPage = 100
@@ -50,7 +50,7 @@ Exit code 0 means that every answer was expected.`,
   run,
 }
 
-/** `learnctl webhooks send`, and what makes keys for it. */
+/** `learnctl webhooks send`, and the command that generates keys for it. */
 export const commands: readonly Command[] = [sendCommand, keyCommand]
 
 async function run(context: Context, given: Given): Promise<void> {
@@ -127,7 +127,7 @@ async function* pagesOf(
       yield full
     }
   } catch (error) {
-    // What was answered before is told, whatever happened then.
+    // Yields the responses received so far, even after an error.
     if (page.length > 0) yield page
     throw error
   }

@@ -4,11 +4,11 @@ import { notAList } from '../command/refusals.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
 
-/** An attempt takes 15 s at most; so long the outcome is waited for. */
+/** Time to wait for the outcome; an attempt takes at most 15 s. */
 const waitedMs = 20_000
 const lookedEveryMs = 250
 
-/** The fields that are told of a test. */
+/** Fields of a test's output. */
 const fields = ['result', 'attemptCount', 'id', 'endpointId']
 const shape = { table: fields, paths: fields }
 
@@ -69,7 +69,7 @@ function refused(id: string, result: string): CommandError {
   })
 }
 
-/** What the server may be allowed to reach; null for another result. */
+/** Suggests what to allow on the server; null for other results. */
 function allowHint(result: string): string | null {
   const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
   return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`
