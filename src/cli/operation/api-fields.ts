@@ -8,7 +8,10 @@ import { readDocument, readJsonOrDocument } from './document.ts'
 
 const deepestField = 100
 
-/** The body of `learnctl api`: `--body`, and over it each `--field name=value`; undefined where neither is given. */
+/**
+ * Returns the body of `learnctl api`: `--body` with each `--field name=value` applied to it; undefined if neither is
+ * given.
+ */
 export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
   const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
   if (fields.length === 0) return document

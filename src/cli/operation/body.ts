@@ -10,19 +10,19 @@ import { UsageError } from '../terminal/errors.ts'
 import { readDocument, readJsonOrDocument } from './document.ts'
 import { bodyFlag, unsetFlag } from './operation-flags.ts'
 
-/** What a body is made of, in the order in which one overrides the other. */
+/** Sources of a body; later ones override earlier ones. */
 export interface BodySources {
   readonly operation: Call
   readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
-  /** Answers to questions by their places, kept for another attempt. */
+  /** Answers to prompts by field path, kept for a retry. */
   readonly answers: Map<string, unknown>
 }
 
 /**
- * The body of a call: `--body`, then fixed fields, then flags, then `--unset`, then the password. What is required and
- * missing is asked for on a terminal. Throws a UsageError otherwise, and where an update would change nothing.
+ * Builds the body of a call: `--body`, then fixed fields, then flags, then `--unset`, then the password. Prompts for
+ * missing required fields on a terminal. Throws a UsageError otherwise, and if an update would change nothing.
  */
 export async function makeBody(
   context: Context,
@@ -99,7 +99,7 @@ async function askForMissing(
   const fromDocument = given.flags[bodyFlag.name] !== undefined
   for (const [place, answer] of answers) setAt(body, place.split('.'), answer)
   const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
-  // What a document lacks may be there under a misspelt name, which the server tells together with the rest.
+  // A missing field may be misspelt in the document: the server reports both together.
   if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {
     const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
@@ -120,7 +120,7 @@ async function askForMissing(
   }
 }
 
-/** Asks for the value of a flag: one of its choices, a thing that is there, or text. */
+/** Prompts for the value of a flag: one of its choices, an existing thing, or text. */
 async function answerFor(context: Context, flag: Flag): Promise<unknown> {
   const { prompts } = context
   const question = `${flag.summary}:`
@@ -137,12 +137,12 @@ async function answerFor(context: Context, flag: Flag): Promise<unknown> {
   return parseFlag(flag, await prompts.text(question, check, flag.asked && flag.default), undefined)
 }
 
-/** The value as the API takes it. */
+/** Returns a value in the API's form. */
 function meant(flag: Flag, value: unknown): unknown {
   return flag.none && value === noneText ? null : value
 }
 
-/** What keeps a text from being a value of the flag; null where it is one. */
+/** Returns the reason why text is not a valid value of the flag; null if it is valid. */
 function faultOf(flag: Flag, text: string): string | null {
   try {
     parseFlag(flag, text, undefined)

@@ -4,8 +4,8 @@ import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 
 /**
- * The value that a flag points to: `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError that
- * names the file and the line of what cannot be read.
+ * Reads the value that a flag points to: `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError
+ * that names the file and the line of the problem.
  */
 export async function readDocument(io: Io, source: string, flag: string): Promise<unknown> {
   if (source === '-') return parseDocument(await readInput(io), 'Standard input')
@@ -20,7 +20,7 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
   })
 }
 
-/** The value of a flag that takes JSON itself, or points to a document by `@` or `-`. */
+/** Reads the value of a flag that takes JSON, or a document by `@` or `-`. */
 export async function readJsonOrDocument(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === '-' || text.startsWith('@')) return readDocument(io, text, flag)
   try {
@@ -39,13 +39,13 @@ async function parseDocument(text: string, name: string): Promise<unknown> {
   return (await import('./yaml-document.ts')).parseYaml(text, name)
 }
 
-/** True for JSON, by its name or its beginning. Throws a UsageError on an empty text. */
+/** True for JSON, judged by the file's name or the beginning of the text. Throws a UsageError on empty text. */
 export function isJson(text: string, name: string): boolean {
   if (text.trim() === '') throw new UsageError(`${name} is empty`)
   return /\.json$/i.test(name) || /^\s*[{[]/.test(text)
 }
 
-/** The value of JSON in a file of this name. Throws a UsageError that names the line. */
+/** Parses JSON from a file of this name. Throws a UsageError that names the line. */
 export async function parseJsonDocument(text: string, name: string): Promise<unknown> {
   try {
     return parseJson(text)
@@ -65,7 +65,7 @@ async function placeOf(text: string): Promise<string> {
   return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The engine's words without the piece of the text that it repeats. */
+/** Returns the engine's message without its excerpt of the text. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message

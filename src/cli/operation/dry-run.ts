@@ -6,14 +6,14 @@ import { maskHeaders, maskSecrets } from '../output/mask.ts'
 import { masked } from '../terminal/mask-secrets.ts'
 
 /**
- * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under
- * `-o json|jsonl|yaml`.
+ * Prints the request that would be sent, with every credential and secret masked: as HTTP, or as a value under `-o
+ * json|jsonl|yaml`.
  */
 export function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
   return showRequests(context, [request])
 }
 
-/** The same for several: as HTTP with an empty line between them, or as a list of values where `asList` is true. */
+/** Prints several requests: as HTTP separated by empty lines, or as a list of values if `asList`. */
 export async function showRequests(
   context: Context,
   requests: readonly OutgoingRequest[],

@@ -16,14 +16,14 @@ import { updatedLine } from './thing-name.ts'
 
 interface Found {
   readonly thing: JsonObject
-  /** What is sent to change it; null for what is left as it is. */
+  /** Update to send; null to leave the record unchanged. */
   readonly update: { readonly operation: Operation; readonly input: PreparedCall['input'] } | null
 }
 
 /**
- * Creates a thing, unless one of its key is there: that is left as it is (`--if-not-exists`) or changed (`--upsert`).
- * Whoever creates it in the same moment is found, too. Throws a UsageError where it has no key, and a CommandError
- * where what is there was deleted.
+ * Creates a thing unless one with its key exists: that is left unchanged (`--if-not-exists`) or updated (`--upsert`).
+ * A thing that another process creates at the same time is found, too. Throws a UsageError if the body has no key,
+ * and a CommandError if the existing thing is deleted.
  */
 export async function createOrFind(
   context: Context,
@@ -49,7 +49,7 @@ export async function createOrFind(
     if (thing === null) return null
     if (thing['status'] === 'deleted') {
       if (call.operation.id === 'users.create') throw deletedError(thing, exists?.name(thing, given) ?? '')
-      // An enrolment is restored by creating it again.
+      // Creating a deleted enrolment again restores it.
       return null
     }
     return { thing, update: upserts && search.change ? await search.change(thing) : null }
@@ -69,7 +69,7 @@ export async function createOrFind(
     return settle(raced)
   }
 
-  /** Changes what is there, or leaves it as it is, and prints it as `create` prints what it made. */
+  /** Updates the existing thing or leaves it unchanged, and prints it in the form of `create`. */
   async function settle({ thing, update }: Found): Promise<void> {
     if (settings.dryRun.value) {
       if (update) return showRequests(context, [caller.request(update.operation, update.input)])
@@ -87,7 +87,7 @@ export async function createOrFind(
       ? await sendCall(context, caller, update.operation, update.input)
       : { ...unsent, data: thing, id: String(thing[call.operation.identifier ?? 'id'] ?? '') || null }
     const { data } = result
-    // What changed is told apart from the record by some.
+    // Some operations answer with an object that contains the record.
     const record = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
     await printAnswer(
       context,
@@ -116,7 +116,7 @@ const unsent = {
   date: null,
 }
 
-/** Finds the record with the key of a body, and says what is sent to change it. */
+/** Finds the record with the key of a body and prepares its update. */
 async function datasetSearch(
   context: Context,
   call: BoundCall,

@@ -7,25 +7,28 @@ import type { Given } from '../command/command.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Find, Finding } from './operation-spec.ts'
 
-/** How many pages of a list are looked through. */
+/** Maximum pages of a list to search. */
 const searchedPages = 100
 
-/** Things that people know by a name which need not be unique. */
+/** Things that are known by names, which need not be unique. */
 export interface Named {
   readonly list: () => Promise<Call>
-  /** The argument that names one. */
+  /** Argument with the name or id. */
   readonly argument: string
-  /** What the ids of our server look like: these are not looked up. */
+  /** Pattern of our server's ids, which need no lookup. */
   readonly id: RegExp
-  /** Several of them: `API keys`. */
+  /** Plural noun: `API keys`. */
   readonly several: string
-  /** False for one that no longer counts. */
+  /** False for a thing that is no longer valid. */
   readonly counts?: (thing: JsonObject) => boolean
-  /** What tells those of the same name apart. */
+  /** Returns a text that distinguishes things of the same name. */
   readonly apart: (thing: JsonObject) => string
 }
 
-/** Finds things of a list by id or name; the list is read once. Throws a CommandError that lists those of one name. */
+/**
+ * Finds things of a list by id or name; the list is read once. Throws a CommandError that lists all things of an
+ * ambiguous name.
+ */
 export function findNamed(named: Named): (finding: Finding) => Find {
   const { argument, id: ours, several, counts = () => true, apart } = named
   return (finding) => {
@@ -50,13 +53,13 @@ export function findNamed(named: Named): (finding: Finding) => Find {
           },
         )
       }
-      // Where there is none, the platform says so.
+      // Let the platform report an unknown name.
       return (meant[0] && id(meant[0])) ?? text
     }
   }
 }
 
-/** The newest item of a list with this name that counts; null where there is none. */
+/** Returns the newest valid item of a list with this name; null if there is none. */
 export async function itemNamed(
   finding: Finding,
   operation: Operation,

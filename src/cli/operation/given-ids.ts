@@ -2,7 +2,7 @@ import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 
-/** Which command lists what a path parameter is the id of. */
+/** Commands that list the ids of a path parameter. */
 const listOf: Readonly<Record<string, string>> = {
   courseId: 'courses',
   lessonId: 'lessons',
@@ -16,15 +16,15 @@ const listOf: Readonly<Record<string, string>> = {
 }
 
 /**
- * The ids in a file, or on standard input for `-`: one in each line, as `--quiet` prints them. Throws a UsageError that
- * names the line of what is none.
+ * Reads ids from a file, or from standard input for `-`: one per line, as `--quiet` prints them. Throws a UsageError
+ * that names the line of an invalid id.
  */
 export async function readIds(
   { io }: Pick<Context, 'io'>,
   source: string,
   parameter: string,
 ): Promise<string[]> {
-  // As `--body` takes a file.
+  // Accept `@file` like `--body`.
   const path = source.replace(/^@/, '')
   const name = path === '-' ? 'Standard input' : path
   const text = path === '-' ? await readInput(io) : await readFileText(io, path)

@@ -1,16 +1,16 @@
 import type { Pacing } from '../session/pacing.ts'
 
-/** What came of the work for one item. */
+/** Result of the work for one item. */
 export type Settled<Item, Value> =
   | { readonly item: Item; readonly value: Value }
   | { readonly item: Item; readonly error: unknown }
 
-/** So many results may wait for an earlier one. */
+/** Maximum results that wait for an earlier one. */
 const ahead = 256
 
 /**
- * Does the work for each item side by side, at a pace; gives what came of each in the order of the items. After an error
- * that is `fatal` no further work is begun: what had begun is still given.
+ * Works on items concurrently, at a given pace, and yields the results in the order of the items. After a `fatal`
+ * error no further work starts; results of started work are still yielded.
  */
 export async function* inOrder<Item, Value>(
   items: readonly Item[],

@@ -3,8 +3,8 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const space = /[ \t\r\n]*/y
 
 /**
- * Where text stops being JSON (RFC 8259), as an index: the engine's own message often does not tell. Gives the length
- * of the text where only its end is missing.
+ * Returns the index where text stops being JSON (RFC 8259), since the engine's own message often omits it; the length
+ * of the text if only its end is missing.
  */
 export function jsonFaultAt(text: string): number {
   let at = 0

@@ -10,18 +10,18 @@ import { matchingPaths, valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { PlatformFilter } from './platform-filter.ts'
 
-/** A list that is asked for, and in which words. */
+/** A requested list, with the flags and columns of the command line. */
 export interface AskedList extends Filtering {
   /** Returns the flag that a parameter was given by, such as `--status`. */
   readonly flagOf: (parameter: string) => string
   readonly flags: Given['flags']
-  /** The columns that were chosen, as paths by their names; none for the usual ones. */
+  /** Chosen columns, as paths by name; undefined for the default ones. */
   readonly columns?: ReadonlyMap<string, string>
 }
 
 /**
- * Keeps a list to what was asked for, and tells what the platform did not do. A platform that confirms to be strict does what
- * it is asked for: its pages are passed on, and nothing of this is loaded.
+ * Applies the requested filters to a list and reports what the platform ignored. Pages of a platform that confirms
+ * strict mode are passed on, without loading this module's code.
  */
 export interface JudgedList {
   pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
@@ -30,15 +30,15 @@ export interface JudgedList {
   /** Throws a CommandError if rows were left out that could not be judged. */
   assertJudged(): void
   /**
-   * Notes that the order was ignored. Throws a CommandError if the list was cut: the rows may then not be those that were
-   * asked for.
+   * Notes that the platform ignored the order. Throws a CommandError if the list was cut, because the rows shown may
+   * be the wrong ones.
    *
-   * @param cut how many rows were shown, where more exist
+   * @param cut number of rows shown if more exist
    */
   noteOrder(cut: number | null): Promise<void>
 }
 
-/** Creates the judge of one list. */
+/** Creates the filter of one list. */
 export function judgedList(context: Context, caller: Caller, asked: AskedList): JudgedList {
   const { io, output, session } = context
   const { operation, params, query, flags, flagOf } = asked
@@ -109,7 +109,7 @@ export function judgedList(context: Context, caller: Caller, asked: AskedList): 
   }
 }
 
-/** The paths of chosen columns, by their names; `declared` are those that the API has, of which a name may be the end. */
+/** Returns the paths of chosen columns by name; `declared` are the API's columns, of which a name may be the end. */
 export function pathsOfColumns(
   names: readonly string[] | null,
   declared: readonly string[],
@@ -117,7 +117,7 @@ export function pathsOfColumns(
   return new Map((names ?? []).map((name) => [name, matchingPaths(name, declared)[0] ?? name]))
 }
 
-/** An item that was read ahead, and the rest. */
+/** Yields an item that was read ahead, then the rest. */
 async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): AsyncGenerator<Item> {
   try {
     yield first

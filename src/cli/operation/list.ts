@@ -12,7 +12,7 @@ import { showRequest } from './dry-run.ts'
 import { judgedList, pathsOfColumns } from './judged-list.ts'
 import { printReceived } from './received.ts'
 
-/** Prints a list up to `--limit`, or all of it, page by page; says so when it is cut. */
+/** Prints a list up to `--limit`, or with `--all` page by page; says so if it is cut. */
 export async function printList(
   context: Context,
   caller: Caller,
@@ -55,7 +55,7 @@ export async function printList(
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
-/** All pages of a list, as large as a platform elsewhere allows. */
+/** Yields all pages of a list, as large as a remote platform allows. */
 async function* allPages(
   caller: Caller,
   operation: Operation,
@@ -78,7 +78,10 @@ async function* allPages(
   yield* usual
 }
 
-/** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */
+/**
+ * Returns the number of items to print: all, or the limit, whichever was set more specifically. Throws a UsageError
+ * on both.
+ */
 function limitOf({ all, limit }: Settings): number {
   if (!all.value) return limit.value
   const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)
@@ -88,12 +91,12 @@ function limitOf({ all, limit }: Settings): number {
   return rank < 0 ? Number.POSITIVE_INFINITY : limit.value
 }
 
-/** The default size goes without saying: not every platform knows the parameter. */
+/** Omits the default page size, since not every platform knows the parameter. */
 function pageSize(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maximumPageSize) }
 }
 
-/** The items of some pages up to a limit; `onCut` is told how many there were when more exist. */
+/** Yields items up to a limit; calls `onCut` with their number if more exist. */
 async function* upTo(
   limit: number,
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,

@@ -5,30 +5,30 @@ import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
 
-/** A number of items; at least so many where it is not exact. */
+/** Number of items; a lower bound if not exact. */
 export interface Count {
   readonly count: number
   readonly isExact: boolean
 }
 
 /**
- * Reads what a question names. What may not be read, or is not offered, is undefined: the question does without it.
- * A thing that is not there is thrown as the ApiError that it is.
+ * Reads the things that a question names. Returns undefined for reads that are forbidden or not offered, which the
+ * question then omits. Throws the ApiError for a missing thing.
  */
 export interface Lookup {
-  /** The answer of an operation that shows one thing. */
+  /** Reads one thing. */
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
-  /** How many items a list has. */
+  /** Counts the items of a list. */
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
-  /** The first page of a list. */
+  /** Reads the first page of a list. */
   recent(operation: Operation): Promise<readonly unknown[] | undefined>
-  /** The item of a list with this id, among its first thousand. */
+  /** Finds an item by id among the first thousand of a list. */
   find(operation: Operation, id: string): Promise<unknown>
 }
 
 const searchedPages = 10
 
-/** The lookup through a caller; `signal` ends it. */
+/** Creates a lookup through a caller; `signal` aborts it. */
 export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
   const call = (operation: Operation, input: AnyInput) =>
     readable(async () => (await caller.call(operation, { ...input, signal })).data)
@@ -38,7 +38,7 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
       const page = await call(operation, { query: { ...query, limit: 1, include_total: true } })
       const total = valueAt(page, 'total')
       const items = valueAt(page, 'data')
-      // Who ignores the limit may ignore the filter, too, and count something else.
+      // A platform that ignores the limit may ignore the filter, too, and count other items.
       const obeyed = Array.isArray(items) && items.length <= 1
       if (!obeyed || typeof total !== 'number') return undefined
       return { count: total, isExact: valueAt(page, 'totalIsExact') !== false }

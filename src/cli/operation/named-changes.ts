@@ -2,20 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 
-/** A field that gets another value, as a dotted path; undefined is no value. */
+/** A field with a new value, as a dotted path; undefined is no value. */
 export interface NamedChange {
   readonly field: string
   readonly from: unknown
   readonly to: unknown
 }
 
-/** What tells the items of a list apart, the surest first. */
+/** Fields that identify the items of a list, the most specific first. */
 const naming = ['name', 'title', 'prompt', 'text'] as const
 const maxCharacters = 50
 
 /**
- * A change of a field as those of the single values in it: items of lists go by their names (`weights.Exam`), and what is
- * in a list of texts by itself.
+ * Splits a change of a field into changes of single values: items of lists are identified by name (`weights.Exam`),
+ * items of lists of texts by themselves.
  */
 export function namedChanges(field: string, before: unknown, after: unknown): NamedChange[] {
   if (isDeepStrictEqual(before ?? undefined, after ?? undefined)) return []
@@ -24,19 +24,21 @@ export function namedChanges(field: string, before: unknown, after: unknown): Na
   return [{ field, from: before, to: after }]
 }
 
-/** A change on one line: `weights.Exam: 60 → 70`, `modules.Deep: added`; a text that is long is only said to differ. */
+/**
+ * Returns a change on one line: `weights.Exam: 60 → 70`, `modules.Deep: added`; for long text only that it differs.
+ */
 export function changeText(change: NamedChange): string {
   const [from, to] = changeTexts(change)
   if (from !== null && to !== null) return `${change.field}: ${from} → ${to}`
   return `${change.field}: ${wordFor(change)}`
 }
 
-/** Both values as texts, null for one that is too long or is no single value. */
+/** Returns both values as text, null for a value that is too long or not single. */
 export function changeTexts(change: NamedChange): readonly [string | null, string | null] {
   return [valueText(change.from), valueText(change.to)]
 }
 
-/** What became of a value that is not shown. */
+/** Returns the word for a change whose value is not shown. */
 export function wordFor(change: NamedChange): string {
   return isNone(change.from) ? 'added' : isNone(change.to) ? 'removed' : 'changed'
 }
@@ -52,7 +54,7 @@ function inLists(field: string, from: readonly unknown[], to: readonly unknown[]
   const names = [...new Set([...before.keys(), ...after.keys()])]
   const changes = names.flatMap((name): NamedChange[] => {
     const [one, other] = [before.get(name), after.get(name)]
-    // A text is a name and a value in one.
+    // Text is both name and value.
     if (!isJsonObject(one ?? other)) {
       return before.has(name) && after.has(name) ? [] : [{ field, from: one, to: other }]
     }
@@ -62,13 +64,13 @@ function inLists(field: string, from: readonly unknown[], to: readonly unknown[]
       ? [{ field: place, from: was, to: is }]
       : namedChanges(place, was, is)
   })
-  // Nothing but the order.
+  // Only the order changed.
   return changes.length > 0
     ? changes
     : [{ field: `${field} (order)`, from: [...before.keys()], to: [...after.keys()] }]
 }
 
-/** The items of a list by what tells them apart; null where nothing does. */
+/** Returns the items of a list by name; null if they have no unique names. */
 function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | null {
   const items = new Map<string, unknown>()
   for (const item of list) {
@@ -84,7 +86,7 @@ function nameOf(item: JsonObject): string | null {
   return typeof name === 'string' && name.length <= maxCharacters ? name : null
 }
 
-/** What an item is besides its name: the value where there is one alone, as the weight of a criterion. */
+/** Returns an item without its name; its only value if it has just one, such as the weight of a criterion. */
 function withoutName(item: unknown): unknown {
   if (!isJsonObject(item)) return item
   const field = naming.find((each) => typeof item[each] === 'string')
@@ -102,7 +104,7 @@ function isNone(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** A single value that is short enough to be read; null for another one. */
+/** Returns the text of a short single value; null for any other. */
 function valueText(value: unknown): string | null {
   if (isNone(value)) return 'none'
   if (typeof value === 'object') {

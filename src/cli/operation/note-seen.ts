@@ -2,16 +2,16 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { addToCompletionCache, type CachedThing, maxThings, thingOf } from '../session/completion-cache.ts'
 
-/** Sees what a list of a platform prints, for completion to offer it. */
+/** Collects printed items of a list for completion. */
 export interface SeenList {
   watch(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]>
-  /** Keeps what was seen. */
+  /** Saves the collected items. */
   keep(): void
 }
 
 const nouns = ['courses', 'lessons', 'users', 'enrollments', 'grades', 'keys', 'apps', 'grants']
 
-/** Sees the things of a list that completion knows; null for any other. */
+/** Returns a collector for lists that completion uses; null for others. */
 export function noteSeen({ session, directories, io }: Context, operation: Operation): SeenList | null {
   const [noun = '', verb] = operation.id.split('.')
   const target = session.target()

@@ -14,7 +14,7 @@ import {
 } from './operation-flags.ts'
 import type { OperationSpec } from './operation-spec.ts'
 
-/** The command that makes a call: flags become query and body, the answer goes to the output. */
+/** Creates the command for a call: flags become query and body, and the answer is printed. */
 export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const query = bound(spec.query)
   const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
@@ -47,7 +47,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     calls: { operation: spec.operation, columns: spec.columns ?? [], fields, query },
     run: async (context, given) => {
       const { runOperation } = await import('./run-operation.ts')
-      // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
+      // `spec` was checked against the operation's own type; the code below handles any operation.
       await runOperation(context, given, {
         spec,
         operation: await spec.operation(),
@@ -59,26 +59,26 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   }
 }
 
-/** True for a list with filters: its rows are checked where another platform sends them. */
+/** True for a list with filters, whose rows are checked if a remote platform sends them. */
 function isFilteredList({ query = {}, fields, destroys, several }: OperationSpec<Call>): boolean {
   if (fields || destroys || several !== undefined) return false
   return Object.keys(query).some((parameter) => !unfiltered.has(parameter))
 }
 
-/** Parameters of lists and reads that leave no row out. */
+/** Parameters of lists and reads that filter no rows. */
 const unfiltered: ReadonlySet<string> = new Set(['sort', 'to'])
 
-/** The argument of a field of the body, which may be in the document of `--body`. */
+/** Returns an argument whose field may come from `--body` instead. */
 function withBody(argument: Argument): Argument {
   return { ...argument, instead: [...(argument.instead ?? []), bodyFlag.name] }
 }
 
-/** An argument that may be many, or come by `--ids`. */
+/** Returns an argument that may be repeated or come from `--ids`. */
 function many(argument: Argument): Argument {
   return { ...argument, rest: true, instead: [...(argument.instead ?? []), idsFlag.name] }
 }
 
-/** The flag of a field that stays as it is where it is not given. */
+/** Returns a flag whose field stays unchanged without it. */
 function optional({ place, flag }: BoundFlag): BoundFlag {
   const { required: _required, default: _default, ...rest } = flag
   return { place, flag: rest }

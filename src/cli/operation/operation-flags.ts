@@ -1,6 +1,6 @@
 import type { Flag } from '../command/flag.ts'
 
-/** The whole body at once. */
+/** Flag for the whole body. */
 export const bodyFlag: Flag = {
   name: 'body',
   kind: 'text',
@@ -8,7 +8,7 @@ export const bodyFlag: Flag = {
   summary: 'Read fields from a JSON or YAML file, or standard input; flags override them',
 }
 
-/** What has to go from a resource. */
+/** Flag for fields to remove from a resource. */
 export const unsetFlag: Flag = {
   name: 'unset',
   kind: 'words',
@@ -16,7 +16,7 @@ export const unsetFlag: Flag = {
   summary: 'Reset fields to their defaults, by flag name',
 }
 
-/** What is to be changed besides the arguments, so that one command's ids are another's input. */
+/** Flag for further ids to change, so that a command reads the ids that another prints. */
 export const idsFlag: Flag = {
   name: 'ids',
   kind: 'text',
@@ -24,28 +24,28 @@ export const idsFlag: Flag = {
   summary: 'Read ids from a file or standard input, one per line',
 }
 
-/** Leaves what is there as it is. */
+/** Flag that leaves an existing record unchanged. */
 export const ifNotExistsFlag: Flag = {
   name: 'if-not-exists',
   kind: 'switch',
   summary: 'Do nothing if it already exists',
 }
 
-/** Changes what is there. */
+/** Flag that updates an existing record. */
 export const upsertFlag: Flag = {
   name: 'upsert',
   kind: 'switch',
   summary: 'Update it if it already exists',
 }
 
-/** The version that a change is made for. */
+/** Flag for the required current version. */
 export const ifVersionFlag: Flag = {
   name: 'if-version',
   kind: 'number',
   summary: 'Fail unless this is the current version (exit 6)',
 }
 
-/** Takes the rows of a platform as they come. */
+/** Flag that prints a platform's rows without checking filters. */
 export const ignoreFiltersFlag: Flag = {
   name: 'ignore-filters',
   kind: 'switch',

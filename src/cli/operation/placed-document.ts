@@ -8,20 +8,22 @@ import { readFileText, readInput } from '../terminal/text-input.ts'
 import { isJson, parseJsonDocument } from './document.ts'
 import type { PlacedValue } from './yaml-document.ts'
 
-/** Texts that people keep by hand: reading so much YAML takes some seconds. */
+/**
+ * Maximum length of a document that a person maintains, in characters; parsing that much YAML takes some seconds.
+ */
 const maximumLength = 16 * 1024 * 1024
 const maximumTold = 100
 const maximumValue = 60
 
-/** A document that was read from a file. */
+/** Document that was read from a file. */
 export interface PlacedDocument extends PlacedValue {
-  /** As it was named, or `Standard input`. */
+  /** Name as given, or `Standard input`. */
   readonly name: string
 }
 
 /**
- * Reads YAML or JSON from a file, or standard input for `-`. Throws a UsageError that names the line where it cannot be
- * read.
+ * Reads YAML or JSON from a file, or standard input for `-`. Throws a UsageError that names the line of a syntax
+ * error.
  */
 export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDocument> {
   const name = path === '-' ? 'Standard input' : path
@@ -29,19 +31,19 @@ export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDo
   const { parsePlacedYaml } = await import('./yaml-document.ts')
   if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name, maximumLength)) }
   const value = await parseJsonDocument(text, name)
-  // YAML has what JSON has, and its reader knows the lines; what is longer does without them.
+  // Parse JSON as YAML, too, to know the lines, unless it is too long.
   if (text.length > maximumLength) return { name, value, lineOf: () => 1 }
   const { lineOf } = await parsePlacedYaml(text, name, maximumLength)
   return { name, value, lineOf }
 }
 
-/** A problem of a document, in words that continue the path. */
+/** Problem of a document; its message continues the path. */
 export interface DocumentProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
 
-/** What a schema finds wrong, with the values that are wrong where it was asked with `reportInput`. */
+/** Returns the problems of a document, with the wrong values if it was parsed with `reportInput`. */
 export function problemsIn(error: z.ZodError): DocumentProblem[] {
   return error.issues.flatMap((issue): DocumentProblem[] => {
     if (issue.code === 'unrecognized_keys') {
@@ -58,7 +60,9 @@ function wrongValue(issue: z.core.$ZodIssue): string {
   return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
 }
 
-/** The refusal of a document: `course.yaml:12: modules[0].title is required`, for every problem up to a hundred. */
+/**
+ * Returns the error for a document with up to a hundred problems: `course.yaml:12: modules[0].title is required`.
+ */
 export function refusedDocument(
   { name, lineOf }: PlacedDocument,
   problems: readonly DocumentProblem[],
@@ -76,7 +80,7 @@ export function refusedDocument(
   })
 }
 
-/** A path as people write it: `modules[0].lessons[1].title`. */
+/** Returns a path as text: `modules[0].lessons[1].title`. */
 function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) =>

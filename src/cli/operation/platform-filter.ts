@@ -7,7 +7,7 @@ import { CommandError } from '../terminal/errors.ts'
 import { ignoreFiltersFlag } from './operation-flags.ts'
 import { referenceResolver } from './shown-things.ts'
 
-/** A filter of rows that tells what the platform made of its filters. */
+/** A filter of rows that reports which filters the platform ignored. */
 export interface PlatformFilter extends RowFilter {
   /** Notes which filters the platform ignored. */
   note(): Promise<void>

@@ -14,18 +14,18 @@ import { ifVersionFlag } from './operation-flags.ts'
 import type { Rows } from './operation-spec.ts'
 import { queryOf } from './query.ts'
 
-/** A call as it was understood, before anything is sent. */
+/** A parsed call, before anything is sent. */
 export interface PreparedCall {
-  /** In the words of the command line; without a path parameter where no argument was given for it. */
+  /** Input in the form of the command line; lacks a path parameter without an argument. */
   readonly input: AnyInput
   readonly shape: Shape
-  /** The rows that the answer is printed as; undefined for the record itself. */
+  /** Rows to print; undefined for the record itself. */
   readonly rows: Rows | undefined
-  /** The field of the answer that is shown this once. */
+  /** Secret field of the answer, shown only once. */
   readonly secret: string | undefined
 }
 
-/** Understands the flags of a call. Throws a UsageError on what cannot be sent, or not be shown as asked. */
+/** Parses the flags of a call. Throws a UsageError if it cannot be sent or its answer not be shown as requested. */
 export async function prepareCall(context: Context, given: Given, call: BoundCall): Promise<PreparedCall> {
   const { session, output, settings } = context
   const { spec, query, fields } = call
@@ -47,7 +47,7 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
   return { input, shape, rows, secret: secretless ? undefined : operation.secret }
 }
 
-/** Sends a call; a platform elsewhere gets ids in place of other references. */
+/** Sends a call; for a remote platform, references are replaced by ids first. */
 export async function sendCall(
   context: Context,
   caller: Caller,
@@ -66,7 +66,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   const version = given.flags[ifVersionFlag.name]
   const { password } = spec
   const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
-  // `fixed` is an object wherever a body is: no operation takes anything else.
+  // Every body is an object, so `fixed` is one.
   const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
   const body = hasBody
     ? await makeBody(context, given, {
@@ -98,7 +98,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   }
 }
 
-/** The field of the body that came as an argument. Throws a UsageError where a flag gives it, too. */
+/** Returns the field of the body that is given as an argument. Throws a UsageError if a flag gives it, too. */
 function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fields }: BoundCall): object {
   const value = subject && named[subject.argument.name]
   if (subject === undefined || value === undefined) return {}
@@ -109,13 +109,13 @@ function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fiel
   return { [subject.field]: value }
 }
 
-/** Throws a UsageError where the output has no place for a secret, which is shown this once. */
+/** Throws a UsageError if the output would omit a secret that is shown only once. */
 export function assertSecretShown(
   { settings: { quiet, columns } }: Context,
   secret: string,
   { paths }: Shape,
 ): void {
-  // Columns of a project's file that this answer does not have do not count.
+  // Ignore columns from a project's file that this answer lacks.
   const chosen = columns.value?.flatMap((column) => matchingPaths(column, paths)) ?? []
   const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
   if (!lost) return

@@ -11,25 +11,25 @@ import { answeredThing } from './answered-id.ts'
 import type { BoundCall } from './bound-call.ts'
 import type { Rows } from './operation-spec.ts'
 
-/** A call that was made, its answer, and the form in which that is printed. */
+/** A completed call, its answer, and the output form. */
 export interface AnsweredCall {
-  /** The input in the words of the command line. */
+  /** Input in the form of the command line. */
   readonly input: AnyInput
   readonly result: Result<unknown>
-  /** The record as it was before it was destroyed. */
+  /** Record as read before its deletion. */
   readonly destroyed?: unknown
   readonly shape: Shape
-  /** The rows that the answer is printed as; undefined for the record itself. */
+  /** Rows to print; undefined for the record itself. */
   readonly rows: Rows | undefined
-  /** The field of the answer that is shown this once. */
+  /** Secret field of the answer, shown only once. */
   readonly secret: string | undefined
-  /** Takes the record in place of the output, where it is one of several. */
+  /** Receives the record instead of the output, if the command handles several. */
   readonly collect?: (record: unknown) => void
 }
 
 /**
- * Prints what was done, or the record that came, and says what the answer leaves open. Throws ExitWith where the command
- * has an exit code of its own for the answer, and a CommandError where it shows that something else was written.
+ * Prints the success line or the record, and notes what the answer leaves open. Throws ExitWith if the command has
+ * its own exit code for the answer, and a CommandError if the platform wrote other values than were sent.
  */
 export async function printAnswer(
   context: Context,
@@ -51,7 +51,7 @@ export async function printAnswer(
   }
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
   const id = written ? result.id : null
-  // A secret is shown this once, with the record that it is part of.
+  // A secret is shown only now, as part of its record.
   const told = secret === undefined && (operation.response === null || !hasChosenForm(settings))
   const done = told ? spec.done : undefined
   if (done) {
@@ -75,7 +75,7 @@ export async function printAnswer(
     await output.note(`The response does not contain the record${made}`)
   }
   if (result.written) await tellWritten(context, result.written, call, given)
-  // The record says it itself.
+  // The record contains the same information.
   const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
   const note = silent ? null : await spec.notes?.(data, given)
   if (note) await output.note(note)
@@ -83,7 +83,7 @@ export async function printAnswer(
   if (exit) throw new ExitWith(exit)
 }
 
-/** What can be asked of what was done; it is done, whatever comes of that. */
+/** Returns the success line that needs further reads; failed reads are ignored, since the write is done. */
 async function toldOf(
   { session, io }: Context,
   { spec }: BoundCall,
@@ -114,12 +114,12 @@ async function printRecord(
   }
 }
 
-/** `clientSecret` as it is said: client secret. */
+/** Converts `clientSecret` to client secret. */
 function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** Says what a write left out: values that are other ones are an error, those that are not shown get a note. */
+/** Reports how a written record differs from the request: other values are an error, hidden ones a note. */
 async function tellWritten(
   { session, output }: Context,
   written: Written,
@@ -140,7 +140,7 @@ async function tellWritten(
   })
 }
 
-/** The flag that a field was given by, `--title`; its own name where it came otherwise. */
+/** Returns the flag of a field, `--title`; the field's name if no flag gave it. */
 function typedName(field: string, { fields }: BoundCall, { flags }: Given): string {
   const flag = fields.find(({ place }) => place === field)?.flag.name
   return flag === undefined || flags[flag] === undefined ? field : `--${flag}`

@@ -4,7 +4,7 @@ import type { Fault } from '../../contract/errors.ts'
 import { fieldPath } from './field-path.ts'
 import type { RefusedCallError } from './refused-call.ts'
 
-/** What the command line knows of a refusal: its words, which flag a fault is about, and what to type instead. */
+/** Flags, hint and message of a refusal, from the command line. */
 export type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
 
 /** Maximum problems that are printed; a platform may list more. */
@@ -12,7 +12,7 @@ const maxProblems = 100
 /** Maximum unknown fields that are printed: a body of another kind has nothing but these. */
 const maxUnknown = 10
 
-/** All faults of a request: one alone is the message, several are counted and listed. */
+/** Returns the faults of a request: a single one as the message, several counted and listed. */
 export function problemsIn(
   { message: detail, faults, problem, status }: ApiError,
   { flagOf, message = detail }: SeenFrom,
@@ -31,7 +31,7 @@ export function problemsIn(
   const [fault] = faults
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
-  // Without words of its own, the whole is what is wrong with the one field.
+  // Without a specific message, the only fault replaces it.
   if (wrong && fault && (message === fault.detail || isGeneric(message)))
     return { message: withoutStop(lines.join()), why: [] }
   return {
@@ -48,7 +48,7 @@ function problemLine(fault: Fault, flag: string | null): string {
     const [, meant = ''] = detail.split(/(?=; did you mean)/)
     return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
   }
-  // Some repeat the field's name where others go on after it.
+  // Some platforms begin the message with the field's name, which others omit.
   const leaf =
     fieldPath(pointer ?? parameter ?? '')
       .split('.')
@@ -59,14 +59,14 @@ function problemLine(fault: Fault, flag: string | null): string {
   return goesOn ? `${place} ${detail}` : `${place}: ${detail}`
 }
 
-/** True for the words of a status, which say nothing about what is wrong. */
+/** True for the standard text of a status, which carries no detail. */
 function isGeneric(message: string): boolean {
   return /^(bad request|unprocessable (entity|content)|validation (failed|error)|invalid request)\.?$/i.test(
     message,
   )
 }
 
-/** One sentence stands on its line without a full stop, as the program's own messages do; several keep theirs. */
+/** Removes the full stop of a single sentence, as in the program's own messages; several sentences keep theirs. */
 function withoutStop(text: string): string {
   return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
 }
@@ -75,7 +75,7 @@ function isUnknown({ code }: Fault): boolean {
   return code === 'unknown_field' || code === 'unknown_parameter'
 }
 
-/** True for `must be at most 100`, which goes on after the name of what it is about. */
+/** True for a detail that continues the name of a field: `must be at most 100`. */
 function isPhrase({ detail }: Fault): boolean {
   return /^[a-z]/.test(detail)
 }

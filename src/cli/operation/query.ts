@@ -2,7 +2,7 @@ import { joinReferences } from '../../codec/reference.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 
-/** The query that flags stand for, by parameter; a flag that may be repeated is a list of references. */
+/** Returns the query of flags, by parameter; a repeatable flag gives a list of references. */
 export function queryOf(flags: readonly BoundFlag[], values: FlagValues): Record<string, unknown> {
   return Object.fromEntries(
     flags.flatMap(({ place, flag }) => {

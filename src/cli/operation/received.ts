@@ -1,8 +1,8 @@
 import { ProtocolError } from '../../client/errors.ts'
 
 /**
- * Prints the pages of a list as a whole document, also where the platform turns out to have more than it sends: that is
- * thrown when what came has been printed.
+ * Prints the pages of a list as a complete document, even if the platform fails to send all of them: that error is
+ * thrown after the received pages are printed.
  */
 export async function printReceived<Page>(
   pages: AsyncIterable<Page>,

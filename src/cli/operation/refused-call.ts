@@ -6,18 +6,18 @@ import type { BoundFlag } from '../command/flag.ts'
 import { fieldPath } from './field-path.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
-/** What stood on the command line, by the places of the request that it went to. */
+/** Flags and arguments of the command line, by request field. */
 export interface Sources {
   readonly fields: readonly BoundFlag[]
   readonly query: readonly BoundFlag[]
   readonly positions: readonly (readonly [parameter: string, argument: Argument])[]
 }
 
-/** A refusal of the API, in the words of the command line that led to it. */
+/** A refusal of the API, in terms of the command line. */
 export class RefusedCallError extends Error {
   override readonly name = 'RefusedCallError'
   readonly refusal: ApiError
-  /** What to type instead; null where that is not known. */
+  /** Command or flag to try next; null if unknown. */
   readonly hint: string | null
   readonly #sources: Sources
   readonly #given: Given
@@ -25,7 +25,7 @@ export class RefusedCallError extends Error {
   constructor(refusal: ApiError, sources: Sources, given: Given) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    // Ours looks for what has no prefix by itself, and those without a code know nothing of prefixes.
+    // Our server resolves references without a prefix itself, and platforms without error codes know no prefixes.
     const missing = refusal.status === 404 && refusal.coded && !isOurs(refusal)
     this.hint =
       tokenHint(refusal) ??
@@ -37,7 +37,7 @@ export class RefusedCallError extends Error {
     this.#given = given
   }
 
-  /** The flag that a fault is about, `--passing-score`; null where it was not typed as one. */
+  /** Returns the flag that a fault concerns, `--passing-score`; null if no flag gave the field. */
   readonly flagOf = ({ pointer, parameter }: Fault): string | null => {
     const { fields, query } = this.#sources
     const place = parameter ?? camelCase(fieldPath(pointer ?? ''))
@@ -49,7 +49,7 @@ export class RefusedCallError extends Error {
     if (!typed && this.#given.flags[bodyFlag.name] !== undefined) return null
     const inside = place.slice(found.place.length + 1)
     const value = this.#given.flags[name]
-    // Without a place inside, it is known which value is meant only where there is one.
+    // Without an index, the wrong value is known only if there is a single one.
     const items: readonly unknown[] =
       Array.isArray(value) && (inside !== '' || value.length === 1) ? value : []
     const item = items[Number(inside)]
@@ -58,7 +58,7 @@ export class RefusedCallError extends Error {
   }
 }
 
-/** A secret is no value of a flag, and so it is called by its words: `The webhook secret` for `webhookSecrets.0`. */
+/** Returns the words for a secret, which is not a flag's value: `The webhook secret` for `webhookSecrets.0`. */
 function secretIn(place: string, { flags }: Given): string | null {
   const kebab = place.replace(/\..*/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   const [, name] =
@@ -69,34 +69,34 @@ function secretIn(place: string, { flags }: Given): string | null {
   return name === undefined ? null : `The ${name.replaceAll('-', ' ')}`
 }
 
-/** The name of a field as the contract has it: other platforms may write `external_id`. */
+/** Converts a field name to the contract's form: other platforms may write `external_id`. */
 function camelCase(path: string): string {
   return path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Advice such as `use force=true` names the flag that stands for the parameter; `If-Match` was typed as `--if-version`. */
+/** Replaces parameters in advice such as `use force=true` by their flags; `If-Match` becomes `--if-version`. */
 function inFlags(message: string, { query }: Sources, { flags }: Given): string {
   const advised = query.map(({ place, flag }) => [`${place}=true`, flag] as const)
   const typed = flags[ifVersionFlag.name] === undefined ? [] : [['If-Match', ifVersionFlag] as const]
   return [...advised, ...typed].reduce(
     (text, [said, { name }]) => text.replaceAll(said, `--${name}`),
-    // A version was typed without the quotes of an entity tag.
+    // --if-version takes the version without the quotes of an entity tag.
     typed.length > 0 ? message.replace(/(?<=If-Match requires )"(\d+)"/, '$1') : message,
   )
 }
 
-/** The error that a command ends with: of a refusal it is what that means for the command line. */
+/** Returns the error for a command to end with: a refusal becomes one in terms of the command line. */
 export function withSources(error: unknown, sources: Sources, given: Given): unknown {
   return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
 }
 
-/** A course that can no longer be a draft can still be closed. */
+/** Suggests archiving a course that can no longer become a draft. */
 function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
   if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
   return `To close it to changes: learnctl courses archive ${shellWord(course)}`
 }
 
-/** What has an external id in the trash can be restored; what is not there is not among what can be. */
+/** Suggests restoring a thing in the trash that holds the external id, or listing the trash for a missing thing. */
 function trashHint({ code, message, problem }: ApiError): string | null {
   const [, thing] = /^(?:A|Deleted) (course|lesson) /.exec(message) ?? []
   if (thing === undefined) return null
@@ -106,13 +106,13 @@ function trashHint({ code, message, problem }: ApiError): string | null {
   return `To restore it: learnctl ${thing}s restore ${shellWord(id)}`
 }
 
-/** A stored access token goes to no other address: it is typed again, or removed. */
+/** Explains that a stored access token is not sent to a new address: enter it again or remove it. */
 function tokenHint({ faults }: ApiError): string | null {
   if (!faults.some(({ code }) => code === 'access_token_required')) return null
   return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
 }
 
-/** There is one integration of each kind; one that is not there was not set up. */
+/** Suggests setting up a missing integration; there is one of each kind. */
 function setUpHint({ code, message }: ApiError): string | null {
   const [, kind] = /^Integration (\w+) not found/.exec(message) ?? []
   return code === 'not_found' && kind !== undefined ? `Set it up: learnctl integrations set ${kind}` : null
@@ -125,7 +125,7 @@ function creditHint({ faults }: ApiError): string | null {
 
 const known = /^(ext:|email:)|^[a-z]{3}_/
 
-/** A reference that is no id of ours was probably meant as one's own, or as an e-mail address. */
+/** Suggests `ext:` or `email:` for a reference that is not an id of our server. */
 function referenceHint({ message }: ApiError, sources: Sources, given: Given): string | null {
   const { fields, query, positions } = sources
   const typed = [

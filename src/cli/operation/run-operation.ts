@@ -14,7 +14,7 @@ import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
-/** Makes the call that a command stands for: flags become query and body, the answer goes to the output. */
+/** Runs the call of a command: flags become query and body, and the answer is printed. */
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
   try {
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
@@ -24,15 +24,15 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
   }
 }
 
-/** True where a command is given many things, or as many as another one prints. */
+/** True if the command gets several things, as arguments or by `--ids`. */
 function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }: BoundCall): boolean {
   if (spec.several === undefined) return false
-  // An answer to a question is one thing, whatever spaces are in it.
+  // An answer to a prompt is one value, even with spaces.
   const typed = rest[0] === named[positions[0]?.[1].name ?? '']
   return flags[idsFlag.name] !== undefined || (typed && rest.length > 1)
 }
 
-/** Makes the call; where an answer to a question is refused, says why and asks again. */
+/** Makes the call; if the platform refuses an answer to a prompt, explains why and prompts again. */
 async function callUntilAccepted(context: Context, given: Given, bound: BoundCall): Promise<void> {
   const answers = new Map<string, unknown>()
   const call = { ...bound, answers }
@@ -51,8 +51,8 @@ async function callUntilAccepted(context: Context, given: Given, bound: BoundCal
 }
 
 /**
- * Returns the places of the answers that a refusal is about: those that it points at, else those whose value it names.
- * A conflict that does neither may be about any of them.
+ * Returns the fields of prompted answers that a refusal concerns: those it points at, else those whose value it
+ * names. A conflict without either may concern any of them.
  */
 function refusedAnswers(
   { status, faults, message }: ApiError,
@@ -101,7 +101,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
         : given
     const look = createLookup(caller, io.signal)
     destroyed = await destroys.read(look, meant).catch((error: unknown) => {
-      // What was confirmed beforehand is tried whatever the platform shows.
+      // With --yes, try it even if the platform does not show the record.
       if (settings.yes.value && error instanceof ApiError) return undefined
       throw error
     })
@@ -114,7 +114,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   await printAnswer(context, given, call, { ...prepared, input, result, destroyed })
 }
 
-/** Returns the input with what the user confirms. Throws the refusal where it cannot be confirmed. */
+/** Returns the input with the user's confirmation. Throws the refusal if it cannot be confirmed. */
 async function confirmed(
   context: Context,
   given: Given,

@@ -22,21 +22,21 @@ import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
-/** At most so many requests at once. */
+/** Maximum concurrent requests. */
 const maximumAtOnce = 8
-/** A question names so many things. */
+/** Maximum names in a question. */
 const namedInQuestion = 3
 
-/** One thing that was refused, and why. */
+/** A refused thing and the reason. */
 interface Refused {
   readonly argument: string
   readonly error: unknown
 }
 
 /**
- * Makes a call for each of several things, side by side, and prints what came of each in the order in which they were
- * given. Each is tried; throws a CommandError that names all that were refused, and the one fault where it was one
- * thing alone. A fault that says nothing about the thing, such as a refused credential, ends it.
+ * Makes a call for each of several things, concurrently, and prints the results in the given order. All are tried;
+ * throws a CommandError that names all refused things, or the fault itself if only one thing was given. A fault that
+ * does not concern a thing, such as a refused credential, ends the run.
  */
 export async function runSeveral(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { io, session, settings, output } = context
@@ -72,7 +72,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   if (settings.dryRun.value) {
     const requests = []
     for (const thing of things) requests.push(caller.request(operation, await inputFor(thing)))
-    // The requests are for programs and for --debug; people read one line for each thing.
+    // For tables print a line per thing; the requests are for programs and --debug.
     if (settings.debug.value || settings.output.value !== 'table')
       return showRequests(context, requests, true)
     const noun = spec.several.replace(/s$/, '')
@@ -87,11 +87,11 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   let done = 0
   const asRecords = hasChosenForm(settings) && !settings.quiet.value && operation.response !== null
 
-  /** Prints what was done, or gives the records, in the order of the things. */
+  /** Prints the success lines, or yields the records, in the order of the things. */
   async function* records(): AsyncGenerator<readonly unknown[]> {
     const work = async (thing: string) => {
       const input = await inputFor(thing)
-      // What may be there already is looked for, and made, one after the other.
+      // Things that may exist already are looked up and created one after the other.
       return { input, result: isSearched ? null : await sendCall(context, caller, operation, input) }
     }
     for await (const settled of inOrder(things, work, pacing, isFatal)) {
@@ -125,7 +125,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
         `Stopped after ${done} of ${things.length} ${spec.several}; the error is about all of them`,
       )
     }
-    // Assigned inside the generator, which the compiler does not follow.
+    // The compiler does not see the assignment inside the generator.
     throw (fault as Refused).error
   }
   const [first] = refused
@@ -134,7 +134,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   throw partialError(spec.name, spec.several, things.length, failures)
 }
 
-/** Throws a UsageError for flags that can be about one thing only, and where both read standard input. */
+/** Throws a UsageError for flags that apply to a single thing, and if both read standard input. */
 function assertForAll({ flags }: Given): void {
   if (flags[ifVersionFlag.name] !== undefined) {
     throw new UsageError(`--${ifVersionFlag.name} is only supported for one thing at a time`)
@@ -144,7 +144,7 @@ function assertForAll({ flags }: Given): void {
   }
 }
 
-/** The things that were given, each once. */
+/** Returns the distinct given things. */
 async function thingsGiven(context: Context, given: Given, call: BoundCall): Promise<readonly string[]> {
   const source = given.flags[idsFlag.name]
   const read =
@@ -152,7 +152,7 @@ async function thingsGiven(context: Context, given: Given, call: BoundCall): Pro
   return [...new Set([...given.rest, ...read])]
 }
 
-/** Asks once for all of them, by their number and the first names. */
+/** Asks for a single confirmation with the number of things and the first names. */
 async function ask(
   context: Context,
   given: Given,
@@ -177,12 +177,12 @@ async function ask(
   })
 }
 
-/** `revoke` of `grants revoke`. */
+/** Returns `revoke` for `grants revoke`. */
 function verbOf(name: string): string {
   return name.split(' ').at(-1) ?? name
 }
 
-/** True for what would be the same for every thing: only these refusals are about one. */
+/** True for an error that every thing would meet, and so does not concern a single one. */
 function isFatal(error: unknown): boolean {
   if (error instanceof ApiError)
     return ![400, 403, 404, 409, 412, 422].includes(error.status) || isExpired(error)
@@ -205,7 +205,7 @@ interface NamedFailure {
   readonly failure: Failure
 }
 
-/** The error of a command that did only a part of what it was given. */
+/** Returns the error of a command that succeeded only in part. */
 function partialError(
   name: string,
   several: string,

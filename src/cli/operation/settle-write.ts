@@ -8,7 +8,7 @@ import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { referred, type ShownThings, shownThings } from './shown-things.ts'
 
-/** A reference that is no id, and where in the input it stands. */
+/** A reference that is not an id, and its place in the input. */
 interface Place {
   readonly part: 'params' | 'body'
   readonly name: string
@@ -16,10 +16,10 @@ interface Place {
 }
 
 /**
- * A write to a platform elsewhere as it may be sent there: `ext:` and `email:` are replaced by the ids that the
- * platform shows for them, since it may keep them as text otherwise; a required version is compared with the one that
- * it shows, since it may ignore If-Match. Both are read before anything is written. Throws a UsageError where the
- * platform shows no such thing, and a CommandError where the version is another.
+ * Prepares a write for a remote platform: replaces `ext:` and `email:` references by ids, since the platform might
+ * store them as text, and compares the required version with the current one, since the platform may ignore If-Match.
+ * Both are read before anything is written. Throws a UsageError for an unknown reference, and a CommandError for
+ * another version.
  */
 export async function settleWrite(
   context: Pick<Context, 'session' | 'io'>,
@@ -79,9 +79,9 @@ async function requireVersion(
   throw new CommandError('precondition_failed', 'conflict', message)
 }
 
-/** A version as a number is one, whether in the body or as a strong or weak ETag; a hash is none. */
+/** Returns a numeric version from the body or a strong or weak ETag; a hash is not a version. */
 function versionOf({ data, etag }: { readonly data: unknown; readonly etag: string | null }): string | null {
-  // As a text it may be `3.00`.
+  // Text may have the form `3.00`.
   const [, version] = /^(\d+)(?:\.0+)?$/.exec(String(valueAt(data, 'version') ?? '')) ?? []
   if (version !== undefined) return version
   return /^(?:W\/)?"(\d+)"$/.exec(etag ?? '')?.[1] ?? null

@@ -7,9 +7,8 @@ import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /**
- * A platform elsewhere may understand one reference alone, and would send the rows of another course, of none or of
- * all: several are sent only where its OpenAPI document says that the parameter is a list. Throws a CommandError
- * otherwise.
+ * Allows several references only if the OpenAPI document of a remote platform declares the parameter as a list:
+ * otherwise it could send rows of another course, of none or of all. Throws a CommandError.
  *
  * @param flagOf the flag of a parameter, such as `--course`
  */

@@ -1,7 +1,7 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Shape } from '../output/output.ts'
 
-/** What an operation's result looks like: the items of a list, or the resource. */
+/** Returns the output shape of an operation: the items of a list, or the resource. */
 export function shapeOf(operation: Call, table: readonly string[]): Shape {
   const { answer } = operation.holds
   return {
@@ -11,12 +11,12 @@ export function shapeOf(operation: Call, table: readonly string[]): Shape {
   }
 }
 
-/** The fields that answers carry and bodies do not: what has to go when a resource is sent back as a new one. */
+/** Returns the fields of answers that bodies lack, to be removed when a resource is sent back as a new one. */
 export function readOnlyFields({ holds: { answer, body } }: Call): string[] {
   return answer.filter((path) => isField(path) && !body.includes(path))
 }
 
-/** True for what is no part of another field. */
+/** True for a field that is not part of another one. */
 function isField(path: string): boolean {
   return !path.includes('.')
 }

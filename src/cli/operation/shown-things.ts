@@ -8,7 +8,7 @@ import type { Context } from '../command/context.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** What a parameter or a field of this name refers to, and the operation that shows such a thing. */
+/** Nouns and read operations that parameters and fields refer to. */
 export const referred: Readonly<Record<string, { readonly noun: string; readonly shownBy: string }>> = {
   courseId: { noun: 'course', shownBy: 'courses.get' },
   lessonId: { noun: 'lesson', shownBy: 'lessons.get' },
@@ -16,25 +16,25 @@ export const referred: Readonly<Record<string, { readonly noun: string; readonly
   learnerId: { noun: 'user', shownBy: 'users.get' },
 }
 
-/** What a platform shows of a thing, or why it does not; `ours` is a refusal in the API's own words. */
+/** Thing that a platform shows, or the reason why not; `ours` is true for a refusal in our API's format. */
 export type Shown =
   | { readonly kind: 'shown'; readonly data: unknown; readonly etag: string | null }
   | { readonly kind: 'hidden'; readonly why: string }
   | { readonly kind: 'ours' }
 
-/** Things of a platform elsewhere; each is looked at once. */
+/** Things of a remote platform; each is read once. */
 export interface ShownThings {
   readonly host: string
-  /** The thing at the path of an operation, as its GET shows it. */
+  /** Reads the thing at the path of an operation. */
   at(operation: Operation, params: AnyInput['params']): Promise<Shown>
   /**
-   * The id of what `ext:…` or `email:…` refers to in a field of this name; null where the platform has its own word
-   * on that, as ours has. Throws a UsageError where it shows no such thing.
+   * Returns the id for an `ext:…` or `email:…` reference in a field; null if the platform resolves references itself,
+   * as ours does. Throws a UsageError for an unknown reference.
    */
   idBehind(field: string, reference: string): Promise<string | null>
 }
 
-/** What the platform of this session shows. Reads only. */
+/** Opens the things of this session's platform. Reads only. */
 export async function shownThings(
   { session, io: { signal } }: Pick<Context, 'session' | 'io'>,
   caller: Caller,
@@ -70,7 +70,7 @@ export async function shownThings(
   return { host, at, idBehind }
 }
 
-/** Resolves references as `idBehind` does; nothing is read before it is needed. */
+/** Returns a function that resolves references like `idBehind`; reads nothing before it is called. */
 export function referenceResolver(
   context: Pick<Context, 'session' | 'io'>,
   caller: Caller,
@@ -82,7 +82,7 @@ export function referenceResolver(
   }
 }
 
-/** How platforms say that they have no such thing, or no such operation. */
+/** Statuses for a missing thing or operation. */
 const refusals = [400, 404, 405, 422, 501]
 
 const nothingShown: Promise<Shown> = Promise.resolve({
@@ -98,7 +98,7 @@ async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<
     if (error instanceof ApiError && isOurs(error)) return { kind: 'ours' }
     if (error instanceof NotOfferedError || error instanceof ProtocolError)
       return { kind: 'hidden', why: error.message }
-    // Some platforms refuse with the status of a success.
+    // Some platforms refuse with a success status.
     if (!(error instanceof ApiError && (error.status < 400 || refusals.includes(error.status)))) throw error
     const path = new URL(error.url).pathname
     return {
@@ -111,6 +111,6 @@ async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<
 function standsFor(thing: unknown, id: string, reference: string): boolean {
   const meant = parseReference(reference)
   const value = valueAt(thing, meant.by === 'email' ? 'email' : 'externalId')
-  // Somewhere an id may look like a reference of ours.
+  // Ids of other platforms may look like our references.
   return id === reference || matchesReference(meant, value)
 }

@@ -9,10 +9,10 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Finding } from './operation-spec.ts'
 
 /**
- * The same pages, with the items that were asked for, for what must not take one thing for another. Throws a CommandError
- * where a platform elsewhere sends items that do not show what they are.
+ * Yields pages with only the requested items, for callers that must not confuse things. Throws a CommandError if a
+ * remote platform sends items that do not show the fields to check.
  *
- * @param fields what each item has to show besides what it is filtered by
+ * @param fields fields that each item must show besides the filtered ones
  */
 export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(
   context: Context,
@@ -50,7 +50,7 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
   }
 }
 
-/** Lists all records that match a query, as `surePages` does. */
+/** Lists all records that match a query, checked like `surePages`. */
 export async function sureRecords(
   { context, caller }: Finding,
   operation: Operation,

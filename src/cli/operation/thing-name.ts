@@ -2,8 +2,8 @@ import type { Given } from '../command/command.ts'
 import { valueAt } from '../output/columns.ts'
 
 /**
- * How people know a thing that the API answered: its title or name, and what commands take for it in parentheses,
- * `Marine Biology (BIO-101)`. Without either it is the reference that was given.
+ * Returns the name of a thing for messages: its title or name with its reference in parentheses, `Marine Biology
+ * (BIO-101)`; else the given reference.
  */
 export function thingName(thing: unknown, reference = ''): string {
   const first = (...fields: readonly string[]) =>
@@ -19,15 +19,15 @@ export function thingName(thing: unknown, reference = ''): string {
   return label === '' ? String(known) : known === '' ? String(label) : `${label} (${known})`
 }
 
-/** `, version 3` for a thing that has versions, else nothing. */
+/** Returns `, version 3` for a thing with versions, else an empty text. */
 export function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
   return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''
 }
 
 /**
- * The line of an update, from its verb on: `Updated user Ada (ada@example.org), version 3`. Where it changed nothing, says
- * so, with `state` as `User Ada (ada@example.org) is already suspended`.
+ * Returns the success line of an update: `Updated user Ada (ada@example.org), version 3`. If nothing changed, says so
+ * with `state`, as in `User Ada (ada@example.org) is already suspended`.
  */
 export function updatedLine(
   verb: string,
@@ -41,13 +41,13 @@ export function updatedLine(
   return `${name.charAt(0).toUpperCase()}${name.slice(1)} is already ${state}`
 }
 
-/** The person that an answer is about, `learner ada@example.org`; as they were given where it does not say. */
+/** Returns the person in an answer, `learner ada@example.org`; the given reference if the answer has none. */
 export function personIn(answer: unknown, given: unknown, noun = 'learner'): string {
   const known = valueAt(answer, 'userEmail') ?? given ?? valueAt(answer, `${noun}Id`)
   return `${noun} ${String(known)}`
 }
 
-/** The title of the course that an answer is about; the course as it was given where it does not say. */
+/** Returns the course title in an answer; the given reference if the answer has none. */
 export function courseIn(answer: unknown, { flags }: Given): string {
   return String(valueAt(answer, 'courseTitle') ?? flags['course'] ?? valueAt(answer, 'courseId'))
 }

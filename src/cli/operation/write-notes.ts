@@ -1,14 +1,14 @@
 import type { Written } from '../../client/call-input.ts'
 import { counted } from '../terminal/counted.ts'
 
-/** Counts what a platform did not show of many writes, or showed otherwise than it was sent. */
+/** Counts written values that a platform does not show or shows differently. */
 export interface WriteNotes {
   take(written: Written | null): void
-  /** One sentence for each kind of difference. */
+  /** Returns a sentence for each kind of difference. */
   sentences(host: string): readonly string[]
 }
 
-/** No differences yet. */
+/** Creates a counter without differences. */
 export function createWriteNotes(): WriteNotes {
   const other = new Map<string, number>()
   const unshown = new Map<string, number>()
@@ -34,7 +34,7 @@ export function createWriteNotes(): WriteNotes {
   }
 }
 
-/** What is said before operations are tried of which a platform tells nothing. */
+/** Returns the note on operations that only an attempt can confirm. */
 export function untold(platform: string, operations: readonly string[]): string {
   return `${platform} does not say whether it supports ${operations.join(', ')}; without that, some changes will fail`
 }

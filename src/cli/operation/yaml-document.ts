@@ -3,28 +3,31 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { maxDigits, maxJsonDepth, tooManyDigits } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
-/** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
+/**
+ * Maximum length in characters: the parser takes some seconds and 400 MB for this much, JSON of the same size a
+ * hundredth of both.
+ */
 const maximumLength = 1024 * 1024
 
-/** Anchors and aliases together: the reader looks for the anchor of an alias among all of them. */
+/** Maximum anchors and aliases in total: the parser searches all of them for each alias. */
 const maxAnchors = 2000
 
-/** A value, and where its parts stand in the text. */
+/** A value and the lines of its parts. */
 export interface PlacedValue {
   readonly value: unknown
-  /** The line of what a path leads to, from 1; where there is no such thing, that of what would hold it. */
+  /** Returns the line of a path, from 1; for a missing value that of its parent. */
   lineOf(path: readonly PropertyKey[]): number
 }
 
 /**
- * The value of a YAML 1.2 document, integers beyond a number as bigints; loads the yaml library. Throws a UsageError
- * that names the line, and on what is too long, nests too deeply or expands by its aliases.
+ * Parses a YAML 1.2 document, with integers beyond the safe range as bigints; loads the yaml library. Throws a
+ * UsageError that names the line, also for text that is too long, nests too deeply or expands by its aliases.
  */
 export async function parseYaml(text: string, name: string): Promise<unknown> {
   return (await parsePlacedYaml(text, name, maximumLength)).value
 }
 
-/** The same with the lines, for texts of up to so many characters. */
+/** Parses a document with its lines; `longest` is the maximum length in characters. */
 export async function parsePlacedYaml(text: string, name: string, longest: number): Promise<PlacedValue> {
   if (text.length > longest) {
     throw new UsageError(`${name} is larger than ${longest / 1024 / 1024} MiB, too large for YAML`, {
@@ -36,7 +39,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
   const intAsBigInt = /\d{16}/.test(text)
   const document = parseDocument(text, {
     ...{ lineCounter, prettyErrors: false, intAsBigInt, customTags: withBoundedIntegers },
-    // The reader compares each key with all before it.
+    // The parser compares each key with all earlier ones.
     uniqueKeys: false,
   })
   const members = new WeakMap<YAMLMap, ReturnType<typeof membersOf>>()
@@ -65,7 +68,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     return new UsageError(`${name}:${line}:${col}: not YAML: ${reason}`, { cause })
   }
 
-  /** Where the first key stands that its map has already; undefined where there is none. Throws on too many anchors. */
+  /** Returns the offset of the first duplicate key; undefined if there is none. Throws on too many anchors. */
   function firstRepeated(tree: Document.Parsed): number | undefined {
     let first: number | undefined
     let anchors = 0
@@ -92,7 +95,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     const entries = map.items.flatMap((pair) =>
       isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
     )
-    // The first of those that are called the same.
+    // Reversed, so that the first of several equal keys wins.
     return new Map(entries.reverse())
   }
 
@@ -122,7 +125,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
   }
 }
 
-/** The reader's tags, of which those of integers refuse more digits than JSON may have. */
+/** Returns the parser's tags, with integers limited to the digits that JSON may have. */
 function withBoundedIntegers(tags: Tags): Tags {
   return tags.map((tag) =>
     typeof tag === 'object' && tag.tag === 'tag:yaml.org,2002:int' ? withBound(tag as ScalarTag) : tag,
@@ -140,7 +143,7 @@ function withBound(tag: ScalarTag): ScalarTag {
   }
 }
 
-/** The reader finds out by itself that it has called itself too often, and calls that an error of the text. */
+/** True for the parser's stack overflow, which it reports as a syntax error. */
 function isOverflow({ message }: Error): boolean {
   return /call stack/.test(message)
 }
@@ -154,7 +157,7 @@ function tooDeep(name: string, cause?: Error): UsageError {
   return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
 }
 
-/** The same value with the integers as numbers that these hold exactly. */
+/** Returns the value with bigints as numbers if these are exact. */
 function plainIntegers(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)
