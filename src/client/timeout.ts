@@ -9,7 +9,7 @@ const minWindowBytes = 1024
 export interface Timeouts {
   /** Time until the response headers, including the connection. */
   readonly timeoutMs: number
-  /** Time until the next chunk of the body while the client waits for it; a stream with 1 KiB per `timeoutMs` never ends. */
+  /** Time until the next chunk of the body while the client waits for it; no limit in all for 1 KiB per `timeoutMs`. */
   readonly idleTimeoutMs: number
 }
 

@@ -1,4 +1,4 @@
-/** What can happen to things of each kind, each as `<noun>.<past participle>`; the names that audit entries and events have. */
+/** Actions on each kind of record, as `<noun>.<past participle>`: names of audit entries and of events. */
 export const actions = [
   ...['course.created', 'course.updated', 'course.published', 'course.unpublished', 'course.archived'],
   ...['course.deleted', 'course.restored', 'course.erased'],
@@ -23,20 +23,20 @@ export const actions = [
   ...['request.refused'],
 ] as const satisfies readonly `${string}.${string}`[]
 
-/** One of them. */
+/** The name of an action. */
 export type Action = (typeof actions)[number]
 
-/** What an action is done to: what comes before the dot. */
+/** The noun of an action: the part before the dot. */
 export type Noun = Action extends `${infer Name}.${string}` ? Name : never
 
-/** What an action is done to. */
+/** Returns the noun of an action. */
 export function nounOf(action: Action): Noun {
   // Every action has a dot.
   return action.slice(0, action.indexOf('.')) as Noun
 }
 
-/** Those that the audit log has: progress has a history of its own. */
+/** Actions in the audit log; progress has a history of its own instead. */
 export const auditedActions = actions.filter((action) => !action.startsWith('progress.')) as readonly Action[]
 
-/** What the audit log tells of: each noun once. */
+/** Nouns in the audit log, without duplicates. */
 export const auditedNouns = [...new Set(auditedActions.map(nounOf))]

@@ -18,8 +18,7 @@ const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
 })
 
 /**
- * One learner in one course. The order of these fields is the order of the CSV columns; new ones come at the end
- * only.
+ * A learner in a course. The order of these fields is that of the CSV columns; new fields are appended.
  */
 export const learnerFields = {
   learnerId: field(z.string(), 'Id of the learner, usr_…'),
@@ -83,8 +82,8 @@ const CourseFigures = shown(() => ({
 }))
 
 /**
- * Figures over the whole filtered set; averages of nothing are null. `learners` are counted once each; null where the
- * filters leave too many enrolments in several courses to tell their learners apart.
+ * Figures over the whole filtered set; averages of nothing are null. `learners` counts each learner once; null if the
+ * filters leave too many enrolments in several courses to count distinct learners.
  */
 export const Summary = named(
   'Summary',
@@ -100,7 +99,7 @@ export const Summary = named(
 )
 export type Summary = z.output<typeof Summary>
 
-/** The period that was asked for, each end as it was read; a missing side is null. */
+/** The period of a report, as it was parsed; an end that was not given is null. */
 export const Period = named(
   'Period',
   'The period from start_date to end_date, as interpreted',
@@ -111,7 +110,7 @@ export const Period = named(
 )
 export type Period = z.output<typeof Period>
 
-/** A page of rows; the first one carries the period and the summary as well. */
+/** A page of rows; the first page also has the period and the summary. */
 export const LearnerPage = named(
   'LearnerPage',
   'One page of learners in courses',
@@ -123,7 +122,7 @@ export const LearnerPage = named(
 )
 export type LearnerPage = z.output<typeof LearnerPage>
 
-/** Learners and how far they are, for those who look at numbers. */
+/** Analytics of learners and their progress. */
 export const analytics = operationsOf('analytics', {
   learners: {
     at: 'GET /v1/analytics/learners',

@@ -10,9 +10,9 @@ const maximumLength = 2048
 type RedirectKind = 'https' | 'loopback' | 'private_use'
 
 /**
- * What kind of redirect URI a text is, or null where it can be none: absolute, as it stands, without fragment and
- * user (RFC 6749 §3.1.2, RFC 8252 §7). It is compared character by character: what a browser would have to mend
- * first is refused (RFC 9700 §4.1.3).
+ * Returns the kind of a redirect URI, or null if it is invalid. It must be absolute, without fragment and user
+ * (RFC 6749 §3.1.2, RFC 8252 §7), and in normal form: it is compared character by character, so a URI that a browser
+ * would normalise is refused (RFC 9700 §4.1.3).
  */
 function redirectKindOf(uri: string): RedirectKind | null {
   if (uri.length > maximumLength) return null
@@ -36,7 +36,7 @@ const RedirectUri = z
 
 const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
 
-/** What can be said of a new application. */
+/** Writable attributes of a new application. */
 const attributes = {
   name: field(
     text(1, 255),
@@ -72,7 +72,7 @@ export const AppInput = named(
           })
         }
       },
-      // Told together with a fault elsewhere, such as a name that is missing.
+      // Checked even if another field is invalid, so that all problems are reported together.
       { when: ({ value }) => Comparable.safeParse(value).success },
     ),
   ),
@@ -90,7 +90,7 @@ function visible() {
 export const App = named('App', 'An OAuth application, without its secret', shown(visible))
 export type App = z.output<typeof App>
 
-/** The response that registers an application: the only one with its secret. */
+/** The response that registers an application, the only one with its secret. */
 export const NewApp = named(
   'NewApp',
   'A new OAuth application, with its secret',

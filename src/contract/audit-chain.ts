@@ -1,7 +1,7 @@
 import { jsonText } from '../codec/json-text.ts'
 import type { AuditEntry } from './audit.ts'
 
-/** What is hashed of an entry, besides the hash of the entry before. */
+/** Fields of an audit entry that its hash covers, besides the hash of the entry before. */
 export type Linked = Pick<
   AuditEntry,
   | 'id'
@@ -15,10 +15,10 @@ export type Linked = Pick<
   | 'detailsDigest'
 > & { readonly place: number }
 
-/** The hash before the first entry. */
+/** Predecessor hash of the first entry. */
 export const firstHash = '0'.repeat(64)
 
-/** The text of which the hash of an entry is made, with the hash of the entry before. */
+/** Returns the text to hash for an entry, with the hash of the entry before. */
 export function linkText(previous: string, entry: Linked): string {
   const { place, id, at, userId, credential, action, subjectId, aboutId, originDigest, detailsDigest } = entry
   return jsonText([
@@ -27,7 +27,7 @@ export function linkText(previous: string, entry: Linked): string {
   ])
 }
 
-/** The same for an entry before `audit_log.upgraded`: an earlier version did not link whom an entry is about. */
+/** Returns that text for an entry before `audit_log.upgraded`: earlier versions did not hash `aboutId`. */
 export function formerLinkText(previous: string, entry: Linked): string {
   const { place, id, at, userId, credential, action, subjectId, originDigest, detailsDigest } = entry
   return jsonText([
@@ -36,18 +36,18 @@ export function formerLinkText(previous: string, entry: Linked): string {
   ])
 }
 
-/** What the entry `audit_log.upgraded` says of those before it, in `after`; `digest` is that of all their `aboutLine`. */
+/** Value `after` of the entry `audit_log.upgraded`: number of the entries before it, and digest of their `aboutLine`s. */
 export interface FormerEntries {
   readonly entries: number
   readonly digest: string
 }
 
-/** Whom one entry is about, as `audit_log.upgraded` makes it sure. */
+/** Returns the line of an earlier entry with its `aboutId`, which the digest in `audit_log.upgraded` protects. */
 export function aboutLine({ place, id, aboutId }: Pick<Linked, 'place' | 'id' | 'aboutId'>): string {
   return `${jsonText([place, id, aboutId])}\n`
 }
 
-/** The text of which the digest of the origin is made. */
+/** Returns the text to digest for the origin of an entry. */
 export function originText({
   originSalt,
   address,
@@ -56,7 +56,7 @@ export function originText({
   return jsonText([originSalt, address, userAgent])
 }
 
-/** The text of which the digest of the details is made. */
+/** Returns the text to digest for the details of an entry. */
 export function detailsText({
   detailsSalt,
   requestId,

@@ -11,7 +11,7 @@ const actions = auditedActions as readonly [Action, ...Action[]]
 const nouns = auditedNouns as readonly Noun[] as readonly [Noun, ...Noun[]]
 const Digest = z.string().length(64)
 
-/** One entry of the audit log: who did what, when, with which credential and from where, and what it changed. */
+/** An entry of the audit log: actor, time, credential, origin and the changes. */
 export const AuditEntry = named(
   'AuditEntry',
   'An entry of the audit log',
@@ -71,7 +71,7 @@ export const AuditEntry = named(
 )
 export type AuditEntry = z.output<typeof AuditEntry>
 
-/** The audit log, for admins. Nothing changes or deletes its entries. */
+/** The audit log, for admins. Its entries are never changed or deleted. */
 export const audit = operationsOf('audit', {
   list: {
     at: 'GET /v1/audit',

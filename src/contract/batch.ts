@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { field, named, sent, shown } from './fields.ts'
 
-/** Items in one batch. */
+/** Maximum number of items in a batch. */
 const maximumBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Returns the body of a batch, each item of which succeeds or fails on its own; `name` is that of its component. */
+/** Returns the body of a batch, each item of which succeeds or fails on its own; `name` is its component's. */
 export function batchOf<Item extends z.ZodType>(
   item: Item,
   onExists: z.output<typeof OnExists>,
@@ -49,7 +49,7 @@ const Result = shown(() => ({
   ),
 }))
 
-/** One result per item, in order: the status it would have had alone, its id, or what was wrong with it. */
+/** Results in the order of the items: the status that each would have had alone, its id, or its problems. */
 export const BatchResult = named(
   'BatchResult',
   'The results of a batch: one for each item, in the same order',

@@ -3,15 +3,15 @@ import { type Contract, contract } from './index.ts'
 import type { Operation, Query } from './operation.ts'
 import { bare } from './patch.ts'
 
-/** The fields of an operation's answer (of the items, in a list) and of its body, those inside objects as dotted paths. */
+/** Fields of an operation's response (of an item, for a list) and of its body, nested ones as dotted paths. */
 export interface Held {
   readonly answer: readonly string[]
   readonly body: readonly string[]
 }
 
 /**
- * An operation as one who calls it needs it: plain data. Its schemas are there as types alone; `defaults` is its query where
- * no parameter is given, null where one is required.
+ * An operation as plain data for clients. Its schemas exist as types only; `defaults` is the query without parameters,
+ * null if a parameter is required.
  */
 export type Call<O extends Operation = Operation> = O & {
   readonly holds: Held
@@ -26,13 +26,13 @@ type Calls = {
   }
 }
 
-/** The whole API for those who call it. The build puts the value in place of this module, so that no call loads zod. */
+/** All operations, for clients. The build replaces this module by its value, so that clients do not load zod. */
 export const calls = Object.fromEntries(
   Object.entries(contract).map(([group, operations]) => [
     group,
     Object.fromEntries(Object.entries(operations).map(([verb, operation]) => [verb, callOf(operation)])),
   ]),
-  // The keys are the contract's own, and a schema is never looked at as one.
+  // The keys are those of the contract, and clients never read a schema.
 ) as unknown as Calls
 
 function callOf({ query, body, response, ...operation }: Operation) {
@@ -45,7 +45,7 @@ function callOf({ query, body, response, ...operation }: Operation) {
   return { ...operation, response: response && {}, holds, defaults }
 }
 
-/** Every field and every field of objects in it, as dotted paths. */
+/** Returns the dotted paths of all fields, nested ones included. */
 function pathsOf(schema: z.ZodType): string[] {
   const inner = bare(schema)
   const object = inner instanceof z.ZodLazy ? inner.unwrap() : inner
@@ -56,7 +56,7 @@ function pathsOf(schema: z.ZodType): string[] {
   ])
 }
 
-/** The schema of one item of a page. */
+/** Returns the schema of an item of a page. */
 function itemsIn(response: z.ZodType | null): z.ZodType | null {
   const items = response instanceof z.ZodObject ? response.shape['data'] : undefined
   return items instanceof z.ZodArray ? (items.element as z.ZodType) : response

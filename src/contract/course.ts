@@ -109,7 +109,7 @@ const ProgressTracking = sent({
   ),
 })
 
-/** What can be written of a course. A new field is one entry here. */
+/** Writable attributes of a course. A new attribute is one entry here. */
 const attributes = {
   externalId: externalId('course'),
   title: field(text(1, 255), 'Title of the course', 'Title'),
@@ -176,7 +176,7 @@ export const Course = named(
 )
 export type Course = z.output<typeof Course>
 
-/** The response to an update: what the published interface says of the new version, and the whole course. */
+/** The response to an update: the fields of the published interface about the new version, and the whole course. */
 export const CourseUpdate = named(
   'CourseUpdate',
   'What an update changed, and the updated course',
@@ -191,7 +191,7 @@ export const CourseUpdate = named(
 )
 export type CourseUpdate = z.output<typeof CourseUpdate>
 
-/** One entry of the version history of a course. */
+/** An entry of the version history of a course. */
 export const CourseVersion = named(
   'CourseVersion',
   'One version of a course',
@@ -199,7 +199,7 @@ export const CourseVersion = named(
 )
 export type CourseVersion = z.output<typeof CourseVersion>
 
-/** A version with the attributes that the course had then. */
+/** A version with the attributes that the course had at that time. */
 export const CourseSnapshot = named(
   'CourseSnapshot',
   'One version of a course, with the attributes that the course had then',
@@ -214,7 +214,7 @@ export const CourseSnapshot = named(
 )
 export type CourseSnapshot = z.output<typeof CourseSnapshot>
 
-/** What differs between two versions: one entry per changed place, arrays as wholes. */
+/** Differences between two versions: one entry per changed path; a changed array is one entry. */
 export const CourseDiff = named(
   'CourseDiff',
   'What differs between two versions of a course',
@@ -222,7 +222,7 @@ export const CourseDiff = named(
 )
 export type CourseDiff = z.output<typeof CourseDiff>
 
-/** A deleted course that can be restored, with how much goes with it. */
+/** A deleted course that can be restored, with counts of the records deleted with it. */
 export const DeletedCourse = named(
   'DeletedCourse',
   'A deleted course, with how much was deleted with it',

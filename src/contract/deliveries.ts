@@ -6,7 +6,7 @@ import { lmsKinds } from './integration-choices.ts'
 import { admins, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
-/** What can become of a delivery. */
+/** Outcomes of a delivery. */
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
 export const DeliveryStatus = named(
   'DeliveryStatus',
@@ -51,7 +51,7 @@ function visible() {
   }
 }
 
-/** An authentic delivery of another system, and what became of it. */
+/** An authentic delivery of another system, and its outcome. */
 export const Delivery = named(
   'Delivery',
   'A webhook delivery of another system, and what became of it',
@@ -72,7 +72,7 @@ export const DeliveryDetails = named(
 )
 export type DeliveryDetails = z.output<typeof DeliveryDetails>
 
-/** Which deliveries are processed again, a page of them at a time. */
+/** The deliveries to process again, one page at a time. */
 export const ReplayInput = named(
   'ReplayInput',
   'Which unmatched deliveries are processed again',

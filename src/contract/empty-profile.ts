@@ -1,4 +1,4 @@
 import { Profile } from './profile.ts'
 
-/** The profile of a user who has given nothing. The build puts the value in place of this module, as it does for `calls`. */
+/** The profile of a new user. The build replaces this module by its value, as for `calls`. */
 export const emptyProfile = Profile.parse({})

@@ -16,13 +16,13 @@ export const EndpointStatus = named(
   z.enum(endpointStatuses),
 )
 
-/** Whoever reads the list could read a password in the address, and a fragment is never sent. */
+/** URL without a password, which readers of the list would see, and without a fragment, which is never sent. */
 const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isPlain(new URL(address)), {
   params: { code: 'invalid_url' },
   error: 'must not contain a user name, a password or a fragment',
 })
 
-/** What can be written of an endpoint. */
+/** Writable attributes of an endpoint. */
 const attributes = {
   url: field(
     EndpointUrl,
@@ -80,7 +80,7 @@ function visible() {
 export const Endpoint = named('Endpoint', 'A webhook endpoint, without its secret', shown(visible))
 export type Endpoint = z.output<typeof Endpoint>
 
-/** The responses that make a secret: the only ones with it. */
+/** The responses that create a secret, the only ones with it. */
 export const NewEndpoint = named(
   'NewEndpoint',
   'A webhook endpoint with its new secret',
@@ -94,7 +94,7 @@ export const NewEndpoint = named(
 )
 export type NewEndpoint = z.output<typeof NewEndpoint>
 
-/** Where events are sent, for admins. */
+/** Endpoints of outgoing webhooks, for admins. */
 export const endpoints = operationsOf('endpoints', {
   list: {
     at: 'GET /v1/webhooks/endpoints',

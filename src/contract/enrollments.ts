@@ -12,7 +12,7 @@ const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = named('EnrollmentRole', 'Role of a user in a course', z.enum(enrollmentRoles))
 const roleNames: Readonly<Record<string, EnrollmentRole>> = { student: 'learner', teacher: 'instructor' }
 type EnrollmentRole = z.output<typeof EnrollmentRole>
-/** A role in a request: the names that other platforms have for ours are accepted as well. */
+/** A role in a request, also by the names that other platforms use. */
 const EnrollmentRoleInput = z
   .enum([...enrollmentRoles, 'student', 'teacher'])
   .transform((role): EnrollmentRole => roleNames[role] ?? (role as EnrollmentRole))
@@ -23,7 +23,7 @@ export const EnrollmentStatus = named(
   z.enum(enrollmentStatuses),
 )
 
-/** What can be written of an enrolment. */
+/** Writable attributes of an enrolment. */
 const attributes = {
   courseId: field(
     Reference,

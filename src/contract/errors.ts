@@ -1,6 +1,5 @@
 /**
- * Every error code of the API and the status it travels with: the one table that the server answers from and the
- * client reads.
+ * Status of every error code of the API. The server responds by this table, and the client reads it.
  */
 export const statusOf = {
   invalid_json: 400,
@@ -74,7 +73,7 @@ export const phraseOf: Readonly<Record<ErrorStatus, string>> = {
   503: 'Service Unavailable',
 }
 
-/** One fault of a request: where it is (RFC 6901 fragment for a body, a name for a query) and what is wrong. */
+/** A problem of a request: its location (RFC 6901 fragment for a body, a name for a query) and a description. */
 export interface Fault {
   readonly pointer?: string
   readonly parameter?: string
@@ -82,7 +81,7 @@ export interface Fault {
   readonly detail: string
 }
 
-/** The body of every error: RFC 9457 problem details with our members. */
+/** The body of every error: RFC 9457 problem details with extension members. */
 export interface Problem {
   readonly type: 'about:blank'
   readonly title: string
@@ -92,10 +91,10 @@ export interface Problem {
   readonly instance: string
   readonly code: ErrorCode
   readonly requestId: string
-  /** At most a hundred. */
+  /** At most 100. */
   readonly errors?: readonly Fault[]
-  /** How many problems there are besides `errors`. */
+  /** Number of problems besides `errors`. */
   readonly moreErrors?: number
-  /** What the code needs beside the text: `current`, `from`, `to`, `allowed`, `id`. */
+  /** Data for the code: `current`, `from`, `to`, `allowed`, `id`. */
   readonly [member: string]: unknown
 }

@@ -3,9 +3,9 @@ import { actions } from './actions.ts'
 const nouns = ['course', 'lesson', 'user', 'enrollment', 'progress', 'grade'] as const
 type Noun = (typeof nouns)[number]
 
-/** What happens to the contents of an academy, as outgoing webhooks name it; who may sign in how is nobody else's business. */
+/** Event types of outgoing webhooks: changes to the contents of an academy, not to credentials. */
 export const eventTypes = actions.filter(isEvent)
-/** One of them. */
+/** The name of an event type. */
 export type EventType = Exclude<
   Extract<(typeof actions)[number], `${Noun}.${string}`>,
   'user.password_changed'
@@ -14,10 +14,10 @@ export type EventType = Exclude<
 /** The event that a test of an endpoint sends; no pattern subscribes to it. */
 export const testEvent = 'endpoint.test'
 
-/** The events that a message may be of. */
+/** Types of messages to endpoints. */
 export const messageTypes = [testEvent, ...eventTypes] as const
 
-/** What an endpoint may subscribe to: everything, all events of a noun, or one event. */
+/** Patterns that an endpoint can subscribe to: everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...nouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const
 export type EventPattern = (typeof eventPatterns)[number]
 
@@ -26,12 +26,12 @@ export function isEvent(action: string): action is EventType {
   return nouns.some((noun) => action.startsWith(`${noun}.`)) && action !== 'user.password_changed'
 }
 
-/** The patterns that an event fits. */
+/** Returns the patterns that match an event type. */
 export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
 }
 
-/** The fewest of some patterns that say the same: no event fits two of them. */
+/** Removes patterns that a wider one includes, so that no event matches two. */
 export function withoutOverlap(patterns: readonly string[]): readonly string[] {
   const all = new Set(patterns)
   return [...all].filter((pattern) => {

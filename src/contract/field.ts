@@ -3,7 +3,7 @@ import { splitReferences } from '../codec/reference.ts'
 import { isInstant } from '../codec/time-text.ts'
 import { bare } from './patch.ts'
 
-/** A point in time: any RFC 3339 zone comes in, `YYYY-MM-DDTHH:mm:ss.sssZ` is kept. */
+/** A point in time: accepts RFC 3339 with any offset, stores `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Instant = z
   .string()
   .meta({ format: 'date-time' })
@@ -16,12 +16,12 @@ export const Instant = z
 /** A time in a response, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Time = z.string().meta({ format: 'date-time' })
 
-/** One line or paragraph of text, `min` to `max` characters, white space around it cut off. */
+/** Returns text of `min` to `max` characters, without white space around it. */
 export function text(min: number, max: number) {
   return z.string().trim().min(min).max(max)
 }
 
-/** A value that may be absent, which is stored and shown as null. */
+/** Returns a value that may be absent; it is stored and shown as null. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never)
 }
@@ -29,10 +29,10 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 const maximumLength = 512
 const maximumReferences = 100
 
-/** An id of ours, or `ext:<externalId>`, or for users `email:<address>`. */
+/** An id of this academy, `ext:<externalId>`, or for users `email:<address>`. */
 export const Reference = z.string().min(1).max(maximumLength)
 
-/** A comma list of references as a query parameter, `course_id=crs_1,ext:BIO-101`; in OpenAPI it is an array. */
+/** A comma-separated list of references as a query parameter, `course_id=crs_1,ext:BIO-101`; an array in OpenAPI. */
 export const References = z
   .string()
   .refine((list) => splitReferences(list).every(({ length }) => length > 0 && length <= maximumLength), {
@@ -57,7 +57,7 @@ export const Percent = z.number().min(0).max(100)
 export const Minutes = z.int().min(0).max(10_000_000)
 export const Objectives = z.array(text(1, 500)).max(100).default([])
 
-// A text that is too long is not looked at any further: what comes after `max` may take a time that grows faster.
+// Abort at `max`: later checks may take time that grows faster than the text.
 const atOnce = { abort: true } as const
 
 export const WebAddress = z
@@ -77,7 +77,7 @@ export const Language = z
     error: 'must be a BCP 47 language tag, such as en or pt-BR',
   })
 
-/** All codes of two letters, without those that were replaced (ISO 639-1); none was added since 2003. */
+/** All codes of two letters, except replaced ones (ISO 639-1); none was added since 2003. */
 const twoLetterLanguages: ReadonlySet<string> = new Set(
   `aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu
   fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn
@@ -87,8 +87,8 @@ const twoLetterLanguages: ReadonlySet<string> = new Set(
 )
 
 /**
- * True for a well-formed tag whose language is a code of two or three letters. Longer subtags are well-formed, too, but
- * none is registered (RFC 5646, section 2.2.1). Codes of three letters are thousands, and every year brings more.
+ * True for a well-formed tag whose language is a code of two or three letters. Longer language subtags are well-formed,
+ * but not registered (RFC 5646 §2.2.1). Codes of three letters are not checked: there are thousands, with new ones yearly.
  */
 function isLanguage(tag: string): boolean {
   try {
@@ -100,7 +100,7 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** True for a query parameter that takes several values with commas between: `References` and `choices`. */
+/** True for a query parameter with comma-separated values: `References` and `choices`. */
 export function isList(parameter: unknown): boolean {
   const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
   return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
@@ -108,7 +108,7 @@ export function isList(parameter: unknown): boolean {
 
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
-/** A query parameter that filters by one exact text. Empty text would match everything, which nobody means. */
+/** Returns a query parameter that filters by equal text; empty text, which would match everything, is refused. */
 export function exactly(what: string) {
   return z
     .string()
@@ -118,7 +118,7 @@ export function exactly(what: string) {
     .meta({ description: `Filter by ${what}` })
 }
 
-/** A query parameter that filters by a part of these texts. */
+/** Returns a query parameter that filters by text contained in these fields. */
 export function search(where: string) {
   return z
     .string()
@@ -131,7 +131,7 @@ export const ofCourse = Reference.optional().meta({ description: 'Filter by cour
 export const ofUser = Reference.optional().meta({
   description: 'Filter by user: id, ext:<externalId> or email:<address>',
 })
-/** The same as comma lists: whatever is about one of them. */
+/** Query parameter that filters by any of several courses. */
 export const ofCourses = References.optional().meta({
   ...References.meta(),
   description:
@@ -146,7 +146,7 @@ export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
 
-/** The query parameters for the main time of a list: from `since` on, and before `until`. */
+/** Returns the query parameters for the main time of a list: from `since`, and before `until`. */
 export function period(event: string) {
   return {
     since: Instant.optional().meta({ description: `${event} at or after this time` }),
@@ -154,7 +154,7 @@ export function period(event: string) {
   }
 }
 
-/** A comma list of choices as a query parameter: `status=draft,published`. */
+/** Returns a query parameter with comma-separated choices: `status=draft,published`. */
 export function choices<const Choice extends string>(
   all: readonly [Choice, ...Choice[]],
   synonyms: Readonly<Record<string, Choice>> = {},

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 
-/** One field of a record: its schema, and its words in the reference, in help and in prompts. */
+/** A field of a record: its schema, and its text in the reference, in help and in prompts. */
 export interface Field<Schema extends z.ZodType = z.ZodType> {
   readonly is: Schema
-  /** In the reference: `Title of the course`. */
+  /** Text in the reference: `Title of the course`. */
   readonly says: string
-  /** In help and prompts, in few words: `Title`; `says` unless told otherwise. */
+  /** Short text in help and prompts: `Title` (default `says`). */
   readonly label?: string
-  /** True for what connects a record to other systems: help lists it after what the record is about. */
+  /** True for a field that links a record to other systems: help lists it after the other fields. */
   readonly foreign?: true
 }
 
@@ -18,7 +18,7 @@ type ShapeOf<F extends Fields> = { -readonly [Name in keyof F]: F[Name]['is'] }
 type Sent<F extends Fields> = z.ZodObject<ShapeOf<F>, z.core.$strict>
 type Shown<F extends Fields> = z.output<z.ZodObject<ShapeOf<F>>>
 
-/** A value as responses have it: nothing is left out. */
+/** Type of a value in responses, where no field is omitted. */
 type Whole<Value> = Value extends readonly (infer Item)[]
   ? Whole<Item>[]
   : Value extends object
@@ -31,7 +31,7 @@ type Answered<F extends Fields> = {
 const fieldsBySchema = new WeakMap<z.ZodType, () => Fields>()
 const namesBySchema = new WeakMap<z.ZodType, { readonly name: string; readonly says: string }>()
 
-/** Describes a field. */
+/** Creates a field. */
 export function field<Schema extends z.ZodType>(is: Schema, says: string, label?: string): Field<Schema> {
   return { is, says, ...(label !== undefined && { label }) }
 }

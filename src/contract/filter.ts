@@ -1,6 +1,6 @@
 /**
- * Which items of a list a query parameter asks for, by fields of the item. Platforms elsewhere may ignore a parameter:
- * what they send is judged by this.
+ * Which items of a list a query parameter matches, by fields of the item. The client checks the items of other platforms
+ * with it, because they may ignore a parameter.
  *
  * - `choice`: the field is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
  *   other words for them
@@ -24,7 +24,7 @@ export type Filter =
   | {
       readonly by: 'reference'
       readonly field: string
-      /** What is referred to, as path parameters call it. */
+      /** Kind of record that is referred to, by its path parameter. */
       readonly to: 'courseId' | 'userId'
       readonly ext?: string
       readonly email?: string
@@ -34,7 +34,7 @@ export type Filter =
 /** The filters of a list, by query parameter. */
 export type Filters = Readonly<Record<string, Filter>>
 
-/** The filters of `period`: the main time of a list is in this field. */
+/** Returns the filters of `period`; `field` is the main time of the list. */
 export function inPeriod(field: string) {
   return { since: { by: 'start', field }, until: { by: 'end', field } } as const satisfies Filters
 }

@@ -27,7 +27,7 @@ const score = z.number().min(0).max(largestScore)
 /** Source of grades that come from no other system. */
 export const defaultSource = 'manual'
 
-/** What can be written of a grade. */
+/** Writable attributes of a grade. */
 const attributes = {
   learnerId: field(Reference, 'Learner: id, ext:<externalId> or email:<address>; responses have the id'),
   courseId: field(
@@ -108,7 +108,7 @@ export type GradeInput = z.output<typeof GradeInput>
 
 const id = field(z.string(), 'Id of the grade, grd_…')
 
-/** What responses have beside and instead of what can be written: a stored grade has a value of each. */
+/** Returns the fields of a stored grade, which has a value for each attribute. */
 function visible() {
   const { learnerId, courseId, itemId, scoreGiven } = answered(attributes)
   return {
@@ -150,7 +150,7 @@ const Warning = shown(() => ({
   detail: field(z.string(), 'The warning, as a sentence'),
 }))
 
-/** A grade as it was recorded, with what may not be as intended. */
+/** A recorded grade, with warnings about unintended values. */
 export const RecordedGrade = named(
   'RecordedGrade',
   'A grade as it was recorded',
@@ -164,7 +164,7 @@ export const RecordedGrade = named(
 )
 export type RecordedGrade = z.output<typeof RecordedGrade>
 
-/** One entry of the history of a grade. */
+/** An entry of the history of a grade. */
 export const GradeStep = named(
   'GradeStep',
   'One entry of the history of a grade',

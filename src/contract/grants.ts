@@ -6,7 +6,7 @@ import { scopes } from './keys.ts'
 import { everyone, operationsOf } from './operation.ts'
 import { page, paging } from './page.ts'
 
-/** What a user has allowed an OAuth application to do, and the family of tokens that came of it. */
+/** Access that a user has granted to an OAuth application, with the tokens issued for it. */
 export const Grant = named(
   'Grant',
   'The access that a user has given to an OAuth application',
@@ -23,7 +23,7 @@ export const Grant = named(
 )
 export type Grant = z.output<typeof Grant>
 
-/** Grants: one's own, and for admins those of others. */
+/** Grants: users see their own, admins all. */
 export const grants = operationsOf('grants', {
   list: {
     at: 'GET /v1/grants',

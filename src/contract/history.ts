@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { field, shown } from './fields.ts'
 
-/** Returns the list of differences of two versions: one entry for each changed place, such as `example`, arrays as wholes. */
+/** Returns a list of differences of two versions: one entry per changed path, such as `example`; arrays are one entry. */
 function changesLike(example: string) {
   return z.array(
     shown(() => ({
@@ -13,7 +13,7 @@ function changesLike(example: string) {
 }
 export type Changes = z.output<ReturnType<typeof changesLike>>
 
-/** Returns the fields of a comparison of two versions, beside whose they are. */
+/** Returns the fields of a comparison of two versions, except the id of the record. */
 export function diffFields(example: string) {
   return {
     from: field(z.int(), 'Version on the left of the comparison'),
@@ -22,7 +22,7 @@ export function diffFields(example: string) {
   }
 }
 
-/** The other version of a comparison. */
+/** Number of the version to compare with. */
 export const CompareTo = z.coerce
   .number()
   .int()

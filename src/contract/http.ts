@@ -6,7 +6,7 @@ export type HttpHeaders = Readonly<Record<string, string>>
 /** A body: text (sent as UTF-8), bytes, or a stream of either. */
 export type HttpBody = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
-/** One HTTP request, as data. */
+/** An HTTP request. */
 export interface HttpRequest {
   readonly method: string
   /** Absolute, with the query. */
@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly address?: string
 }
 
-/** One HTTP response, as data. */
+/** An HTTP response. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: HttpHeaders

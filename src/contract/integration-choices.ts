@@ -1,11 +1,11 @@
-/** The learning management systems that can be connected; `standard` is whatever sends Standard Webhooks. */
+/** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
 export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const
 export type LmsKind = (typeof lmsKinds)[number]
 
-/** What a grade does to progress: nothing, 100% once the course is passed, or the grade is the percentage. */
+/** Effect of a grade on progress: none, 100% when the course is passed, or the grade as the percentage. */
 export const gradeToProgressChoices = ['none', 'completed_on_pass', 'percent'] as const
 export type GradeToProgress = (typeof gradeToProgressChoices)[number]
 
-/** What of another system is called by a key of its own. */
+/** Kinds of records with keys in other systems. */
 export const mappedNouns = ['course', 'user'] as const
 export type MappedNoun = (typeof mappedNouns)[number]

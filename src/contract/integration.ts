@@ -14,7 +14,7 @@ export const GradeToProgress = named(
 
 const maximumItems = 1000
 
-/** An address of the other system: no user, query or fragment, which would be in every link and log. */
+/** URL of the other system; a user, query or fragment is refused, since it would appear in links and logs. */
 function address(protocols: RegExp, error: string) {
   return z
     .string()
@@ -30,7 +30,7 @@ function isAddress(text: string, protocols: RegExp): boolean {
   return protocols.test(protocol) && `${username}${password}${search}${hash}` === '' && !/[?#\s]/.test(text)
 }
 
-/** A secret of another system, as it stands: one line. */
+/** A secret of another system: one line, stored unchanged. */
 const Secret = z
   .string()
   .min(8)
@@ -79,7 +79,7 @@ const GradeItems = z
     error: `must have at most ${maximumItems} items`,
   })
 
-/** What can be written of an integration. */
+/** Writable attributes of an integration. */
 const attributes = {
   baseUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
@@ -129,7 +129,7 @@ export const IntegrationPatch = named(
 const setAt = field(Time, 'When it was set')
 const last4 = field(z.string().nullable(), 'Its last four characters; null if it is short')
 
-/** What is shown of a secret. */
+/** A secret in responses, without its value. */
 const ShownSecret = shown(() => ({
   setAt,
   last4,
@@ -184,7 +184,7 @@ const Check = shown(() => ({
   detail: field(z.string(), 'What was found'),
 }))
 
-/** What a connection check found, one entry for each thing that was looked at. */
+/** Result of a connection check, one entry per item checked. */
 export const IntegrationCheck = named(
   'IntegrationCheck',
   'What a connection check found',

@@ -3,13 +3,13 @@ import { findNearest } from '../codec/nearest.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** What was probably meant by a word, as the end of a detail: `; did you mean title?`, or nothing. */
+/** Returns a suggestion for an unknown word, as the end of a detail: `; did you mean title?`, or nothing. */
 export function meant(word: string, known: readonly string[]): string {
   const near = findNearest(word, known)
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
-/** The code of what Zod found, as the API tells it. */
+/** Returns the API's code for an issue from Zod. */
 export function codeOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -29,7 +29,7 @@ export function codeOf(issue: Issue): string {
   }
 }
 
-/** What Zod found, in words that continue the name of the field. */
+/** Returns the text for an issue from Zod; it continues the name of the field. */
 export function detailOf(issue: Issue, meantBy = meant): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -48,7 +48,7 @@ export function detailOf(issue: Issue, meantBy = meant): string {
   }
 }
 
-/** A bound in words: `must have at least 1 character`. */
+/** Returns a bound as text: `must have at least 1 character`. */
 export function sized(origin: string, bound: string, value: number): string {
   const many = value === 1 ? '' : 's'
   if (origin === 'string') return `must have ${bound} ${value} character${many}`
@@ -56,7 +56,7 @@ export function sized(origin: string, bound: string, value: number): string {
   return `must be ${bound} ${value}`
 }
 
-/** A JSON type with its article: `a whole number`. */
+/** Returns a JSON type with its article: `a whole number`. */
 export function article(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`

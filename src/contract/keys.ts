@@ -7,7 +7,7 @@ import { page, paging } from './page.ts'
 
 export const scopes = ['read', 'write', 'admin'] as const
 
-/** What can be said of a new API key. */
+/** Writable attributes of a new API key. */
 const attributes = {
   name: field(
     text(1, 255),
@@ -54,7 +54,7 @@ function visible() {
 export const Key = named('Key', 'An API key, without the key itself', shown(visible))
 export type Key = z.output<typeof Key>
 
-/** The response that creates an API key: the only one with its text. */
+/** The response that creates an API key, the only one with the key itself. */
 export const NewKey = named(
   'NewKey',
   'A new API key, with the key itself',

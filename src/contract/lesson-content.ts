@@ -16,7 +16,7 @@ const blockTypes = [
 ] as const
 const written: readonly string[] = ['markdown', 'text', 'html', 'code']
 
-/** A piece of content in a request: an id keeps the block that has it. */
+/** A content block in a request; an id keeps the existing block. */
 export const ContentBlockInput = sent(
   {
     id: field(
@@ -60,7 +60,7 @@ const Answer = z
   )
   .default(null)
 
-/** Choices that a refusal names. */
+/** Maximum number of choices to list in an error. */
 const maxChoicesNamed = 10
 
 const questionFields = {
@@ -92,7 +92,7 @@ const questionFields = {
   ),
 }
 
-/** A question in a request. The answer to one with choices is the id of a choice, or a list of several. */
+/** A question in a request. The answer to a question with choices is the id of a choice, or a list of several. */
 const QuestionInput = sent(questionFields, (object) =>
   object.superRefine(({ type, choices, answer }, context) => {
     const isSingle = type === 'single_choice'
@@ -135,10 +135,10 @@ const assessmentFields = {
   questions: field(z.array(QuestionInput).max(500).default([]), 'Questions, in order'),
 }
 
-/** An assessment in a request: an id keeps the assessment that has it. */
+/** An assessment in a request; an id keeps the existing assessment. */
 export const AssessmentInput = sent(assessmentFields)
 
-/** An assessment as it is shown. */
+/** An assessment in a response. */
 export const Assessment = shown(() => ({
   ...answered(assessmentFields),
   questions: field(z.array(Question).max(500), assessmentFields.questions.says),

@@ -24,7 +24,7 @@ import { erase, trashSort } from './trash.ts'
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = named('LessonStatus', 'Whether learners can see a lesson', z.enum(lessonStatuses))
 
-/** What can be written of a lesson. */
+/** Writable attributes of a lesson. */
 const attributes = {
   externalId: externalId('lesson'),
   courseId: field(
@@ -80,7 +80,7 @@ export const LessonPatch = named(
 
 const id = field(z.string(), 'Id of the lesson, les_…')
 
-/** The attributes as responses have them: learners do not get the answers of questions. */
+/** Returns the attributes in responses: learners do not get the answers of questions. */
 function visible() {
   return {
     ...answered(attributes),
@@ -106,7 +106,7 @@ export const Lesson = named(
 )
 export type Lesson = z.output<typeof Lesson>
 
-/** One entry of the version history of a lesson; who made those of earlier releases is not known. */
+/** An entry of the version history of a lesson; versions from earlier releases have no known author. */
 const versionOfLesson = {
   lessonId: id,
   ...versionFields,
@@ -126,7 +126,7 @@ export const LessonVersion = named(
 )
 export type LessonVersion = z.output<typeof LessonVersion>
 
-/** A version with the attributes that the lesson had then. */
+/** A version with the attributes that the lesson had at that time. */
 export const LessonSnapshot = named(
   'LessonSnapshot',
   'One version of a lesson, with the attributes that the lesson had then',
@@ -137,7 +137,7 @@ export const LessonSnapshot = named(
 )
 export type LessonSnapshot = z.output<typeof LessonSnapshot>
 
-/** What differs between two versions. */
+/** Differences between two versions. */
 export const LessonDiff = named(
   'LessonDiff',
   'What differs between two versions of a lesson',

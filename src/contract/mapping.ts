@@ -16,7 +16,7 @@ const attributes = {
   ),
 }
 
-/** A mapping, always sent as a whole. System, noun and key tell it from all others. */
+/** A mapping, always sent as a whole; identified by system, noun and key. */
 export const MappingInput = named(
   'MappingInput',
   'A mapping, always as a whole. System, noun and key identify it',

@@ -34,11 +34,11 @@ function visible() {
   }
 }
 
-/** One event for one endpoint. */
+/** A message: an event for one endpoint. */
 export const Message = named('Message', 'A webhook message: one event for one endpoint', shown(visible))
 export type Message = z.output<typeof Message>
 
-/** One attempt to deliver a message. */
+/** An attempt to deliver a message. */
 export const Attempt = shown(() => ({
   number: field(z.int(), 'Number of the attempt, from 1'),
   startedAt: field(Time, 'When the attempt began'),
@@ -60,7 +60,7 @@ export const MessageDetails = named(
 )
 export type MessageDetails = z.output<typeof MessageDetails>
 
-/** Events on their way to endpoints, for admins. */
+/** Messages to endpoints, for admins. */
 export const messages = operationsOf('messages', {
   list: {
     at: 'GET /v1/webhooks/messages',

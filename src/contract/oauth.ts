@@ -1,5 +1,5 @@
 /**
- * Where OAuth 2.0 is found below the base address. A client tries these where a platform has no metadata (RFC 8414).
+ * Paths of OAuth 2.0 below the base URL. A client tries these if a platform has no metadata (RFC 8414).
  */
 export const oauthPaths = {
   authorize: '/oauth/authorize',
@@ -7,15 +7,15 @@ export const oauthPaths = {
   revoke: '/oauth/revoke',
   introspect: '/oauth/introspect',
   deviceAuthorization: '/oauth/device_authorization',
-  /** Where a person types in the code that a device shows. */
+  /** Page where a user enters the code of a device. */
   device: '/oauth/device',
-  /** RFC 8414 §3; the path of an issuer that has one comes after it. */
+  /** RFC 8414 §3; followed by the path of the issuer, if any. */
   metadata: '/.well-known/oauth-authorization-server',
-  /** RFC 9728 §3; the path of an academy that has one comes after it. */
+  /** RFC 9728 §3; followed by the path of the academy, if any. */
   resourceMetadata: '/.well-known/oauth-protected-resource',
 } as const
 
-/** The client that this program is to every academy: public, known from the start. */
+/** Client id of this program in every academy: a public client, built in. */
 export const ownClientId = 'learnctl'
 
 /** The grant type of a device (RFC 8628 §3.4). */

@@ -1,4 +1,4 @@
-/** A JSON schema (draft 2020-12), as far as this program looks into it. */
+/** A JSON schema (draft 2020-12), with the keywords that this program uses. */
 export interface Schema {
   readonly [keyword: string]: unknown
   readonly type?: string | readonly string[]
@@ -11,7 +11,7 @@ export interface Schema {
 
 const int32 = 2_147_483_647
 
-/** The most characters of texts that have no limit of their own, by the last name of their path. */
+/** Maximum length of texts without a limit in the contract, by the last name of their path. */
 const characters: Readonly<Record<string, number>> = {
   externalId: 255,
   email: 254,
@@ -63,7 +63,7 @@ const characters: Readonly<Record<string, number>> = {
   user_id: 512,
 }
 
-/** The most items of lists that have no limit of their own. */
+/** Maximum number of items of lists without a limit in the contract, by the last name of their path. */
 const items: Readonly<Record<string, number>> = {
   data: 100,
   results: 1000,
@@ -73,12 +73,12 @@ const items: Readonly<Record<string, number>> = {
   attempts: 50,
   webhook: 2,
   checks: 20,
-  // One for each course of the academy.
+  // An entry per course of the academy.
   byCourse: 1_000_000,
 }
 
 /**
- * A schema with the limits that clients reserve room by and that linters ask for: every text and list has an end, every
+ * Adds the limits that linters require and by which clients allocate memory: every text and list has a maximum, every
  * whole number fits 32 bits.
  *
  * @param name the last name of its path

@@ -3,19 +3,19 @@ import { componentOf, fieldsOf } from './fields.ts'
 import { operations } from './index.ts'
 import { bare } from './patch.ts'
 
-/** Schemas by the names of their components. */
+/** Schemas by component name. */
 export type Named = Readonly<Record<string, z.ZodType>>
 
 const answers = componentsIn(operations.map(({ response }) => response))
 const bodies = componentsIn(operations.map(({ body }) => body))
 
-/** Choices that have a name of their own, in requests and responses. */
+/** Named choices of requests and responses. */
 export const choices: Named = only(answers, isChoice)
 
-/** What responses carry. */
+/** Components of responses. */
 export const shown: Named = only(answers, (schema) => !isChoice(schema))
 
-/** What requests carry. */
+/** Components of requests. */
 export const sent: Named = only(bodies, (schema) => !isChoice(schema))
 
 function isChoice(schema: z.ZodType): boolean {
@@ -26,7 +26,7 @@ function only(named: Named, isMeant: (schema: z.ZodType) => boolean): Named {
   return Object.fromEntries(Object.entries(named).filter(([, schema]) => isMeant(schema)))
 }
 
-/** Collects the components in these schemas and below, each after those that it contains. Throws where two share a name. */
+/** Collects the components of schemas, each after those that it contains. Throws if two share a name. */
 function componentsIn(schemas: readonly (z.ZodType | null | undefined)[]): Named {
   const found = new Map<string, z.ZodType>()
   const visit = (schema: z.ZodType): void => {

@@ -37,17 +37,17 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   messageId: { description: 'Id of the webhook message', schema: id },
 }
 
-/** What is put and has no version: its conditions are its own. */
+/** Paths with a PUT but no version. */
 const unversioned: readonly string[] = ['/v1/apply-lease']
 
-/** True where a change can be made conditional on the version: what can be updated, or restored, has one. */
+/** True if an operation accepts If-Match: it changes a record that can be updated, or restores one. */
 export function takesIfMatch({ path, method }: Operation): boolean {
   const hasVersions = operations.some((operation) => operation.path === path && operation.method === 'PUT')
   if (method === 'POST') return path.endsWith('/restore')
   return method !== 'GET' && hasVersions && !unversioned.includes(path)
 }
 
-/** The parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
+/** Returns the parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
 export function parametersOf(
   operation: Operation,
   query: Schema,
@@ -71,7 +71,7 @@ export function parametersOf(
       in: 'query',
       required: required.includes(name),
       description,
-      // A comma-separated list, as `style` and `explode` say it.
+      // A comma-separated list.
       ...(schema.type === 'array' && { style: 'form', explode: false }),
       schema,
       ...(given[name] !== undefined && { example: typed(given[name], schema) }),
@@ -105,7 +105,7 @@ export function parametersOf(
 const strict =
   'With handling=strict, Preference-Applied confirms that everything sent was applied, which is always the case'
 
-/** True for what a client cannot see from a success alone: that a list obeyed its filters, or a write its body. */
+/** True if a client can ask for confirmation (`strict`) that a list obeyed its filters, or a write its body. */
 export function confirmsStrict({ method, filters, lenient }: Operation): boolean {
   return filters !== undefined || (lenient === undefined && ['POST', 'PUT'].includes(method))
 }
@@ -121,7 +121,7 @@ function header(name: string, description: string, example: string): Json {
   }
 }
 
-/** The text of a parameter as the value that its schema describes. */
+/** Returns the text of a parameter as a value of its schema. */
 function typed(text: string, schema: Json | undefined): unknown {
   switch (schema?.['type']) {
     case 'array':

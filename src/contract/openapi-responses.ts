@@ -11,12 +11,12 @@ type Json = Readonly<Record<string, unknown>>
 const codes = Object.keys(statusOf) as ErrorCode[]
 const statuses = Object.keys(phraseOf).map(Number) as ErrorStatus[]
 
-/** Which codes belong to a status. */
+/** Returns the error codes of a status. */
 function codesOf(status: ErrorStatus): ErrorCode[] {
   return codes.filter((code) => statusOf[code] === status)
 }
 
-/** The name of a status among the components: `UnprocessableContent`. */
+/** Returns the component name of a status: `UnprocessableContent`. */
 function nameOf(status: ErrorStatus): string {
   return phraseOf[status].replaceAll(' ', '')
 }
@@ -28,17 +28,17 @@ const moreHeaders: Readonly<Partial<Record<ErrorStatus, readonly HeaderName[]>>>
   503: ['Retry-After'],
 }
 
-/** Statuses that the components do not have: 405 is of no operation, and 409 means something else in each. */
+/** Statuses without a shared component: no operation has 405, and each describes its own 409. */
 const apart: readonly ErrorStatus[] = [405, 409]
 
-/** An example of each error of an operation, under `components/examples`. */
+/** Examples of the errors of operations, under `components/examples`. */
 export const problemExampleComponents: Json = Object.fromEntries(
   codes
     .filter((code) => statusOf[code] !== 405)
     .map((code) => [code, { summary: whenOf[code], value: problemExamples[code] }]),
 )
 
-/** The response with each status, under `components/responses`. */
+/** Responses by status, under `components/responses`. */
 export const problemResponses: Json = Object.fromEntries(
   statuses
     .filter((status) => !apart.includes(status))
@@ -61,14 +61,14 @@ function problemResponse(status: ErrorStatus, possible: readonly ErrorCode[]): J
   }
 }
 
-/** Refusals with these statuses, as the components have them. */
+/** Returns references to the responses with these statuses. */
 export function refusalsWith(refused: readonly ErrorStatus[]): Json {
   return Object.fromEntries(
     refused.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
   )
 }
 
-/** The refusals of an operation, by status. */
+/** Returns the error responses of an operation, by status. */
 export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: boolean }): Json {
   const { id, method, path, scope, body } = operation
   const guarded = scope !== null

@@ -8,19 +8,19 @@ import { wordsOf } from './openapi-words.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
-/** The schemas of the contract, as OpenAPI needs them. */
+/** The schemas of the contract, for OpenAPI. */
 export interface DocumentSchemas {
   /** Under `components/schemas`. */
   readonly components: Schemas
-  /** The query of each operation that has one, by the operation's id. */
+  /** Schema of each operation's query, by operation id. */
   readonly queries: Schemas
-  /** The name of the component that a body is. Throws where it has none here. */
+  /** Returns the component name of a body. Throws if it has none. */
   readonly nameOf: (body: z.ZodType) => string
-  /** A reference to that component. */
+  /** Returns a reference to that component. */
   readonly referenceTo: (body: z.ZodType) => { readonly $ref: string }
 }
 
-/** Every schema of the contract: bodies as components, queries by operation. */
+/** Returns all schemas of the contract: bodies as components, queries by operation. */
 export function documentSchemas(): DocumentSchemas {
   const queries: Named = Object.fromEntries(
     operations.flatMap(({ id, query }) => (query ? [[id, query]] : [])),
@@ -59,7 +59,7 @@ function jsonOf(io: 'input' | 'output', named: Named): Schemas {
     uri: referenceTo,
     override: plainly,
   })
-  // What Zod makes is JSON Schema, whose keywords are those of Schema.
+  // Zod's type is looser: it produces JSON Schema with the keywords of Schema.
   return Object.fromEntries(
     Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema as Schema]),
   )
@@ -69,7 +69,7 @@ function referenceTo(name: string): string {
   return `#/components/schemas/${name}`
 }
 
-/** What Zod adds to a schema, or has no word for, and a reader would stumble over. */
+/** Removes keywords that Zod adds and that confuse readers, and adds those that it lacks. */
 function plainly({
   zodSchema,
   jsonSchema,
@@ -84,7 +84,7 @@ function plainly({
     jsonSchema.type = 'boolean'
   }
   if (zodSchema instanceof z.ZodDefault && zodSchema.def.innerType === BooleanParam) {
-    // Zod tells a default only where the input has the type of the output.
+    // Zod shows a default only if input and output have the same type.
     jsonSchema.default = zodSchema.def.defaultValue as boolean
   }
 }

@@ -1,7 +1,7 @@
 import { limited, type Schema } from './openapi-limits.ts'
 import type { Words } from './openapi-words.ts'
 
-/** All parts of a schema by their paths (`modules.title`), itself under the empty one; the items of a list have `[]`. */
+/** Returns all parts of a schema by path (`modules.title`), the whole under the empty path; items of a list have `[]`. */
 export function partsOf(schema: Schema, path = ''): [path: string, part: Schema][] {
   const inside = Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
     partsOf(part, below(path, name)),
@@ -10,8 +10,8 @@ export function partsOf(schema: Schema, path = ''): [path: string, part: Schema]
 }
 
 /**
- * A schema of a request with its words and limits. Its defaults are told in words alone: a keyword `default` makes
- * generated clients ask for the field.
+ * Returns the schema of a request with descriptions and limits. Defaults are only described: the keyword `default` makes
+ * generated clients require the field.
  */
 export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   const { default: standard, ...plain } = flat(schema)
@@ -26,7 +26,7 @@ export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   }
 }
 
-/** A schema of a response with its words; more fields may come. */
+/** Returns the schema of a response with descriptions; it allows more fields. */
 export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   const { additionalProperties, propertyNames, default: standard, ...plain } = flat(schema)
   return {
@@ -41,7 +41,7 @@ export function shownOf(schema: Schema, words: Words, path = ''): Schema {
   }
 }
 
-/** The parameters of a query, each within limits. */
+/** Returns the parameters of a query with limits. */
 export function queryOf(schema: Schema): Schema {
   return inner(schema, '', (part, path) =>
     limited(part.items ? { ...part, items: limited(part.items, path) } : part, path),
@@ -61,7 +61,7 @@ function inner(schema: Schema, path: string, each: (part: Schema, path: string) 
   }
 }
 
-/** A list and its items have one path in words: `modules.title`. */
+/** Returns the path of a member: a list and its items share one, `modules.title`. */
 function below(path: string, name: string): string {
   return path === '' ? name : `${path.replace(/\[\]$/, '')}.${name}`
 }
@@ -81,7 +81,7 @@ function isWorthTelling(value: unknown): boolean {
   )
 }
 
-/** "This or null" as one schema with two types, which reads better and which every generator knows. */
+/** Simplifies "this or null" to one schema with two types, which all generators support. */
 function flat(schema: Schema): Schema {
   const { anyOf, ...rest } = schema
   const [value, nothing, ...more] = anyOf ?? []

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { componentOf, fieldsOf } from './fields.ts'
 import { bare } from './patch.ts'
 
-/** What each field of a schema is, by its path (`modules.title`); the empty path says what the schema is. */
+/** Descriptions of the fields of a schema by path (`modules.title`); the empty path describes the schema. */
 export type Words = Readonly<Record<string, string>>
 
-/** Returns the words of a component and of its fields. */
+/** Returns the descriptions of a component and of its fields. */
 export function wordsOf(schema: z.ZodType): Words {
   return { '': componentOf(schema)?.says ?? '', ...wordsBelow('', schema) }
 }
@@ -14,7 +14,7 @@ function wordsBelow(path: string, schema: z.ZodType): Words {
   const fields = Object.entries(fieldsOf(schema) ?? {}).map(([name, { is, says }]) => {
     const at = path === '' ? name : `${path}.${name}`
     const inside = objectIn(is)
-    // A component has words of its own.
+    // A component has descriptions of its own.
     return { [at]: says, ...(componentOf(inside) ? {} : wordsBelow(at, inside)) }
   })
   return Object.assign({}, ...fields)

@@ -12,7 +12,7 @@ import { introduction, operationWords, tagWords } from './words/operations.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** How each tag is shown, in the order of the contract. */
+/** Display names of the tags, in the order of the contract. */
 const tagNames: Readonly<Record<keyof Contract, string>> = {
   courses: 'Courses',
   lessons: 'Lessons',
@@ -33,7 +33,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   service: 'Service',
 }
 
-/** The whole contract as an OpenAPI 3.1 document; `x-published` marks the published interface's operations. */
+/** Returns the OpenAPI 3.1 document; `x-published` marks the operations of the published interface. */
 export function openapiOf(): Record<string, unknown> {
   const schemas = documentSchemas()
   const paths: Record<string, Json> = {}
@@ -106,7 +106,7 @@ function describe(operation: Operation, schemas: DocumentSchemas): Json {
   }
 }
 
-/** True where a success carries an ETag: what is read has one, and what has a version. */
+/** True if a successful response has an ETag: that of a read, or of a record with a version. */
 function hasTag({ method, response }: Operation, { components, nameOf }: DocumentSchemas): boolean {
   if (method === 'GET') return true
   return response !== null && components[nameOf(response)]?.properties?.['version']?.type === 'integer'

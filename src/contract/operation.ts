@@ -4,51 +4,51 @@ import type { Filters } from './filter.ts'
 /** The role of a user: it limits what any credential of theirs can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
 
-/** `read` for GET, `write` for the rest, `admin` for keys and everything that outranks a course. */
+/** Scope of a credential: `read` for GET, `write` for other methods, `admin` for keys and similar operations. */
 export type Scope = 'read' | 'write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /**
- * One operation of the API, declared once as data. The client, the server's routes and validation, the OpenAPI
- * document, `learnctl api` and the conformance test all read this one value.
+ * An operation of the API, declared as data. The client, the server's routes and validation, the OpenAPI
+ * document, `learnctl api` and the conformance test are all derived from it.
  */
 export interface Operation {
-  /** `<resource>.<verb>`, the name under which `learnctl api` and OpenAPI's operationId know it. */
+  /** `<resource>.<verb>`, the name in `learnctl api` and OpenAPI's operationId. */
   readonly id: string
   readonly method: Method
   /** Path-absolute, with `{name}` for each path parameter. */
   readonly path: `/${string}`
-  /** What it does, verb first, without a full stop. */
+  /** Summary, verb first, without a full stop. */
   readonly summary: string
   /** True for the eight operations of the published interface, false for extensions. */
   readonly published: boolean
-  /** The scope a credential must carry; null where no credential is asked for. */
+  /** Scope that a credential must have; null if no credential is required. */
   readonly scope: Scope | null
-  /** True where no request is ever refused for how many there are: it is cheaper to answer than to count. */
+  /** True if requests are not rate-limited, because a response costs less than counting them. */
   readonly uncounted?: true
-  /** The roles that may call it at all; what each of them sees is the handler's part. */
+  /** Roles that may call it; the handler restricts what each role sees. */
   readonly roles: readonly RoleName[]
   readonly query?: z.ZodObject
-  /** The query flags each of which, when true, asks for the admin role and the `admin` scope besides. */
+  /** Query flags that require the admin role and the `admin` scope when true. */
   readonly elevatedBy?: readonly ('force' | 'erase')[]
   readonly body?: z.ZodType
-  /** What `Prefer: handling=lenient` (RFC 7240 §4.4) changes; absent where it changes nothing. */
+  /** Effect of `Prefer: handling=lenient` (RFC 7240 §4.4); absent if it has none. */
   readonly lenient?: string
-  /** True where the body is a JSON merge patch (RFC 7396) of the stored resource rather than a whole one. */
+  /** True if the body is a JSON merge patch (RFC 7396) of the stored resource. */
   readonly merge?: true
-  /** What a success carries; null where it has no body. */
+  /** Response body of a success; null if it has none. */
   readonly response: z.ZodType | null
   readonly status: 200 | 201 | 204
-  /** True where the response is a report of its own, such as the results of a batch: nothing has to be taken out of it. */
+  /** True if the response is a report, such as the results of a batch: it has no envelope to remove. */
   readonly report?: true
   /** The body is a page of this list: `{data, nextCursor}` with a `Link` header (RFC 8288). */
   readonly list?: true
-  /** Which items each parameter of a list asks for; parameters that ask for no items in particular are left out. */
+  /** Which items the parameters of a list match; a parameter that matches none in particular is omitted. */
   readonly filters?: Filters
-  /** The field that tells what is answered apart from others of its kind; `id` unless told otherwise. */
+  /** Field that identifies the record in the response (default `id`). */
   readonly identifier?: string
-  /** The top-level response field that is shown once and never stored for a replay. */
+  /** Top-level response field that is shown once and never stored for a replay. */
   readonly secret?: string
   /** Media types besides JSON in which a success may be streamed. */
   readonly media?: readonly string[]
@@ -58,31 +58,31 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never
 
-/** The path parameters of an operation, each a string. */
+/** Path parameters of an operation, all strings. */
 export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['path']>]: string }
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** What a caller sends as the query: every parameter before its default is filled in. */
+/** The query as a client sends it: before defaults are filled in. */
 export type QueryInput<O extends Operation> = Input<O['query']>
-/** What a handler gets as the query: parsed, defaults filled in. */
+/** The query as a handler receives it: parsed, with defaults. */
 export type Query<O extends Operation> = Output<O['query']>
-/** What a caller sends as the body. */
+/** The body as a client sends it. */
 export type BodyInput<O extends Operation> = Input<O['body']>
-/** What a handler gets as the body. */
+/** The body as a handler receives it. */
 export type Body<O extends Operation> = Output<O['body']>
-/** What a success answers. */
+/** The response body of a success. */
 export type Answer<O extends Operation> = Output<O['response']>
 
-/** An operation as it is declared: without what follows from its place, its method and its response. */
+/** An operation as declared: without the fields derived from its place, method and response. */
 type Declared = Omit<Operation, 'id' | 'method' | 'path' | 'published' | 'scope' | 'status'> & {
   /** Method and path: `GET /v1/courses/{courseId}`. */
   readonly at: `${Method} /${string}`
   readonly published?: true
-  /** By default `read` for GET, `write` for the rest. */
+  /** Default `read` for GET, `write` for other methods. */
   readonly scope?: Scope | null
-  /** By default 204 without a response, 201 for POST, else 200. */
+  /** Default 204 without a response body, 201 for POST, else 200. */
   readonly status?: Operation['status']
 }
 
@@ -98,7 +98,7 @@ type Filled<Id extends string, D extends Declared> = Omit<D, 'at' | 'published' 
   readonly status: Operation['status']
 }
 
-/** Completes the operations of a resource; the compiler knows their literal types. */
+/** Completes the operations of a resource and keeps their literal types. */
 export function operationsOf<
   const Name extends string,
   const Group extends Readonly<Record<string, Declared>>,

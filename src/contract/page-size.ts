@@ -1,4 +1,4 @@
-/** Items on a page, at most. */
+/** Maximum number of items on a page. */
 export const maximumPageSize = 100
-/** Items on a page by default. */
+/** Default number of items on a page. */
 export const defaultPageSize = 20

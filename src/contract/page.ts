@@ -3,7 +3,7 @@ import { BooleanParam } from './field.ts'
 import { componentOf, field, named, objectOf } from './fields.ts'
 import { defaultPageSize, maximumPageSize } from './page-size.ts'
 
-/** The query of every list: how many, from where, and whether to count. */
+/** Query parameters of every list: page size, cursor and whether to count. */
 export const paging = {
   limit: z.coerce
     .number()
@@ -20,7 +20,7 @@ export const paging = {
   }),
 }
 
-/** `sort=field` or `sort=-field`; newest first unless told otherwise. */
+/** Returns the parameter `sort=field` or `sort=-field`; default newest first. */
 export function sorting<const Field extends string>(
   fields: readonly [Field, ...Field[]],
   standard: Field | `-${Field}`,
@@ -35,8 +35,8 @@ export function sorting<const Field extends string>(
 }
 
 /**
- * Returns the fields of a page. `nextCursor` is null on the last page alone, `total` is there on request. Where counting
- * stops early, `totalIsExact` is false and there are at least `total` items.
+ * Returns the fields of a page. `nextCursor` is null only on the last page; `total` is present on request. If counting
+ * stopped early, `totalIsExact` is false and `total` is a lower bound.
  */
 export function pageFields<Item extends z.ZodType>(item: Item) {
   return {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type Fields, fieldsOf, withFields } from './fields.ts'
 
-/** Any part of a value, with null for "back to the default" where there is one (RFC 7396). */
+/** Type of a merge patch: any part of a value, with null to reset a field that has a default (RFC 7396). */
 export type Patch<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
@@ -14,17 +14,17 @@ export type Patch<Value> = Value extends readonly unknown[]
     : Value
 
 /**
- * The merge patch of a resource's writable attributes: everything optional, null where the attribute can be left out
- * of a new resource, objects merged, arrays replaced (RFC 7396). It describes what may be sent; the server validates
- * the merged whole.
+ * Returns the merge patch of a resource's writable attributes: every field is optional, null if it may be omitted from a
+ * new resource; objects are merged, arrays replaced (RFC 7396). It describes the request only; the server validates the
+ * merged resource.
  *
- * @param fields the words of its fields, where they are not those of a new resource
+ * @param fields descriptions of the fields, if they differ from those of a new resource
  */
 export function patchOf<Schema extends z.ZodObject>(
   schema: Schema,
   fields: () => Fields = () => fieldsOf(schema) ?? {},
 ) {
-  // Only the OpenAPI document looks inside; everybody else is spared the making.
+  // Only the OpenAPI document reads its structure; lazy saves other users the cost.
   const patch = z.lazy(() => loose(schema)) as unknown as z.ZodType<
     Patch<z.input<Schema>>,
     Patch<z.input<Schema>>
@@ -45,7 +45,7 @@ function loose(schema: z.ZodType): z.ZodType {
   return z.strictObject(Object.fromEntries(shape))
 }
 
-/** The schema below its default, nullable and optional wrappers. */
+/** Returns the schema inside default, nullable and optional wrappers. */
 export function bare(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodDefault ||

@@ -25,7 +25,7 @@ export const ProgressStatus = named(
   z.enum(progressStatuses),
 )
 
-/** What can be written of progress. */
+/** Writable attributes of progress. */
 const attributes = {
   courseId: field(
     Reference,
@@ -53,7 +53,7 @@ export const ProgressInput = named(
 )
 export type ProgressInput = z.output<typeof ProgressInput>
 
-/** One item of a batch. */
+/** An item of a batch. */
 export const ProgressItem = named(
   'ProgressItem',
   'The progress of one learner in one course',
@@ -61,7 +61,7 @@ export const ProgressItem = named(
 )
 export type ProgressItem = z.output<typeof ProgressItem>
 
-/** Whose progress it is, in which course, and how far it is. */
+/** Returns the fields of progress in responses. */
 function visible(asOf: string) {
   const { courseId, completionPercentage, lastAccessed } = answered(attributes)
   return {
@@ -100,7 +100,7 @@ export const Progress = named(
 )
 export type Progress = z.output<typeof Progress>
 
-/** One entry of the progress history of a learner in a course. */
+/** An entry of the progress history of a learner in a course. */
 export const ProgressStep = named(
   'ProgressStep',
   'One entry of the progress history of a learner in a course',

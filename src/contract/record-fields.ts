@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { ExternalId, ManagedBy, Time } from './field.ts'
 import { type Field, field } from './fields.ts'
 
-/** Returns the field for the id that a school itself gives to a record. */
+/** Returns the field for the id that the user's organisation gives a record. */
 export function externalId(noun: string): Field<typeof ExternalId> {
   return {
     is: ExternalId,
@@ -12,7 +12,7 @@ export function externalId(noun: string): Field<typeof ExternalId> {
   }
 }
 
-/** The system that a record comes from. */
+/** The external system that manages a record. */
 export const managedBy: Field<typeof ManagedBy> = {
   is: ManagedBy,
   says: 'External system that manages this record',
@@ -27,10 +27,10 @@ export const version = field(
 /** The time of the last change. */
 export const updatedAt = field(Time, 'When the record was last changed')
 
-/** What is known of each record that can be changed. */
+/** Version and times of a record that can be changed. */
 export const changed = { version, createdAt: field(Time, 'When the record was created'), updatedAt }
 
-/** What each entry of a version history says, beside whose it is. */
+/** Fields of an entry of a version history, besides the id of the record. */
 export const versionFields = {
   version: field(z.int(), 'Number of the version, from 1'),
   createdAt: field(Time, 'When the version was made'),
@@ -42,7 +42,7 @@ export const versionFields = {
   ),
 }
 
-/** What is said of everything that was deleted: by whom and when, and until when it can be restored. */
+/** Fields of every deleted record: actor, time, and the end of the time in which it can be restored. */
 export const deletedFields = {
   userId: field(z.string(), 'User who deleted it'),
   deletedAt: field(Time, 'When it was deleted'),

@@ -1,14 +1,14 @@
 import { oauthPaths } from './oauth.ts'
 import type { Scope } from './operation.ts'
 
-/** What each scope lets an application do, as consent pages say it. */
+/** Descriptions of the scopes on consent pages. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
   read: 'View the courses, lessons, users, progress and reports that you can access',
   write: 'Change the courses, lessons, users, enrolments and progress that you can manage',
   admin: 'Administer the academy: API keys, OAuth applications, roles, passwords and permanent erasure',
 }
 
-/** How a caller authenticates, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
+/** Authentication methods, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
 export const securitySchemes = {
   bearer: {
     type: 'http',

@@ -1,10 +1,10 @@
 import { BooleanParam } from './field.ts'
 import { sorting } from './page.ts'
 
-/** The query parameter that deletes for good. */
+/** The query parameter that deletes permanently. */
 export const erase = BooleanParam.default(false).meta({
   description: 'Delete permanently, also what is deleted already; requires an admin (default false)',
 })
 
-/** The order of a list of what was deleted. */
+/** The order of a list of deleted records. */
 export const trashSort = sorting(['deletedAt'], '-deletedAt')

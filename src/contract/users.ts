@@ -20,7 +20,7 @@ const aliases: Readonly<Record<string, Role>> = {
   observer: 'analyst',
 }
 
-/** A role in a request: the names that other platforms have for ours are accepted as well. */
+/** A role in a request, also by the names that other platforms use. */
 export const RoleInput = z
   .enum([...roles, 'student', 'teacher', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
@@ -46,7 +46,7 @@ export const Password = z
     error: 'must not be one character repeated',
   })
 
-/** One that is there was taken by the rules of its time. */
+/** An existing password: not validated by today's rules, since it may be older than they are. */
 export const CurrentPassword = z.string().max(256)
 
 const Username = optional(
@@ -64,7 +64,7 @@ const password = field(
   'Password to sign in with, 12–256 characters; never shown. null removes it',
 )
 
-/** What can be written of a user. */
+/** Writable attributes of a user. */
 const attributes = {
   externalId: externalId('user'),
   email: field(Email, 'E-mail address; unique, ignoring case', 'E-mail address'),
@@ -104,7 +104,7 @@ function visible() {
   }
 }
 
-/** A user, never with the password. */
+/** A user, without the password. */
 export const User = named('User', 'A user, without the password', shown(visible))
 export type User = z.output<typeof User>
 
@@ -120,7 +120,7 @@ export const CurrentUser = named(
 )
 export type CurrentUser = z.output<typeof CurrentUser>
 
-/** What users can change about themselves. */
+/** Attributes that users can change for themselves. */
 export const OwnInput = sent({
   username,
   profile,
@@ -138,7 +138,7 @@ export const OwnPatch = named(
   patchOf(OwnInput),
 )
 
-/** Users, and the one who is signed in. */
+/** Users, and the signed-in user. */
 export const users = operationsOf('users', {
   list: {
     at: 'GET /v1/users',

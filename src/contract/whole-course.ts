@@ -1,2 +1,2 @@
-/** The item of a gradebook that stands for the course as a whole. */
+/** Item id of the gradebook for the course as a whole. */
 export const wholeCourse = '$course'

@@ -15,35 +15,35 @@ import { openSqlite, type SqliteStore } from './database/sqlite/sqlite.ts'
 import { requireNoCopy } from './database/unfinished-copy.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 
-/** Below it an academy is up to date before anybody would have read that it is being brought there. */
+/** Minimum size of an academy whose upgrade is reported: a smaller one is upgraded too quickly to notice. */
 const noticedBytes = 64 * 1024 * 1024
-/** Another process may be upgrading the same academy. */
+/** Time to wait for another process that is upgrading the same academy. */
 const upgradeWaitMs = 3_600_000
 
-/** An open academy, in a file or on PostgreSQL: its database, and whether it was made just now. */
+/** An open academy, in a file or on PostgreSQL; `created` is true if this call created it. */
 export interface AcademyFile {
   readonly database: Store
   readonly created: boolean
   readonly newId: IdMaker
 }
 
-/** How a file is opened. */
+/** Options for opening a file. */
 export interface FileOptions {
-  /** How long a write waits for the lock of another program; ten seconds unless told otherwise. */
+  /** Time that a write waits for another process's lock (default 10 s). */
   readonly waitMs?: number | undefined
-  /** Is told of an upgrade that takes long, which is then made in a process of its own. */
+  /** Observes a long upgrade, which then runs in its own process. */
   readonly watch?: UpgradeWatch | undefined
-  /** Makes the ids of the academy; by time and chance unless told otherwise. */
+  /** Generates the ids of the academy; default by time and randomness. */
   readonly ids?: IdMaker | undefined
-  /** True for an academy that goes with its process: nothing waits for the disk. */
+  /** True for an academy that ends with its process: writes do not wait for the disk. */
   readonly temporary?: boolean | undefined
-  /** True to open an academy only where it exists: a missing file is a DatabaseError of the kind `missing`. */
+  /** True to open only an existing academy: a missing file is a DatabaseError of the kind `missing`. */
   readonly mustExist?: boolean | undefined
 }
 
 /**
- * Opens the academy in a file and brings it up to date; makes it where there is no file. Throws DatabaseError, also for
- * a file that is there and holds nothing: nothing is made in the place of what was lost.
+ * Opens the academy in a file and upgrades it; creates it if the file is missing. Throws DatabaseError, also for an
+ * empty file: it may be all that is left of an academy, so it is not replaced.
  */
 export async function openAcademyFile(
   path: string,
@@ -53,7 +53,7 @@ export async function openAcademyFile(
   return whole(await openCopyFile(path, now, options), path)
 }
 
-/** The same, for whoever copies an academy into it: it may be an unfinished copy. */
+/** Opens a file to copy an academy into it: unlike `openAcademyFile`, it accepts an unfinished copy. */
 export async function openCopyFile(
   path: string,
   now: () => Date,
@@ -76,7 +76,7 @@ export async function openCopyFile(
   }
 }
 
-/** Upgrades a large academy of an earlier version, if there is one in the file. Throws DatabaseError. */
+/** Upgrades a large academy of an earlier version, if the file has one. Throws DatabaseError. */
 export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
   const { largeBytes = noticedBytes } = watch
   if (!isLongUpgrade(path, { largeBytes, applicationId, newest: schemaVersion })) return
@@ -84,12 +84,12 @@ export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<v
   await upgradeInProcess(path, watch)
 }
 
-/** True for a file that no upgrade would change, as far as its first bytes tell. */
+/** True for a file that needs no upgrade, according to its first bytes. */
 export function isCurrent(path: string): boolean {
   return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: schemaVersion })
 }
 
-/** Brings the academy in a file up to date, in this process. Throws DatabaseError. */
+/** Upgrades the academy in a file, in this process. Throws DatabaseError. */
 export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
   const database = openExisting(path, upgradeWaitMs)
   try {
@@ -102,7 +102,7 @@ export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUp
   }
 }
 
-/** A new academy in memory, by which others are measured. */
+/** Creates an academy in memory, whose schema others are compared with. */
 export async function openModelAcademy(now: () => Date): Promise<Store> {
   const path = ':memory:'
   const database = openSqlite(path)
@@ -111,7 +111,7 @@ export async function openModelAcademy(now: () => Date): Promise<Store> {
 }
 
 /**
- * Opens the academy in a PostgreSQL database and brings it up to date; an empty one becomes an academy, unless
+ * Opens the academy in a PostgreSQL database and upgrades it; an empty database becomes an academy, unless
  * `mustExist`. Throws DatabaseError.
  */
 export async function openAcademyOnPostgres(
@@ -142,7 +142,7 @@ async function requireSchema(options: PostgresOptions): Promise<void> {
   }
 }
 
-/** The same, for whoever copies an academy into it; `shown` is its URL without user and password. */
+/** Opens a PostgreSQL database to copy an academy into it; `shown` is its URL without user and password. */
 export async function openCopyOnPostgres(options: PostgresOptions, now: () => Date) {
   const newId = idMaker(now)
   const { openPostgres } = await import('./database/postgres/open-postgres.ts')

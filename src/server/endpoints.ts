@@ -1,6 +1,6 @@
 import type { Endpoint } from './http/endpoint.ts'
 
-/** Everything that a server answers besides the API: webhooks of other systems, OAuth 2.0 and the dashboard. */
+/** Loads all endpoints besides the API: webhooks of other systems, OAuth 2.0 and the dashboard. */
 export async function allEndpoints(): Promise<Endpoint[]> {
   const [{ dashboardEndpoints, rootRedirect }, { oauthEndpoints }, { inboxEndpoint }] = await Promise.all([
     import('./dashboard/pages.ts'),

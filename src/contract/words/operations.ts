@@ -1,6 +1,6 @@
 import type { Words } from '../openapi-words.ts'
 
-/** What each tag, one for each resource, is about. */
+/** Descriptions of the tags, one per resource. */
 export const tagWords = {
   courses:
     'A course is a draft, published or archived. It keeps all its versions, which can be compared and restored. A deleted course can be restored for 30 days.',
@@ -30,7 +30,7 @@ export const tagWords = {
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
-/** What there is to know of each operation beside its summary, in sentences. */
+/** Descriptions of the operations, in sentences, in addition to their summaries. */
 export const operationWords: Words = {
   'courses.list':
     'Learners get published courses only. The newest come first, unless `sort` says otherwise; `sort=difficulty` goes from beginner to expert.',
@@ -189,7 +189,7 @@ export const operationWords: Words = {
   'service.openapi': 'Returns this document. No credential is needed.',
 }
 
-/** What an integrator has to know of all operations, in Markdown. */
+/** Introduction of the OpenAPI document, in Markdown. */
 export const introduction = `Manage courses, lessons, users and enrolments, record the progress of learners and report on it.
 
 **Credentials.** Send \`Authorization: Bearer <credential>\`, an API key or an OAuth 2.0 access token. A request may do what

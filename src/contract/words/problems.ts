@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Words } from '../openapi-words.ts'
 
-/** When a request is refused with each code, as a clause that begins in lower case. */
+/** Condition of each error code, as a clause that begins in lower case. */
 export const whenOf: Readonly<Record<ErrorCode, string>> = {
   invalid_json: 'the body is not JSON in UTF-8',
   invalid_parameter: 'a parameter of the query or a header has a value that is not accepted',
@@ -51,7 +51,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   encryption_unavailable: 'the key that stored secrets are encrypted with is missing, or is another one',
 }
 
-/** What an operation can be refused with beside what its parameters and its body bring with them. */
+/** Error codes of operations, besides those that follow from their parameters and bodies. */
 export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'courses.create': ['duplicate', 'invalid_transition'],
   'courses.update': ['duplicate', 'invalid_transition', 'course_archived', 'has_progress'],
@@ -98,7 +98,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'messages.resend': ['endpoint_disabled'],
 }
 
-/** What the members of an error are. */
+/** Descriptions of the members of an error. */
 export const problemWords: Words = {
   '': 'An error, as problem details (RFC 9457). Some codes have members of their own',
   type: 'Always about:blank: the status says what kind of problem it is',

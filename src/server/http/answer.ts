@@ -25,7 +25,7 @@ import {
   refusalOf,
 } from './request-context.ts'
 
-/** A request to an operation: what it asks for, and what it is answered with. */
+/** A request to an operation, with its route and context. */
 interface OperationRequest {
   readonly app: AppOptions
   readonly limits: RateLimits
@@ -34,7 +34,7 @@ interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Answers one operation: finds out who asks, then reads in one snapshot or writes in one transaction. */
+/** Answers a request to an operation: authenticates it, then reads in one snapshot or writes in one transaction. */
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
@@ -55,7 +55,7 @@ export async function answer(
   }
   const principal = caller?.principal
   const { code } = outcome.reply
-  // The caller of an academy in this process is never refused for who they are.
+  // In an academy in this process no caller is refused for missing rights.
   if (!app.principal && isRecorded(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')
     await recordRefusedRequest(app, limits, context, operation.id, code, principal)
@@ -106,12 +106,12 @@ async function write(request: OperationRequest, caller: Identity | undefined): P
   }
   const reply = await commit(request, ready, caller, repeatable)
   if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(app.database)
-  // What fails here is done by the next request or server that looks for it.
+  // The next request or server retries what fails here.
   await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
   return reply
 }
 
-/** Handles a call in its transaction, in which the caller's access must still be what it was when the request came. */
+/** Handles a call in a transaction that requires the caller's access to be unchanged since the request arrived. */
 async function commit(
   request: OperationRequest,
   call: Call,
@@ -121,7 +121,7 @@ async function commit(
   const { app, context } = request
   const proof = caller?.proof
   if (proof) {
-    // Nearly always the credential is unchanged, and one condition of the transaction says so.
+    // The credential is rarely changed, and a condition in the transaction is the cheapest check.
     try {
       return await writeAs(request, repeatable, async (transaction) => {
         transaction.must(proof)
@@ -145,18 +145,18 @@ function writeAs(
   return app.database.write(async (transaction) => work(await allowedIn(transaction)))
 }
 
-/** The reply that the handler of an operation makes. */
+/** Calls the handler of an operation and returns its reply. */
 async function handled({ app, route, context }: OperationRequest, call: Call): Promise<Reply> {
   const { operation, handle } = route
   return successOf(operation, await handle(call), context, call.preconditions, app.tagged)
 }
 
-/** The call as a part of this transaction. */
+/** Returns the call with this transaction as its database. */
 function within(call: Call, database: Transaction): Call {
   return { ...call, database }
 }
 
-/** The call that a request is, once it is known who may make it. */
+/** Returns the call of a request after checking the caller's rights. */
 function admit(
   { app, limits, route, context, params }: OperationRequest,
   database: Database,
@@ -190,21 +190,21 @@ function admit(
     hasLeft: () => hasLeft(context),
     rawBody: undefined,
     prepared: undefined,
-    // A public operation has no principal, and never looks at it.
+    // A public operation has no principal and does not read it.
   } as unknown as Call
 }
 
-/** Notes the use of a credential, where that was not noted of late. */
+/** Records the use of a credential, if that was not done recently. */
 async function touch({ app, context }: OperationRequest, caller: Identity | undefined): Promise<void> {
   if (!caller?.touch) return
   try {
     await touchCredential(app.database, caller.principal, context.now)
   } catch {
-    // On a full disk, or while another program writes, reading goes on; a write fails by itself.
+    // On a full disk, or during another program's write, reads go on; a write fails by itself.
   }
 }
 
-/** The call with its caller as they are now: while the body was on its way, their access may have ended. */
+/** Returns the call with the caller's current rights, which may have changed while the body arrived. */
 async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
@@ -214,7 +214,7 @@ async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestCo
   return { ...call, principal }
 }
 
-/** The caller; none for a public operation. Throws 401 and 403, and 429 after too many failures. */
+/** Returns the caller; undefined for a public operation. Throws 401 and 403, and 429 after too many failures. */
 async function callerOf(
   { database, principal }: AppOptions,
   limits: RateLimits,
@@ -230,13 +230,13 @@ async function callerOf(
       count(limits, { kind: 'anonymous', name: address })
       throw error
     }
-    // Right credentials from the same address go on working: nobody can lock another out by failing.
+    // Valid credentials from the same address keep working: failures cannot lock other callers out.
     const { allowed, resetSeconds } = limits.failures.take(address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
 }
 
-/** What marks a request as one that may come again: a POST with an Idempotency-Key. Throws 400. */
+/** Returns the key data of a POST with an Idempotency-Key; undefined for other requests. Throws 400. */
 function repeatableOf(
   operation: Operation,
   { raw, path, now }: RequestContext,
@@ -248,7 +248,7 @@ function repeatableOf(
   return { userId: principal.userId, method: raw.method, path, key: readIdempotencyKey(header), bytes, now }
 }
 
-/** The reply to an earlier request with the same key, where its caller still has access: before slow work is done again. */
+/** Returns the stored reply to the same key if the caller still has access. Called before slow work is repeated. */
 function answeredTo(
   app: AppOptions,
   call: Call,
