@@ -48,7 +48,7 @@ export function busyIn({ actions }: Plan): Busy {
     if (dataset !== 'progress' && dataset !== 'grades') continue
     const learner = String(record['learnerId'])
     progress.add([course, learner, 'learner'].join('\n'))
-    // A course that takes no progress still takes grades.
+    // Grades do not require progress tracking.
     if (dataset === 'progress') progress.add(course)
     users.add(learner)
   }
@@ -68,7 +68,7 @@ export function stagesOf(
   if (dataset === 'users' || dataset === 'enrollments') {
     const [closing, open] = [{ status: closedStatus[dataset] }, { status: openStatus[dataset] }]
     const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)
-    // A closed record that is not declared is not reopened: after an interruption no plan would close it again.
+    // A closed record whose file declares no status stays closed: after an interruption no plan would close it again.
     const stays = (record['status'] ?? entry?.record['status']) === closing.status
     const stages = { opening: null, record, publishing: null, closing: null }
     if (!isBusy || !stays) return stages
