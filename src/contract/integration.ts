@@ -30,7 +30,7 @@ function isAddress(text: string, protocols: RegExp): boolean {
   return protocols.test(protocol) && `${username}${password}${search}${hash}` === '' && !/[?#\s]/.test(text)
 }
 
-/** A secret of another system: one line, stored unchanged. */
+/** A secret of another system: one line, not trimmed. */
 const Secret = z
   .string()
   .min(8)
@@ -129,7 +129,7 @@ export const IntegrationPatch = named(
 const setAt = field(Time, 'When it was set')
 const last4 = field(z.string().nullable(), 'Its last four characters; null if it is short')
 
-/** A secret in responses, without its value. */
+/** A secret in responses: its last characters, never the whole value. */
 const ShownSecret = shown(() => ({
   setAt,
   last4,

@@ -4,7 +4,7 @@ import type { Filters } from './filter.ts'
 /** The role of a user: it limits what any credential of theirs can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
 
-/** Scope of a credential: `read` for GET, `write` for other methods, `admin` for keys and similar operations. */
+/** Scope of a credential: `read` for GET, `write` for other methods, `admin` for keys and everything beyond a course. */
 export type Scope = 'read' | 'write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
