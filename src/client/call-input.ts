@@ -18,7 +18,7 @@ export interface CallOptions {
   /**
    * How the server treats a value or parameter that it cannot accept (`Prefer: handling`, RFC 7240 §4.4): `lenient`
    * lets it adjust values as the operation documents; `strict` lets it confirm that it refuses everything that it
-   * does not obey (default neither is sent).
+   * does not obey (default `strict`, but for an academy in this process, which needs no confirmation).
    */
   readonly handling?: 'strict' | 'lenient' | undefined
   /** Idempotency key, to repeat an earlier POST safely (default a new key per call). */

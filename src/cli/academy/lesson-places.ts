@@ -24,7 +24,7 @@ export async function settleLessons(
     /** Created lessons by key; equal lessons in their order. */
     const made = new Map<string, JsonObject[]>()
     const query = { course_id: escapeReference(courseId), limit: 100 }
-    const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+    const pages = caller.pages<Operation>(list, { query, signal })
     for await (const { data } of recordPages(caller, list, pages)) {
       for (const shown of data) {
         if (!isJsonObject(shown)) continue

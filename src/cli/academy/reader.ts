@@ -101,7 +101,7 @@ export async function* shownIn(
   list: Call = operations.all ?? operations.list,
 ): AsyncGenerator<JsonObject> {
   const asked = { limit: pageSize, ...(name === 'users' && { include_deleted: 'true' }), ...query }
-  const pages = caller.pages<Operation>(list, { query: asked, handling: 'strict', signal })
+  const pages = caller.pages<Operation>(list, { query: asked, signal })
   for await (const { data } of recordPages(caller, list, pages)) {
     for (const item of data) if (isJsonObject(item)) yield item
   }

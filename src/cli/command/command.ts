@@ -31,7 +31,7 @@ export interface Given {
   readonly isAsked?: true
 }
 
-/** One command: mostly data, from which help, parsing, prompts and the reference are generated. */
+/** A command as data: help, parsing, prompts and the reference are generated from it. */
 export interface Command {
   readonly name: string
   readonly summary: string

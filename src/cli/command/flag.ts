@@ -20,11 +20,11 @@ export interface Kinds {
  */
 export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
-/** One flag of a command. */
+/** A flag of a command. */
 export interface Flag {
   /** In kebab-case, without dashes. */
   readonly name: string
-  /** One letter, used with a single dash. */
+  /** Single letter, used with a single dash. */
   readonly short?: string
   /** Other accepted names that are not listed, as typed: `--former`, `-f`. */
   readonly unlisted?: readonly string[]

@@ -168,9 +168,8 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   ])
   const flagOf = flagIn(given)
   const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
-  const handling = filter ? ('strict' as const) : undefined
   const result = await withPlainDates(context, query, (query) =>
-    caller.call(operation, { query, handling, signal: io.signal }),
+    caller.call(operation, { query, signal: io.signal }),
   )
   const { summary, period } = result.data
   if (!summary) {

@@ -40,7 +40,7 @@ export function deletedUser({ context, caller }: Finding): Find {
     async function byAddress(email: string) {
       const operation: Operation = users.list
       const query = { email, status: 'deleted' }
-      for await (const { data } of caller.pages(operation, { query, handling: 'strict', signal })) {
+      for await (const { data } of caller.pages(operation, { query, signal })) {
         const same = (each: unknown) => String(each).toLowerCase() === email.toLowerCase()
         const found = data.filter(isJsonObject).find((each) => same(each['email']))
         if (found) return found

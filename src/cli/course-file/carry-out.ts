@@ -129,7 +129,7 @@ async function updated(
   const { caller, signal } = carrying
   const params = courses.operations.params(course)
   // The answer may show only the published interface of the new version.
-  const result = await caller.call<Operation>(calls.courses.get, { params, handling: 'strict', signal })
+  const result = await caller.call<Operation>(calls.courses.get, { params, signal })
   return required(courseIn(caller, result))
 }
 

@@ -73,7 +73,6 @@ async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSig
     // Read only one page: if the platform ignores the filter, its refusal reports further conflicts.
     for await (const page of caller.pages<Operation>(calls.lessons.list, {
       query,
-      handling: 'strict',
       signal,
     })) {
       return (await shownRecords(caller, calls.lessons.list, page)).filter(isJsonObject)

@@ -26,7 +26,7 @@ export async function readShownCourse(
   reference: string,
   signal: AbortSignal,
 ): Promise<ShownCourse> {
-  const asked = { params: { courseId: reference }, handling: 'strict', signal } as const
+  const asked = { params: { courseId: reference }, signal } as const
   const course = shownRecord(caller, calls.courses.list, await caller.call(calls.courses.get, asked))
   if (!isJsonObject(course)) {
     throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
@@ -43,7 +43,7 @@ export async function readLessons(
   const lessons: JsonObject[] = []
   const query = { course_id: String(id), sort: 'order', limit: maximumPageSize }
   const { list } = calls.lessons
-  const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+  const pages = caller.pages<Operation>(list, { query, signal })
   for await (const { data } of recordPages(caller, list, pages)) {
     // The platform may ignore the filter.
     const own = (item: JsonObject) =>

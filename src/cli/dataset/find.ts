@@ -32,7 +32,7 @@ export async function findShown(
   const { get, list } = dataset.operations
   if (search.reference && get) {
     try {
-      const asked = { params: search.reference, handling: 'strict', signal } as const
+      const asked = { params: search.reference, signal } as const
       const shown = shownRecord(caller, list, await caller.call(get, asked))
       if (isJsonObject(shown) && search.matches(shown)) return shown
     } catch (error) {

@@ -40,7 +40,7 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
     read: (options: CallOptions) => Promise<Pick<Result<unknown>, 'data' | 'strict'>>,
   ): Promise<JsonObject | null> {
     try {
-      const shown = shownRecord(caller, list, await read({ handling: 'strict', signal }))
+      const shown = shownRecord(caller, list, await read({ signal }))
       return isJsonObject(shown) ? shown : null
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return null

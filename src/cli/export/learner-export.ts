@@ -27,14 +27,13 @@ const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Returns the input and the media type of the first request. */
-export function firstRequest({ query, format, columns, raw, bom, remote }: Omit<Wanted, 'filter'>) {
-  const handling = remote ? ('strict' as const) : undefined
+export function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 'filter'>) {
   // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
   if (format !== 'csv' || columns !== null) {
-    return { input: { query: { ...query, format: 'ndjson' }, handling }, accept: media.ndjson } as const
+    return { input: { query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
   }
   const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
-  return { input: { query: { ...query, ...as, format: 'csv' }, handling }, accept: media.csv } as const
+  return { input: { query: { ...query, ...as, format: 'csv' } }, accept: media.csv } as const
 }
 
 /** Opens the source of an export's bytes. */

@@ -35,11 +35,10 @@ export async function rowTexts(
   { operation, query, filter, remote }: Asked,
   signal: AbortSignal,
 ): Promise<AsyncIterable<readonly string[]>> {
-  const handling = remote ? ('strict' as const) : undefined
   const type = 'application/x-ndjson'
   const { ApiError, ProtocolError } = await import('../../client/errors.ts')
   try {
-    const input = { query: { ...query, format: 'ndjson' }, handling, signal } as const
+    const input = { query: { ...query, format: 'ndjson' }, signal } as const
     const reply = await caller.open(operation, input, { accept: type })
     const { body, headers } = reply
     const strict = !remote || isStrict(headers)
@@ -63,7 +62,7 @@ export async function rowTexts(
   }
 
   function paged(): AsyncIterable<readonly string[]> {
-    const pages = caller.pages(operation, { query, handling, signal })
+    const pages = caller.pages(operation, { query, signal })
     return pagedTexts(filter ? filter.pages(pages) : pages)
   }
 }

@@ -7,12 +7,12 @@ import type { FieldFlag, Kinds, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { periodFlags } from '../command/time-flag.ts'
 
-/** What the contract cannot know of the flag of a parameter. */
+/** Properties of a parameter's flag that the contract does not have. */
 type Own = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
 
 /**
  * Returns the flags of a list's parameters in the order of the contract, with their kinds and choices. Times and the order
- * need nothing of their own, all others a summary.
+ * are derived wholly, all others need a summary.
  */
 export function filtersOf<O extends Operation>(
   { id, query }: O,

@@ -4,7 +4,7 @@ import { bare } from '../../contract/patch.ts'
 import type { FieldFlag, FieldFlags, Kinds } from '../command/flag.ts'
 import { type Column, columnsOf } from '../dataset/column.ts'
 
-/** What the contract cannot know of the flag of a field. */
+/** Properties of a field's flag that the contract does not have. */
 type Own = Partial<Omit<FieldFlag, 'kind'>> & {
   readonly kind?: keyof Kinds
   /** The form of a JSON value: `[{"title": …}]`. */
@@ -21,7 +21,7 @@ type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & strin
  * schema.
  *
  * @param own properties of single flags
- * @param order the first flags; the others follow in the order of the contract, then what connects a record to other systems,
+ * @param order the first flags; the others follow in the order of the contract, then the `foreign` fields,
  * then the fields of objects
  */
 export function flagsOf<Schema extends z.ZodObject>(
@@ -66,11 +66,11 @@ function fieldAt(schema: z.ZodType, path: string): Field {
     fieldsOf(schema),
   )
   const found = fields?.[last]
-  if (!found) throw new Error(`${path} is no field with words`)
+  if (!found) throw new Error(`${path} is not a field with a description`)
   return found
 }
 
-/** Returns the values that a field, or each item of a list, takes; undefined where it takes any. */
+/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
 function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   const inner = bare(schema)
   if (inner instanceof z.ZodArray) return choicesIn(inner.element as z.ZodType)
@@ -78,7 +78,7 @@ function choicesIn(schema: z.ZodType): readonly string[] | undefined {
   return inner instanceof z.ZodEnum ? inner.options.map(String) : undefined
 }
 
-/** Returns what holds without the flag, as help shows it; undefined where that goes without saying. */
+/** Returns the default as help shows it; undefined if it is empty. */
 function defaultOf(initial: unknown): string | undefined {
   if (typeof initial === 'boolean') return initial ? 'on' : 'off'
   if (Array.isArray(initial)) return initial.length > 0 ? initial.join(',') : undefined

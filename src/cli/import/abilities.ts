@@ -129,7 +129,7 @@ export function changeNote(
  */
 async function firstOf(caller: Caller, list: Call, create: Call, signal: AbortSignal): Promise<unknown> {
   try {
-    const pages = caller.pages<Operation>(list, { handling: 'strict', signal })
+    const pages = caller.pages<Operation>(list, { signal })
     for await (const { data } of recordPages(caller, list, pages)) return data[0]
     return undefined
   } catch (error) {

@@ -43,7 +43,7 @@ export function byReferences(
     let left = mostPages
     try {
       const { list } = dataset.operations
-      const pages = caller.pages<Operation>(list, { query: asked, handling: 'strict', signal })
+      const pages = caller.pages<Operation>(list, { query: asked, signal })
       for await (const { data } of recordPages(caller, list, pages)) {
         for (const shown of data.filter(isJsonObject)) {
           const lists = namesIn(shown, field).flatMap((user) => {

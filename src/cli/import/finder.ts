@@ -41,7 +41,7 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
     let left = atMostPages
     const query = always ? {} : { limit: String(pageSize), ...inAll }
     const { list } = dataset.operations
-    const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+    const pages = caller.pages<Operation>(list, { query, signal })
     for await (const { data, around, strict } of recordPages(caller, list, pages)) {
       const total = Number(around['total'] ?? Number.NaN)
       if (total > atMostPages * pageSize || left === 0) return null

@@ -56,7 +56,7 @@ export async function sureRecords(
   operation: Operation,
   query: Readonly<Record<string, unknown>>,
 ): Promise<JsonObject[]> {
-  const pages = caller.pages(operation, { query, handling: 'strict', signal: context.io.signal })
+  const pages = caller.pages(operation, { query, signal: context.io.signal })
   const found: JsonObject[] = []
   for await (const { data } of surePages(context, caller, { operation, query }, pages)) {
     found.push(...data.filter(isJsonObject))
