@@ -1,16 +1,10 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Grade } from '../../contract/grades.ts'
-import type { Row } from '../database/database.ts'
+import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from '../progress/learner-course.ts'
 
 /** A grade's row, with the current names of its learner and course. */
-export interface GradeRow extends Row {
+export interface GradeRow extends LearnerCourseRow {
   readonly id: string
-  readonly user_id: string
-  readonly user_email: string
-  readonly user_external_id: string | null
-  readonly course_id: string
-  readonly course_title: string
-  readonly course_external_id: string | null
   readonly item_id: string
   readonly source: string
   readonly label: string
@@ -26,11 +20,7 @@ export interface GradeRow extends Row {
 }
 
 /** Columns of GradeRow, from `grades g`. */
-export const gradeColumns = sql`g.id, g.user_id,
-  (select email from users where id = g.user_id) as user_email,
-  (select external_id from users where id = g.user_id) as user_external_id,
-  g.course_id, (select title from courses where id = g.course_id) as course_title,
-  (select external_id from courses where id = g.course_id) as course_external_id,
+export const gradeColumns = sql`g.id, ${learnerCourseColumns('g')},
   g.item_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published, g.graded_at, g.delivery_id,
   g.version, g.created_at, g.updated_at`
 
@@ -49,12 +39,7 @@ export function storedScore(score: number | null): Sql {
 export function toGrade(row: GradeRow): Grade {
   return {
     id: row.id,
-    learnerId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
+    ...learnerCourseOf(row),
     itemId: row.item_id,
     source: row.source,
     label: row.label,

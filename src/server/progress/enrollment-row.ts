@@ -1,18 +1,12 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
-import type { Row } from '../database/database.ts'
 import type { UserRow } from '../users/user-row.ts'
+import { type LearnerCourseRow, learnerCourseColumns } from './learner-course.ts'
 
 /** An enrolment's row, with the current names of its course and user. */
-export interface EnrollmentRow extends Row {
+export interface EnrollmentRow extends LearnerCourseRow {
   readonly id: string
-  readonly course_id: string
-  readonly course_title: string
-  readonly course_external_id: string | null
-  readonly user_id: string
-  readonly user_email: string
-  readonly user_external_id: string | null
   readonly role: string
   readonly status: string
   readonly enrolled_at: string
@@ -25,12 +19,8 @@ export interface EnrollmentRow extends Row {
 }
 
 /** Columns of EnrollmentRow, from `enrollments e`. */
-export const enrollmentColumns = sql`e.id, e.course_id,
-  (select title from courses where id = e.course_id) as course_title,
-  (select external_id from courses where id = e.course_id) as course_external_id,
-  e.user_id, (select email from users where id = e.user_id) as user_email,
-  (select external_id from users where id = e.user_id) as user_external_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
-  e.managed_by, e.version, e.created_at, e.updated_at`
+export const enrollmentColumns = sql`e.id, ${learnerCourseColumns('e')},
+  e.role, e.status, e.enrolled_at, e.completed_at, e.source, e.managed_by, e.version, e.created_at, e.updated_at`
 
 /** Converts a row to the API's form. */
 export function toEnrollment(row: EnrollmentRow): Enrollment {

@@ -1,15 +1,10 @@
 import sql from 'sql-template-tag'
 import type { Progress, ProgressStep } from '../../contract/progress.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
+import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from './learner-course.ts'
 
 /** A progress row, with the current names of its learner and course. */
-export interface ProgressRow extends Row {
-  readonly user_id: string
-  readonly user_email: string
-  readonly user_external_id: string | null
-  readonly course_id: string
-  readonly course_title: string
-  readonly course_external_id: string | null
+export interface ProgressRow extends LearnerCourseRow {
   readonly percentage: number
   readonly status: string
   readonly started_at: string | null
@@ -20,12 +15,8 @@ export interface ProgressRow extends Row {
 }
 
 /** Columns of ProgressRow, from `progress p`. */
-export const progressColumns = sql`p.user_id,
-  (select email from users where id = p.user_id) as user_email,
-  (select external_id from users where id = p.user_id) as user_external_id,
-  p.course_id, (select title from courses where id = p.course_id) as course_title,
-  (select external_id from courses where id = p.course_id) as course_external_id, p.percentage, p.status, p.started_at, p.last_accessed,
-  p.completed_at, p.version, p.updated_at`
+export const progressColumns = sql`${learnerCourseColumns('p')},
+  p.percentage, p.status, p.started_at, p.last_accessed, p.completed_at, p.version, p.updated_at`
 
 /** Finds a learner's progress in a course. */
 export async function findProgress(
@@ -42,12 +33,7 @@ export async function findProgress(
 /** Converts a row to the API's form. */
 export function toProgress(row: ProgressRow): Progress {
   return {
-    learnerId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
+    ...learnerCourseOf(row),
     completionPercentage: row.percentage,
     status: row.status as Progress['status'],
     startedAt: row.started_at,
@@ -59,13 +45,7 @@ export function toProgress(row: ProgressRow): Progress {
 }
 
 /** A row of the progress history, with the current names of its learner and course. */
-export interface StepRow extends Row {
-  readonly user_id: string
-  readonly user_email: string
-  readonly user_external_id: string | null
-  readonly course_id: string
-  readonly course_title: string
-  readonly course_external_id: string | null
+export interface StepRow extends LearnerCourseRow {
   readonly version: number
   readonly percentage: number
   readonly status: string
@@ -74,22 +54,13 @@ export interface StepRow extends Row {
 }
 
 /** Columns of StepRow, from `progress_steps s`. */
-export const stepColumns = sql`s.user_id,
-  (select email from users where id = s.user_id) as user_email,
-  (select external_id from users where id = s.user_id) as user_external_id,
-  s.course_id, (select title from courses where id = s.course_id) as course_title,
-  (select external_id from courses where id = s.course_id) as course_external_id,
+export const stepColumns = sql`${learnerCourseColumns('s')},
   s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`
 
 /** Converts a row to the API's form. */
 export function toStep(row: StepRow): ProgressStep {
   return {
-    learnerId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
+    ...learnerCourseOf(row),
     version: row.version,
     completionPercentage: row.percentage,
     status: row.status as ProgressStep['status'],
