@@ -110,9 +110,9 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
     if (rule === undefined && action !== 'audit_log.upgraded') return
     const digest = formerAbout.digest('hex')
     if (action !== 'audit_log.upgraded') {
-      report(place, id, 'no entry before it confirms whom the entries of an earlier version are about')
+      report(place, id, 'no entry before it confirms the users that entries of an earlier version are about')
     } else if (after?.['entries'] !== place - 1 || after['digest'] !== digest) {
-      report(place, id, 'whom entries before it are about was changed')
+      report(place, id, 'the user that an entry before it is about was changed')
     }
   }
 
@@ -136,7 +136,8 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
       const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
       return { place, id, reason }
     })
-    const reason = 'Entries are linked as by an earlier version, and no entry confirms whom they are about'
+    const reason =
+      'Entries are linked as by an earlier version, and no entry confirms the users they are about'
     const unconfirmed = rule === 'former' ? [{ place: null, id: null, reason }] : []
     const found = [...removed, ...unconfirmed]
     return { breaks: [...breaks, ...found].slice(0, maxBreaks), broken: broken + found.length }

@@ -86,7 +86,7 @@ type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest
     : never
 
 /**
- * One flag per field of a body; nested fields by dotted path. The type is derived from the contract, so a field
+ * Flags by field of a body; nested fields by dotted path. The type is derived from the contract, so a field
  * without a flag is a compile error.
  */
 export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindOf<At<Body, Where>>> }
@@ -94,7 +94,7 @@ export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindO
 /** Paging parameters of lists, covered by `--limit` and `--all`. */
 type Paging = 'limit' | 'cursor' | 'include_total'
 
-/** One flag per query parameter, except paging. */
+/** Flags by query parameter, except paging. */
 export type QueryFlags<Query> = {
   readonly [Name in Exclude<keyof Query & string, Paging>]-?: FieldFlag<
     ParameterKind<NonNullable<Query[Name]>>

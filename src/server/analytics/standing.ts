@@ -42,7 +42,7 @@ export type CourseStanding = Pick<
   'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'averageCompletionPercentage'
 >
 
-const nobody: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
+const zeroAttention: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
 /** Reads the figures of one course, each learner counted once. */
 export async function standingOfCourse(database: Database, courseId: string, now: Date): Promise<Standing> {
@@ -53,7 +53,7 @@ export async function standingOfCourse(database: Database, courseId: string, now
     sql`select id from courses where id = ${courseId} and status = 'published'`,
     now,
   )
-  return standingOf(await steps(database, scope), own?.attention ?? nobody, {
+  return standingOf(await steps(database, scope), own?.attention ?? zeroAttention, {
     graded: total(figures, ({ graded }) => graded),
     grade: total(figures, ({ grade }) => grade),
   })

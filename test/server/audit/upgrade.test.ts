@@ -95,7 +95,7 @@ describe('The log of an earlier version', () => {
     await database.run(sql`update audit_entries set about_id = ${user.id} where place = 2`)
     expect(await reportOf(database, admin)).toMatchObject({
       broken: 1,
-      breaks: [{ place: 3, reason: 'whom entries before it are about was changed' }],
+      breaks: [{ place: 3, reason: 'the user that an entry before it is about was changed' }],
     })
   })
 
@@ -106,7 +106,7 @@ describe('The log of an earlier version', () => {
     await formerLog(database, ['usr_1'])
     expect(await reportOf(database, admin)).toMatchObject({
       broken: 1,
-      breaks: [{ reason: expect.stringContaining('no entry confirms whom they are about') }],
+      breaks: [{ reason: expect.stringContaining('no entry confirms the users they are about') }],
     })
     await admin.post('/v1/courses', { title: 'Logic' })
     expect(await reportOf(database, admin)).toMatchObject({
