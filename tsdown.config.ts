@@ -19,16 +19,11 @@ const groups = Object.entries({
 /** Modules that are plain data once evaluated. */
 export const plainData = /\/src\/(contract\/(calls|empty-profile)|cli\/flags\/[a-z]+)\.ts$/
 
-/** Replaces modules that are plain data once evaluated, so that their users do not load the schemas behind them. */
+/** Replaces modules that are plain data once evaluated by their values: what they import is not loaded. */
 const evaluated: Rolldown.Plugin = {
   name: 'evaluated',
-  async load(id) {
-    if (!plainData.test(id)) return null
-    const values: Readonly<Record<string, unknown>> = await import(id)
-    return Object.entries(values)
-      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
-      .join('\n')
-  },
+  load: async (id) =>
+    plainData.test(id) ? { code: JSON.stringify(await import(id)), moduleType: 'json' } : null,
 }
 
 const common = {
