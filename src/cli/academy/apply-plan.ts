@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { DatasetName } from '../dataset/dataset.ts'
 import { findShown } from '../dataset/find.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import type { Change } from '../records/compare.ts'
@@ -15,7 +16,7 @@ import {
   writeBatch,
 } from '../records/write.ts'
 import { busyIn, stagesOf } from './closing.ts'
-import { isSet, type Part, parts } from './entry.ts'
+import { isSet, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
@@ -27,7 +28,7 @@ import { uniqueNames } from './renames.ts'
 /** Options for applying a plan. */
 export interface Applying extends Reader {
   /** Datasets of which one request takes many records. */
-  readonly batched: ReadonlySet<Part>
+  readonly batched: ReadonlySet<DatasetName>
   /** Called with the number of finished actions. */
   readonly onDone: (done: number) => Promise<void>
 }

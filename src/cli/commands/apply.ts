@@ -88,8 +88,9 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
     await printPlan(context, plan)
     return
   }
-  const { requireOffered } = await import('../academy/offered.ts')
-  const batched = await requireOffered(context, planned.reader, plan)
+  const { requireOffered } = await import('../records/abilities.ts')
+  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
+  const batched = await requireOffered(context, planned.reader.caller, changes)
   if (plan.actions.length > 0) await ask(context, plan)
   await applyAll(context, planned, batched)
 }

@@ -1,6 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { isOffered, publishedApi } from '../../client/published-api.ts'
 import { visible } from '../../codec/hidden-characters.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
@@ -10,7 +9,8 @@ import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { createWriteNotes, untold } from '../operation/write-notes.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
+import { type PlannedChange, requireOffered } from '../records/abilities.ts'
 import { restoreLessons } from '../records/restore-lessons.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
@@ -73,7 +73,7 @@ async function planAll(
   for (const records of wanted) {
     plans.push(await planCourse(records, await currentOf(context, caller, records), prune))
   }
-  await requireOffered(context, caller, plans)
+  await requireOffered(context, caller, changesIn(plans))
   await requireFree({ caller, signal }, plans)
   await requireOwnLessons({ caller, signal }, plans)
   return plans
@@ -185,32 +185,21 @@ function cannot(host: string, why: string, cause?: Error): CommandError {
   })
 }
 
-/**
- * Throws a CommandError if a remote platform lacks an operation of the plans; notes operations that only an attempt
- * can confirm.
- */
-async function requireOffered(
-  { io, session, output }: Context,
-  caller: Caller,
-  plans: readonly CoursePlan[],
-): Promise<void> {
-  const { update, delete: remove } = calls.lessons
-  const changed = plans.flatMap(({ steps }) => steps.flatMap(({ current }) => (current ? [current] : [])))
-  const removed = plans.flatMap(({ prune, absent }) => (prune ? absent : []))
-  const needed = [[update, changed[0]] as const, [remove, removed[0]] as const]
-  if (changed.length + removed.length === 0 || session.target().kind === 'local') return
-  const document = await publishedApi(caller, io.signal)
-  const unknown: string[] = []
-  for (const [operation, lesson] of needed) {
-    if (!lesson) continue
-    const params = { lessonId: String(lesson['id']) }
-    const offered = await isOffered(caller, document, operation, params, io.signal)
-    const named = `${operation.method} ${operation.path}`
-    if (offered === null) unknown.push(named)
-    if (offered !== false) continue
-    throw cannot(platformName(session.target()), `does not support ${operation.id} (${named})`)
-  }
-  if (unknown.length > 0) await output.note(untold(platformName(session.target()), unknown))
+/** Returns the changes of plans to check against the platform; lessons name their course by its id. */
+function changesIn(plans: readonly CoursePlan[]): PlannedChange[] {
+  return plans.flatMap(({ current, changes, steps, prune, absent }): PlannedChange[] => {
+    const kind = current ? 'update' : 'create'
+    const isChanged = current === null || changes.length > 0
+    return [
+      ...(isChanged ? [{ dataset: 'courses', kind, current, record: null } as const] : []),
+      ...steps.map(
+        ({ action, current }) => ({ dataset: 'lessons', kind: action, current, record: null }) as const,
+      ),
+      ...(prune ? absent : []).map(
+        (lesson) => ({ dataset: 'lessons', kind: 'delete', current: lesson, record: null }) as const,
+      ),
+    ]
+  })
 }
 
 async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): Promise<void> {

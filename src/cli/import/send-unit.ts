@@ -2,6 +2,7 @@ import { AmbiguousError, ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/field-path.ts'
+import type { Abilities } from '../records/abilities.ts'
 import { restoring } from '../records/compare.ts'
 import { restoreLesson } from '../records/restore-lessons.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type Writer,
   writeBatch,
 } from '../records/write.ts'
-import type { Abilities } from './abilities.ts'
 import type { Finder } from './finder.ts'
 import type { Intent } from './journal.ts'
 import type { Outcome } from './outcome.ts'

@@ -170,7 +170,11 @@ describe('a platform without an OpenAPI document that does not change lessons an
     `learnctl: 1\ncourses: [{externalId: C, title: C, lessons: [{externalId: L, title: ${title}}]}]\n`
   const users = (name: string) => `email,externalId,firstName\na@b.example,A,${name}\n`
   const refusals = [
-    ['courses apply -f - --yes', file('Ebb'), 'does not support lessons.update (PUT /v1/lessons/{lessonId})'],
+    [
+      'courses apply -f - --yes',
+      file('Ebb'),
+      'It cannot update lessons: PUT /v1/lessons/{lessonId} is not supported',
+    ],
     [
       'apply - --yes',
       academyOf('Ebb'),

@@ -1,12 +1,16 @@
 import type { Caller } from '../../client/caller.ts'
-import { NotOfferedError } from '../../client/errors.ts'
-import { isOffered, listParameters, publishes } from '../../client/published-api.ts'
+import { leave } from '../../client/decode.ts'
+import { encodePath } from '../../client/encode.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { isOffered, listParameters, publishedApi, publishes } from '../../client/published-api.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
 import { platformName, type Target } from '../../config/target.ts'
-import type { Call } from '../../contract/calls.ts'
+import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import type { Dataset, DatasetName } from '../dataset/dataset.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
 import { recordPages } from '../dataset/shown-records.ts'
 import { untold } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -142,4 +146,95 @@ function lacking(target: Target, what: string, { method, path }: Call): CommandE
   return new CommandError('not_offered', 'failure', `${platformName(target)} does not support ${what}`, {
     why: [`${method} ${path} is not in its OpenAPI document; nothing was sent`],
   })
+}
+
+/** A planned change to one record. */
+export interface PlannedChange {
+  readonly dataset: DatasetName
+  readonly kind: 'create' | 'update' | 'delete'
+  /** Record to send if its references are sent as files have them. */
+  readonly record: JsonObject | null
+  /** Existing record; null for a new one. */
+  readonly current: JsonObject | null
+}
+
+/**
+ * Returns the names of the datasets with batch requests. Throws a CommandError, before anything is sent, if the
+ * platform lacks an operation that a plan needs or cannot resolve the courses that records name; notes operations
+ * that only an attempt can confirm.
+ */
+export async function requireOffered(
+  { io: { signal }, session, output }: Pick<Context, 'io' | 'session' | 'output'>,
+  caller: Caller,
+  changes: readonly PlannedChange[],
+): Promise<ReadonlySet<DatasetName>> {
+  const target = session.target()
+  const local = target.kind === 'local'
+  const document = local || changes.length === 0 ? null : await publishedApi(caller, signal)
+  const batched = new Set<DatasetName>()
+  const lacks: string[] = []
+  const unknown: string[] = []
+  const needed = new Map(changes.map((change) => [`${change.dataset} ${change.kind}`, change]))
+  for (const { dataset, kind, current } of needed.values()) {
+    const { noun, operations } = await loadDataset(dataset)
+    const { batch, create, update, params } = operations
+    if (batch && (local || publishes(document, batch))) batched.add(dataset)
+    const operation = update ? operations[kind] : create
+    if (local || !operation) continue
+    const offered = await isOffered(caller, document, operation, params(current ?? {}), signal)
+    const named = `${operation.method} ${operation.path}`
+    if (offered === false) lacks.push(`It cannot ${kind} ${noun}s: ${named} is not supported`)
+    if (offered === null) unknown.push(named)
+  }
+  const named = local || lacks.length > 0 ? undefined : namedCourse(changes)
+  if (named !== undefined) {
+    const understood = await understandsExternalIds(caller, document, signal)
+    if (understood === false) lacks.push(`It does not find courses by their external ids, such as ${named}`)
+    if (understood === null) unknown.push(`references such as ${named}`)
+  }
+  if (lacks.length > 0) {
+    const message = `${platformName(target)} cannot apply these files`
+    throw new CommandError('not_offered', 'failure', message, { why: [...lacks, 'Nothing was sent'] })
+  }
+  if (unknown.length > 0) await output.note(untold(platformName(target), unknown))
+  return batched
+}
+
+/** Returns the first reference to a course that is not an id, such as `ext:BIO-101`; undefined if there is none. */
+function namedCourse(changes: readonly PlannedChange[]): string | undefined {
+  return changes
+    .map(({ record }) => String(record?.['courseId'] ?? ''))
+    .find((reference) => reference.startsWith('ext:'))
+}
+
+/**
+ * Returns whether a platform resolves `ext:` references to courses: its OpenAPI document says so, or an existing
+ * course is tried. Null if no course has an external id, or the platform shows no single course.
+ */
+async function understandsExternalIds(
+  caller: Caller,
+  document: JsonObject | null,
+  signal: AbortSignal,
+): Promise<boolean | null> {
+  if (document && jsonText(document).includes('ext:<externalId>')) return true
+  const { get, list } = calls.courses
+  for await (const { data } of caller.pages<Operation>(list, { signal })) {
+    const known = data.filter(isJsonObject).find(({ externalId }) => typeof externalId === 'string')
+    if (!known) return null
+    const shows = (courseId: string) => isShown(caller, encodePath(get.path, { courseId }), signal)
+    if (await shows(`ext:${known['externalId']}`)) return true
+    return (await shows(String(known['id']))) ? false : null
+  }
+  return null
+}
+
+/** True if the platform shows a record at this path; throws any fault that leaves that open. */
+async function isShown(caller: Caller, path: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await leave(await caller.send({ method: 'GET', path, signal }))
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && [400, 404, 405, 422].includes(error.status)) return false
+    throw error
+  }
 }
