@@ -13,7 +13,7 @@ const groups = Object.entries({
   // Running an operation and printing its result.
   run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|list)|session\/open-caller)\.ts$/,
   // A local academy.
-  server: /src\/server\/local\.ts$/,
+  server: /src\/server\/academy\/local-academy\.ts$/,
 }).map(([name, test]) => ({ name, test }))
 
 /** Modules that are plain data once evaluated. */
@@ -45,7 +45,7 @@ export default defineConfig([
     entry: {
       main: 'src/cli/main.ts',
       'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts',
-      'cli/chunks/upgrade-process': 'src/server/upgrade/upgrade-process.ts',
+      'cli/chunks/upgrade-process': 'src/server/academy/upgrade-process.ts',
     },
     dts: false,
     plugins: [evaluated],

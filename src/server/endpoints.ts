@@ -5,7 +5,7 @@ export async function allEndpoints(): Promise<Endpoint[]> {
   const [{ dashboardEndpoints, rootRedirect }, { oauthEndpoints }, { inboxEndpoint }] = await Promise.all([
     import('./dashboard/pages.ts'),
     import('./oauth/oauth-endpoints.ts'),
-    import('./webhooks/inbox/inbox-endpoint.ts'),
+    import('./integrations/inbox-endpoint.ts'),
   ])
   return [inboxEndpoint, ...oauthEndpoints, ...dashboardEndpoints, rootRedirect]
 }

@@ -31,12 +31,12 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   keys: async () => (await import('./credentials/keys.ts')).keyRoutes,
   apps: async () => (await import('./credentials/apps.ts')).appRoutes,
   grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
-  endpoints: async () => (await import('./webhooks/outbox/endpoints.ts')).endpointRoutes,
-  messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
+  endpoints: async () => (await import('./events/endpoints.ts')).endpointRoutes,
+  messages: async () => (await import('./events/messages.ts')).messageRoutes,
   integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
   audit: async () => (await import('./audit-log/audit-log.ts')).auditRoutes,
-  leases: async () => (await import('./leases/leases.ts')).leaseRoutes,
-  deliveries: async () => (await import('./webhooks/inbox/deliveries.ts')).deliveryRoutes,
+  leases: async () => (await import('./leases.ts')).leaseRoutes,
+  deliveries: async () => (await import('./integrations/deliveries.ts')).deliveryRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 

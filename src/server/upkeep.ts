@@ -3,8 +3,8 @@ import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
+import { tidyOutbox } from './events/tidy.ts'
 import { finishRegrading } from './grades/regrade.ts'
-import { tidyOutbox } from './webhooks/outbox/tidy.ts'
 
 /** Ends repeated work; waits for running work. */
 export type Stop = () => Promise<void>

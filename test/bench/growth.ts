@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type OpenAcademy, openAcademy } from '../../src/server/local.ts'
+import { type OpenAcademy, openAcademy } from '../../src/server/academy/local-academy.ts'
 import { makeAcademyOf, sizes } from './growth-seed.ts'
 import { median } from './measure.ts'
 import type { BenchRow } from './row.ts'

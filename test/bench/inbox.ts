@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { openAcademy } from '../../src/server/local.ts'
-import { sign } from '../../src/webhooks/sign.ts'
+import { sign } from '../../src/lms/sign.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool, type Sent } from './load.ts'
 import { median, served } from './measure.ts'
 import type { BenchRow } from './row.ts'

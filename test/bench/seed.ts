@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { OpenAcademy } from '../../src/server/local.ts'
+import type { OpenAcademy } from '../../src/server/academy/local-academy.ts'
 
 /** Sends one POST to an academy in this process; its answer, which must be a success. */
 export async function post(

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAcademy } from '../../src/server/local.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { median, served, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { makeKey, post } from './seed.ts'

@@ -1,4 +1,4 @@
-import { openAcademy } from '../../src/server/local.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import type { Load, Sent } from './load.ts'
 import { makeKey, post } from './seed.ts'
 

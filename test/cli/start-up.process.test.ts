@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { openAcademy } from '../../src/server/local.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { serve } from '../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost } from '../helpers/academy.ts'
 import { bin, run } from '../helpers/process.ts'

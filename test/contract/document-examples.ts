@@ -5,7 +5,7 @@ import { type ErrorCode, type Problem, statusOf } from '../../src/contract/error
 import { operations } from '../../src/contract/index.ts'
 import type { OperationExample } from '../../src/contract/openapi-examples.ts'
 import type { Method, Operation } from '../../src/contract/operation.ts'
-import { ProblemError, problemOf } from '../../src/server/problem/problem-error.ts'
+import { ProblemError, problemOf } from '../../src/server/problem-error.ts'
 import { root } from '../helpers/process.ts'
 import {
   type Answer,

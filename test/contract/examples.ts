@@ -2,7 +2,7 @@ import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
 import { connect } from '../helpers/lms.ts'
 import { giveGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
-import { sample } from '../webhooks/samples.ts'
+import { sample } from '../lms/samples.ts'
 
 /** One request that succeeds, as it is written in a manual: `{names}` stand for what `furnish` made. */
 export interface Example {

@@ -4,7 +4,7 @@ import type { Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
 import { connect } from '../helpers/lms.ts'
 import { giveGrant } from '../helpers/signed-in.ts'
-import { sample } from '../webhooks/samples.ts'
+import { sample } from '../lms/samples.ts'
 
 /** A parameter or field that names something, with what it names beside what is nowhere. */
 interface Pair {

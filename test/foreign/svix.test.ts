@@ -1,9 +1,9 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { fixedKeys } from '../../src/webhooks/key-set.ts'
-import { sign } from '../../src/webhooks/sign.ts'
-import { verify } from '../../src/webhooks/verify.ts'
-import { sample } from '../webhooks/samples.ts'
+import { fixedKeys } from '../../src/lms/key-set.ts'
+import { sign } from '../../src/lms/sign.ts'
+import { verify } from '../../src/lms/verify.ts'
+import { sample } from '../lms/samples.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const svix = new Webhook(secret)

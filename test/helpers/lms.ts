@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../src/codec/json-object.ts'
 import type { LmsKind } from '../../src/contract/integration-choices.ts'
-import type { SignedDelivery } from '../../src/webhooks/delivery.ts'
-import { sign } from '../../src/webhooks/sign.ts'
-import { keyPair } from '../webhooks/key-pair.ts'
+import type { SignedDelivery } from '../../src/lms/delivery.ts'
+import { sign } from '../../src/lms/sign.ts'
+import { keyPair } from '../lms/key-pair.ts'
 import type { Answer, Person, TestAcademy } from './test-academy.ts'
 
 /** Not a secret of anybody. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAcademyFile } from '../../src/server/academy.ts'
+import { openAcademyFile } from '../../src/server/academy/open-academy.ts'
 import { hmacKeyOf, newHmacKey } from '../../src/server/access/secret.ts'
 import { firstIdAt, type IdMaker } from '../../src/server/database/id.ts'
 import { freshDirectory } from './fresh-directory.ts'

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { type Grade, GradeInput } from '../../src/contract/grades.ts'
 import { openapiOf } from '../../src/contract/openapi.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
-import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
+import {
+  type AcademyFile,
+  openAcademyFile,
+  openAcademyOnPostgres,
+} from '../../src/server/academy/open-academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable, nowhere } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'

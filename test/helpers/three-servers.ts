@@ -1,5 +1,9 @@
 import { test as standard } from 'vitest'
-import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
+import {
+  type AcademyFile,
+  openAcademyFile,
+  openAcademyOnPostgres,
+} from '../../src/server/academy/open-academy.ts'
 import { type Anybody, openTestAcademy, type TestAcademy } from './academy.ts'
 import { makeAcademyDatabase, makeDatabase, type OwnDatabase, withoutPostgres } from './postgres.ts'
 

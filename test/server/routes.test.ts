@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
-import { openAcademy } from '../../src/server/local.ts'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { allRoutes, resourceIn, routesFor } from '../../src/server/routes.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 

@@ -80,7 +80,7 @@ export async function givenSecrets(
 }
 
 async function newSecret(): Promise<string> {
-  const { newWebhookSecret } = await import('../../webhooks/set-up.ts')
+  const { newWebhookSecret } = await import('../../lms/set-up.ts')
   return newWebhookSecret()
 }
 

@@ -113,7 +113,7 @@ async function restore(context: Context, given: Given): Promise<void> {
     exists ? snapshotPath(database, former) : undefined,
     async (draft) => {
       await copied(io, file, { path: draft, shown: database })
-      const { openAcademyFile } = await import('../../server/academy.ts')
+      const { openAcademyFile } = await import('../../server/academy/open-academy.ts')
       const options = { watch: upgradeNotes(io, draft) }
       const academy = await openAcademyFile(draft, () => new Date(io.now()), options).catch(
         (error: unknown) => {
@@ -146,7 +146,7 @@ async function reset(context: Context): Promise<void> {
   if (settings.dryRun.value) return output.note(`Would reset ${database}`)
   await replaced(context, 'reset the academy', database, undefined, async (draft) => {
     const [{ openAcademyFile }, { oweFirstKey }] = await Promise.all([
-      import('../../server/academy.ts'),
+      import('../../server/academy/open-academy.ts'),
       import('../../server/credentials/first-admin.ts'),
     ])
     const academy = await openAcademyFile(draft, () => new Date(io.now()))

@@ -41,7 +41,7 @@ async function replaceKey(context: Context, given: Given): Promise<void> {
   }
   const database = postgres ? name : await databaseFile(context, '')
   await assertNoServer(context, 'replace the encryption key', database)
-  const { openEncryptionKey } = await import('../../server/encryption-key.ts')
+  const { openEncryptionKey } = await import('../../server/academy/encryption-key.ts')
   const watch = upgradeNotes(io, database)
   const key = await openEncryptionKey({
     path: database,

@@ -120,7 +120,11 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
     {
       ...transports,
       local: async (options) =>
-        (await import('../../server/local.ts')).openAcademy({ ...options, ids, temporary: true }),
+        (await import('../../server/academy/local-academy.ts')).openAcademy({
+          ...options,
+          ids,
+          temporary: true,
+        }),
     },
     true,
   )

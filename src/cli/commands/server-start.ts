@@ -70,7 +70,7 @@ async function start(context: Context, given: Given): Promise<void> {
     const { startDetached } = await import('../local-server/detached-server.ts')
     return startDetached(context, { name: database, url }, async (secrets) => {
       const { takeBackFirstSecrets } = await import('../../server/credentials/first-admin.ts')
-      const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy.ts')
+      const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy/open-academy.ts')
       const now = () => new Date(io.now())
       const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
       await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
@@ -145,7 +145,7 @@ async function fixedServing({ fixedTime, seedId }: Fixed) {
 
 /** Upgrades a large academy in the foreground: a background server would report its progress only to the log. */
 async function upgradeBefore(io: Io, database: string): Promise<void> {
-  const { upgradeLarge } = await import('../../server/academy.ts')
+  const { upgradeLarge } = await import('../../server/academy/open-academy.ts')
   await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {
     throw databaseErrorOf(error)
   })

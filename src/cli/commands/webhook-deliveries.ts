@@ -117,7 +117,7 @@ async function nextStep(answer: object): Promise<string | null> {
   if (status !== 'unmatched' || !kind || !Array.isArray(missing)) return null
   const [{ enrolStep, mappingSteps, thenReplay }, { mappingKeys }] = await Promise.all([
     import('../command/mapping-steps.ts'),
-    import('../../webhooks/mapping-keys.ts'),
+    import('../../lms/mapping-keys.ts'),
   ])
   if (missing.includes('enrollment')) return thenReplay(enrolStep, String(id))
   if (reason === 'user_inactive') return thenReplay('activate the user', String(id))

@@ -8,9 +8,9 @@ import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import type { Credential, LocalTarget, RemoteTarget, Target } from '../../config/target.ts'
 import type { HttpRequest, Transport } from '../../contract/http.ts'
-import type { OpenAcademy } from '../../server/local.ts'
+import type { OpenAcademy } from '../../server/academy/local-academy.ts'
+import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
-import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { databaseErrorOf, databaseMissing } from './database-fault.ts'
@@ -37,8 +37,9 @@ export interface Transports {
 
 /** The real transports: an academy in this process, the network, and a socket on this machine. */
 export const transports: Transports = {
-  local: async (options) => (await import('../../server/local.ts')).openAcademy(options),
-  current: async (path, now) => (await import('../../server/local.ts')).openCurrentAcademy({ path, now }),
+  local: async (options) => (await import('../../server/academy/local-academy.ts')).openAcademy(options),
+  current: async (path, now) =>
+    (await import('../../server/academy/local-academy.ts')).openCurrentAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }

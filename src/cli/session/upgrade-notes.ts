@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
+import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import { type Io, note } from '../terminal/io.ts'
 
 const mebibyte = 1024 * 1024

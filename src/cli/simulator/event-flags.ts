@@ -1,6 +1,6 @@
 import { shellWord } from '../../codec/shell-word.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
-import { kinds } from '../../webhooks/kinds.ts'
+import { kinds } from '../../lms/kinds.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { SimulatedEvent, SimulatedFact, SimulatedName } from './simulated-event.ts'

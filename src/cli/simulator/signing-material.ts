@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { parseJsonOrNull } from '../../codec/json-text.ts'
-import type { SigningMaterial } from '../../webhooks/delivery.ts'
+import type { SigningMaterial } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'

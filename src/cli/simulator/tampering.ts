@@ -1,6 +1,6 @@
 import type { LmsKind } from '../../contract/integration-choices.ts'
-import type { SignedDelivery } from '../../webhooks/delivery.ts'
-import { kinds } from '../../webhooks/kinds.ts'
+import type { SignedDelivery } from '../../lms/delivery.ts'
+import { kinds } from '../../lms/kinds.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Tampering, tamperings } from './simulation-choices.ts'
 

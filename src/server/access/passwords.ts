@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { clientGone, tooMany } from '../problem/problem-error.ts'
+import { clientGone, tooMany } from '../problem-error.ts'
 import { createFairQueue, QueueFullError } from './fair-queue.ts'
 import type { PasswordCost } from './password-hash.ts'
 import type { Principal } from './principal.ts'

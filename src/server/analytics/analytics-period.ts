@@ -1,6 +1,6 @@
 import { spanOf } from '../../codec/time-text.ts'
 import type { Period } from '../../contract/analytics.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 
 /** Returns the period between two bounds, each a day or an instant. Throws 400 if the start is after the end. */
 export function periodOf(startDate: string | undefined, endDate: string | undefined): Period {

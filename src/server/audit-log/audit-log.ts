@@ -8,7 +8,7 @@ import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
 import { routesOf } from '../http/schema-routes.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 import { type EntryRow, entryColumns, toEntry } from './entry-row.ts'
 
 /** Ids sort by time of creation. */

@@ -13,7 +13,7 @@ import {
   type StandingChange,
 } from '../counters/count.ts'
 import { type CountedEnrollment, countedOf } from '../counters/counted-enrollment.ts'
-import { enqueue } from '../outbox/enqueue.ts'
+import { enqueue } from './enqueue.ts'
 
 /** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
 export interface Change {

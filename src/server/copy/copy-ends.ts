@@ -5,10 +5,10 @@ import {
   openCopyFile,
   openCopyOnPostgres,
   openModelAcademy,
-} from '../academy.ts'
+} from '../academy/open-academy.ts'
+import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
-import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import type { CopyOptions } from './copy-academy.ts'
 import { CopyError } from './copy-error.ts'
 

@@ -4,7 +4,7 @@ import type { Course } from '../../contract/courses.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { Call } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'
-import { invalid } from '../problem/problem-error.ts'
+import { invalid } from '../problem-error.ts'
 
 type Module = Course['modules'][number]
 

@@ -3,7 +3,7 @@ import type { Course } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
 import { onlyUserOf } from '../http/handler.ts'
-import { notFound, ProblemError } from '../problem/problem-error.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 import type { StoredInput } from './course-attributes.ts'
 
 /** Row of a course; `attributes` is JSON of all fields that no query needs. */

@@ -16,7 +16,7 @@ import {
   trashEnd,
 } from '../database/trash.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { notFound, ProblemError } from '../problem/problem-error.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 import { findCourse, requireNotArchived, toCourse } from './course-row.ts'
 import { makeRoom } from './lesson-places.ts'
 import { findLesson, toLesson } from './lesson-row.ts'

@@ -3,7 +3,7 @@ import type { Lesson, LessonInput } from '../../contract/lessons.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { resolve } from '../database/reference.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 
 /** Row of a lesson; `content` is JSON of all fields that no query needs. */
 export interface LessonRow extends Row {

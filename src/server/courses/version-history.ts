@@ -6,7 +6,7 @@ import type { Database, Row } from '../database/database.ts'
 import { during, type Page, type Period } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { escapePointer } from '../http/json.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 
 /** Common columns of a version row. */
 export interface VersionRow extends Row {

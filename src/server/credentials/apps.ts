@@ -9,7 +9,7 @@ import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
-import { notFound, ProblemError } from '../problem/problem-error.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 
 /** Row of an application. */
 export interface AppRow extends Row {

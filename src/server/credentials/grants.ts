@@ -8,7 +8,7 @@ import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { type Call, requireAdmin } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 
 interface GrantRow extends Row {
   id: string

@@ -13,7 +13,7 @@ import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 
 interface KeyRow extends Row {

@@ -4,7 +4,7 @@ import { endSession, formOf } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { noteOf, showRefusal } from './frame.tsx'
 import { type SignedInRequest, signedInRequestOf } from './signed-in-request.ts'
 

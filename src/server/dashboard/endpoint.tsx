@@ -1,11 +1,11 @@
 import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
 import { type Message, messages } from '../../contract/messages.ts'
+import { endpointRoutes } from '../events/endpoints.ts'
+import { messageRoutes } from '../events/messages.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import type { ProblemError } from '../problem/problem-error.ts'
-import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
-import { messageRoutes } from '../webhooks/outbox/messages.ts'
+import type { ProblemError } from '../problem-error.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import {
   EndpointForm,

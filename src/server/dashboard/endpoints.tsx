@@ -1,7 +1,7 @@
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
 import { eventPatterns } from '../../contract/events.ts'
+import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
-import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
 import { Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'

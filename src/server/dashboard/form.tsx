@@ -2,7 +2,7 @@ import type { Child, JSX } from 'hono/jsx'
 import { runOnce } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { addressOf, framePage, type Section } from './frame.tsx'
 import { type SignedInRequest, writeFor } from './signed-in-request.ts'
 

@@ -7,7 +7,7 @@ import type { RoleName } from '../../contract/operation.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
-import type { ProblemError } from '../problem/problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 import { Hatching } from './completion-chart.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
 

@@ -4,7 +4,7 @@ import {
   gradeToProgressChoices,
   type LmsKind,
 } from '../../contract/integration-choices.ts'
-import { invalid } from '../problem/problem-error.ts'
+import { invalid } from '../problem-error.ts'
 import { Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx'
 
 const labels = {

@@ -1,6 +1,6 @@
 import type { Fault } from '../../contract/errors.ts'
 import type { Integration } from '../../contract/integration.ts'
-import { invalid, ProblemError } from '../problem/problem-error.ts'
+import { invalid, ProblemError } from '../problem-error.ts'
 import { Faults, type FilledIn, Form, isFaulty } from './form.tsx'
 import { Table } from './table.tsx'
 import { formatCount } from './value-text.tsx'

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
 import type { Reply } from '../http/reply.ts'
-import type { ProblemError } from '../problem/problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import type { FilledIn } from './form.tsx'
 import { framePage, PageTabs, type Section } from './frame.tsx'

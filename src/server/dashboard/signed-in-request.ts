@@ -16,7 +16,7 @@ import {
   stillSignedIn,
   type Visitor,
 } from '../pages/browser-session.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 
 /** The request of a signed-in user for a page. */
 export interface SignedInRequest extends SignedInEndpointRequest {

@@ -1,6 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { isStorableText } from '../../codec/unicode-text.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import type { Cell, Database, Row } from './database.ts'
 
 /** Order of a list: the fields of `sort` with the SQL expression of each. */

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { unavailable } from '../problem/problem-error.ts'
+import { unavailable } from '../problem-error.ts'
 import type { Store } from './database.ts'
 
 /** Load balancers ask every few seconds, and there may be several. */

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { splitReferences } from '../../codec/reference.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
-import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
+import { notFoundDetail, ProblemError } from '../problem-error.ts'
 import type { Database } from './database.ts'
 import { type IdPrefix, isIdForm } from './id.ts'
 

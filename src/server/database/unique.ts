@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import type { Database, Row } from './database.ts'
 import { kindOf, type Table } from './reference.ts'
 

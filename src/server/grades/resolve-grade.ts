@@ -13,7 +13,7 @@ import {
 import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
-import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import { findUser, type UserRow } from '../users/user-row.ts'
 import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'

@@ -3,7 +3,7 @@ import { jsonFaultIn } from '../../codec/json-fault.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { setMembers } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { Faults } from './faults.ts'
 
 const maxDepth = 32

@@ -1,5 +1,5 @@
 import type { HttpHeaders } from '../../contract/http.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 
 interface EntityTag {
   readonly weak: boolean

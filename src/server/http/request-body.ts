@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../contract/http.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { parseJson } from './json.ts'
 
 const maxBytes = 1024 * 1024

@@ -7,7 +7,7 @@ import { isList } from '../../contract/field.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
-import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
+import { invalid, ProblemError, problemsIn } from '../problem-error.ts'
 import { Faults } from './faults.ts'
 import { findStructuralFaults, maxMembers, mergePatch, pointerOf, unsound } from './json.ts'
 

@@ -3,7 +3,7 @@ import type { IntegrationCheck } from '../../contract/integration.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import { OutgoingError, type OutgoingTrouble } from '../outgoing/outgoing.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { probes, readProbeResponse } from './probes.ts'
 

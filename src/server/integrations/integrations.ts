@@ -11,7 +11,7 @@ import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 import { checkConnection } from './connection-check.ts'
 import {
   type Integration,

@@ -1,6 +1,6 @@
 import { findNearest } from '../../codec/nearest.ts'
 import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
-import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
+import { notFoundDetail, ProblemError } from '../problem-error.ts'
 
 /** Returns the kind in a path; throws 404 that lists the kinds. */
 export function requireKind(kind: string): LmsKind {

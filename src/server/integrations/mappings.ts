@@ -12,7 +12,7 @@ import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, type Handler, requireVersion } from '../http/handler.ts'
 import { bodyOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
-import { notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { requireKind } from './lms-kind.ts'
 
 type Operations = typeof integrations

@@ -1,6 +1,6 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { MappedNoun } from '../../contract/integration-choices.ts'
-import type { Candidate } from '../../webhooks/event.ts'
+import type { Candidate } from '../../lms/event.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
 

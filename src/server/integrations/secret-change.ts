@@ -1,6 +1,6 @@
 import type { IntegrationInput } from '../../contract/integration.ts'
 import type { Call } from '../http/handler.ts'
-import { invalid, ProblemError } from '../problem/problem-error.ts'
+import { invalid, ProblemError } from '../problem-error.ts'
 import { type Integration, placeOf, type StoredSecret } from './integration.ts'
 
 /** Minimum length of a secret whose last four characters may be shown. */

@@ -1,6 +1,6 @@
 import { logBytes } from '../database/sqlite/write-ahead-log.ts'
 import type { LongReads } from '../http/request-context.ts'
-import { shuttingDown } from '../problem/problem-error.ts'
+import { shuttingDown } from '../problem-error.ts'
 import type { ThreadData } from './message.ts'
 import type { BodyLimits } from './relayed-body.ts'
 import { startThread, type Thread } from './thread.ts'

@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { maxPiecesAhead, type Piece } from './message.ts'
 
 /** Time limits of a body. */

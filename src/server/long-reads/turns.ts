@@ -1,4 +1,4 @@
-import { clientGone, type ProblemError, tooMany, unavailable } from '../problem/problem-error.ts'
+import { clientGone, type ProblemError, tooMany, unavailable } from '../problem-error.ts'
 
 /** Limits of concurrent and waiting long reads. */
 export interface TurnLimits {

@@ -5,7 +5,7 @@ import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '
 import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { newCode } from './authorization-code.ts'
 import {
   type AuthorizationRequest,

@@ -3,7 +3,7 @@ import { oauthPaths } from '../../contract/oauth.ts'
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { problemReply } from '../http/request-context.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { promptValues } from './authorization-request.ts'
 import { grantTypeNames } from './token-endpoints.ts'
 

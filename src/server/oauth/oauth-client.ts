@@ -2,7 +2,7 @@ import { digest, isSame } from '../access/secret.ts'
 import { findAppRow } from '../credentials/apps.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
-import { tooMany } from '../problem/problem-error.ts'
+import { tooMany } from '../problem-error.ts'
 import { OAuthError } from './oauth-error.ts'
 import { readParameter } from './parameter.ts'
 

@@ -10,7 +10,7 @@ import type { Database, Row, Transaction } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { readForm } from '../http/request-body.ts'
 import { originOf } from '../http/request-context.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { type EndedSession, endOldest, recordEnd } from './session-list.ts'
 import { browserIn, placeOf } from './session-place.ts'
 

@@ -4,7 +4,7 @@ import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import type { ProblemError } from '../problem/problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 import { style, styleSource } from './style.ts'
 
 /** Options of a page. */

@@ -3,7 +3,7 @@ import { digest } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 
 /** A browser session of a user; times are ISO 8601 in UTC. */
 export interface BrowserSession extends Row {

@@ -8,7 +8,7 @@ import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
-import { ProblemError, tooMany } from '../problem/problem-error.ts'
+import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 

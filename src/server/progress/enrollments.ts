@@ -18,7 +18,7 @@ import { isReferred, referring, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }

@@ -1,4 +1,4 @@
-import { invalid } from '../problem/problem-error.ts'
+import { invalid } from '../problem-error.ts'
 
 /** Maximum difference of other clocks. */
 const maxClockSkewMs = 5 * 60 * 1000

@@ -19,7 +19,7 @@ import {
 } from '../courses/course-row.ts'
 import { isReferred, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
-import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { ProblemError, parentNotFound } from '../problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment } from './enrollment-completion.ts'
 import { firstEnrollment } from './enrollment-row.ts'

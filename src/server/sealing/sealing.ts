@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError } from '../problem-error.ts'
 import { KeyFileError, type KeySource, type SealingKey } from './key-file.ts'
 
 /** AES-256-GCM with the nonce and tag lengths that NIST SP 800-38D §8.2.1 and §5.2.1.2 recommend. */

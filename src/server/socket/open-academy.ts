@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
-import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
+import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy/open-academy.ts'
+import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import { localPrincipal } from '../access/identify.ts'
 import { nowhere } from '../access/principal.ts'
 import {
@@ -16,8 +17,7 @@ import { deferredStore } from '../database/deferred-store.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { sqliteDialect } from '../database/sqlite/dialect.ts'
-import { unavailable } from '../problem/problem-error.ts'
-import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
+import { unavailable } from '../problem-error.ts'
 
 /** A file, or a PostgreSQL database instead. */
 interface ServedDatabase {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { LogEntry } from '../http/log.ts'
 import { everyHeader, maxUrlBytes } from '../http/request-context.ts'
-import { ProblemError, problemOf } from '../problem/problem-error.ts'
+import { ProblemError, problemOf } from '../problem-error.ts'
 import { send } from './node-adapter.ts'
 
 const single: readonly string[] = ['host', 'authorization', 'content-type']

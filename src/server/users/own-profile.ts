@@ -9,7 +9,7 @@ import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { resourceOf } from '../http/schema-routes.ts'
-import { invalid, tooMany } from '../problem/problem-error.ts'
+import { invalid, tooMany } from '../problem-error.ts'
 import { endAccess, recordPassword } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 

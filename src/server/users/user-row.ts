@@ -3,7 +3,7 @@ import { emptyProfile } from '../../contract/empty-profile.ts'
 import type { User } from '../../contract/users.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound } from '../problem-error.ts'
 
 /** Row of a user; `profile` is JSON. */
 export interface UserRow extends Row {

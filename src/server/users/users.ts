@@ -9,7 +9,7 @@ import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, isRole, requireAdmin, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, ProblemError } from '../problem/problem-error.ts'
+import { invalid, ProblemError } from '../problem-error.ts'
 import {
   commonPasswordFaults,
   getOwn,

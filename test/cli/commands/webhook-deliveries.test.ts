@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import { openTestAcademy } from '../../helpers/academy.ts'
 import { elsewhere, test, testCli } from '../../helpers/cli.ts'
 import { connect } from '../../helpers/lms.ts'
-import { sample } from '../../webhooks/samples.ts'
+import { sample } from '../../lms/samples.ts'
 
 const name = 'moodle_local_webhooks.user_graded.composed'
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
-import { fixedKeys } from '../../../src/webhooks/key-set.ts'
+import { fixedKeys } from '../../../src/lms/key-set.ts'
 import { test as localTest, type RunOptions, testCli } from '../../helpers/cli.ts'
 import { receiver } from '../simulator/receiver.ts'
 

@@ -5,7 +5,7 @@ import { runningServers } from '../../../src/cli/local-server/running-servers.ts
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
-import { startReceiver, status } from '../../server/webhooks/outbox/scene.ts'
+import { startReceiver, status } from '../../server/events/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Row, Store } from '../../../src/server/database/database.ts'
 import { freshDirectory } from '../../helpers/academy.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
 import { startPostgres } from './postgres-cluster.ts'

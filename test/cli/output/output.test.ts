@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { openAcademy } from '../../../src/server/local.ts'
+import { openAcademy } from '../../../src/server/academy/local-academy.ts'
 import { test, testCli } from '../../helpers/cli.ts'
 import { fetchOf, transportOf } from '../../helpers/web.ts'
 

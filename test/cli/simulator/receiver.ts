@@ -1,10 +1,10 @@
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import type { LmsKind } from '../../../src/contract/integration-choices.ts'
-import type { Trust } from '../../../src/webhooks/delivery.ts'
-import { DeliveryFault } from '../../../src/webhooks/delivery-fault.ts'
-import type { LmsEvent } from '../../../src/webhooks/event.ts'
-import { readEvent } from '../../../src/webhooks/read-event.ts'
-import { verify } from '../../../src/webhooks/verify.ts'
+import type { Trust } from '../../../src/lms/delivery.ts'
+import { DeliveryFault } from '../../../src/lms/delivery-fault.ts'
+import type { LmsEvent } from '../../../src/lms/event.ts'
+import { readEvent } from '../../../src/lms/read-event.ts'
+import { verify } from '../../../src/lms/verify.ts'
 
 /** A platform that accepts deliveries of every kind and keeps their events. */
 export interface Receiver {

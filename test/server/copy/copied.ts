@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
-import type { AcademyFile } from '../../../src/server/academy.ts'
-import { openAcademyFile } from '../../../src/server/academy.ts'
+import type { AcademyFile } from '../../../src/server/academy/open-academy.ts'
+import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { allEndpoints } from '../../../src/server/endpoints.ts'
 import { createApp } from '../../../src/server/http/app.ts'
 import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { describe, expect, onTestFinished } from 'vitest'
-import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-academy.ts'
 import { type CopyPlace, openCopyEnds } from '../../../src/server/copy/copy-ends.ts'
 import { freshDirectory, start, type TestAcademy, test } from '../../helpers/academy.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { connect } from '../../helpers/lms.ts'
-import { sample } from '../../webhooks/samples.ts'
+import { sample } from '../../lms/samples.ts'
 import { test as base } from './signed-in.ts'
 
 const graded = sample('moodle_local_webhooks.user_graded.composed')

@@ -3,7 +3,7 @@ import type { RoleName } from '../../../src/contract/operation.ts'
 import { dashboardEndpoints } from '../../../src/server/dashboard/pages.ts'
 import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
-import { sample } from '../../webhooks/samples.ts'
+import { sample } from '../../lms/samples.ts'
 import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
 
 /** Gives a person a browser in which they are signed in. */

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
-import { openAcademyFile } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
 import { openReader } from '../../../src/server/database/sqlite/sqlite.ts'
 import { shortenLog } from '../../../src/server/database/sqlite/write-ahead-log.ts'
@@ -63,7 +63,7 @@ test('a new academy has a first user, who is its admin', async ({ directory }) =
 test('of many programs that make the same academy at once, one has made it', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const program = `
-    import { openAcademyFile } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy.ts'))}
+    import { openAcademyFile } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy/open-academy.ts'))}
     const { created, database } = await openAcademyFile(process.argv[1], () => new Date())
     console.log(created)
     await database.close()`

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { openAcademyFile } from '../../../src/server/academy.ts'
+import { openAcademy } from '../../../src/server/academy/local-academy.ts'
+import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { openAcademy } from '../../../src/server/local.ts'
 import { day, freshDirectory, minute, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
 
 test('answers to repeated requests are swept away after a day, a bounded number at a time', async ({

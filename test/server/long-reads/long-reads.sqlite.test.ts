@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { openAcademyFile } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { longReadLimits, openLongReads } from '../../../src/server/long-reads/long-reads.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect, test } from 'vitest'
-import { openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { openTestAcademy, second, type TestAcademy } from '../../helpers/academy.ts'
 import { makeAcademyDatabase, postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
 import { atOnce, outcomes, sharedEngines, testOn } from '../../helpers/three-servers.ts'

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { unavailable } from '../../problem/problem-error.ts'
+import { unavailable } from '../../problem-error.ts'
 import { DatabaseError, type Store } from '../database.ts'
 import { deferredStore } from '../deferred-store.ts'
 import type { SchemaStep } from '../schema/steps.ts'

@@ -1,4 +1,4 @@
-import { ProblemError, unavailable } from '../../problem/problem-error.ts'
+import { ProblemError, unavailable } from '../../problem-error.ts'
 import { sqlStateOf } from '../sql-state.ts'
 import { ConnectionLost, isLost } from './sql-state.ts'
 

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { unavailable } from '../../problem/problem-error.ts'
+import { unavailable } from '../../problem-error.ts'
 import { type Database, NotMet, type Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
 import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './sql-state.ts'

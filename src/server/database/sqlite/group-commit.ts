@@ -1,4 +1,4 @@
-import { unavailable } from '../../problem/problem-error.ts'
+import { unavailable } from '../../problem-error.ts'
 import type { Store, Transaction } from '../database.ts'
 
 interface Job {

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
 import { NotMet } from '../../../../src/server/database/database.ts'
-import { ProblemError } from '../../../../src/server/problem/problem-error.ts'
+import { ProblemError } from '../../../../src/server/problem-error.ts'
 import { openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'
 
 const insert = (name: string, value = '') =>

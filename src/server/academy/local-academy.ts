@@ -1,0 +1,126 @@
+import type { Transport } from '../../contract/http.ts'
+import { localPrincipal } from '../access/identify.ts'
+import type { PasswordCost } from '../access/password-hash.ts'
+import type { FirstPassword } from '../credentials/first-admin.ts'
+import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
+import { sweep } from '../database/sweep.ts'
+import { createApp } from '../http/app.ts'
+import type { LogEntry } from '../http/log.ts'
+import { inboxEndpoint } from '../integrations/inbox-endpoint.ts'
+import { outgoingWhenNeeded, unrestricted } from '../outgoing/outgoing-when-needed.ts'
+import { resourceIn, routesFor } from '../routes.ts'
+import { academySealing } from '../sealing/academy-sealing.ts'
+import { isCurrent, openAcademyFile } from './open-academy.ts'
+import type { UpgradeWatch } from './upgrade-in-process.ts'
+
+/** An academy in this process, without a port and a credential. */
+export interface OpenAcademy {
+  readonly path: string
+  /** True if this call created the academy. */
+  readonly created: boolean
+  readonly transport: Transport
+  /** Creates a password for the first admin, which is not stored in plain text; undefined if there is one. */
+  readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
+  /** Returns the cause of an internal error of a request. */
+  readonly causeOf: (requestId: string) => unknown
+  /** Returns the problems of the database file; none if it is intact. */
+  readonly check: () => Promise<string[]>
+  /** Counts the counters of learners that differ from a recount; takes longer with more enrolments. */
+  readonly differingCounters: () => Promise<number>
+  /** Sets the counters by a recount, while others write; false if another program does so already. */
+  readonly correctCounters: () => Promise<boolean>
+  /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
+  readonly encryptionTrouble: () => Promise<string | undefined>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Opens the academy in a file without changing it; null if it is missing or needs an upgrade. Throws
+ * DatabaseError.
+ */
+export async function openCurrentAcademy(options: {
+  path: string
+  now?: () => Date
+}): Promise<OpenAcademy | null> {
+  return isCurrent(options.path) ? openAcademy(options) : null
+}
+
+/**
+ * Opens the academy in a file, to act as its first user. Loads only the routes of resources that are used.
+ * Throws DatabaseError.
+ */
+export async function openAcademy({
+  path,
+  now = () => new Date(),
+  passwordCost,
+  watch,
+  ids,
+  temporary,
+  env,
+  mustExist,
+}: {
+  path: string
+  now?: () => Date
+  /** Cost of checking a password; default a tenth of a second. */
+  passwordCost?: PasswordCost
+  /** Observes a long upgrade. */
+  watch?: UpgradeWatch | undefined
+  /** Generates the ids; default by time and randomness. */
+  ids?: IdMaker | undefined
+  /** The academy ends with its process: writes do not wait for the disk. */
+  temporary?: boolean
+  /** Variables with proxies for outgoing requests; none by default. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Throw a DatabaseError of the kind `missing` instead of creating an academy. */
+  mustExist?: boolean
+}): Promise<OpenAcademy> {
+  const { database, created, newId } = await openAcademyFile(path, now, {
+    ...{ watch, ids, temporary, mustExist },
+  })
+  const principal = await localPrincipal(database)
+  let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
+  // There is no log: the caller reports errors, and the last cause is kept for that.
+  let mayHaveLeftovers = false
+  const log = (entry: LogEntry) => {
+    if (entry.status >= 500) fault = entry
+    if (entry.method === 'POST') mayHaveLeftovers = true
+  }
+  const requestId = plainIdMaker(now)
+  const sealing = academySealing({ path, temporary })
+  const app = {
+    ...{ database, now, principal, passwordCost, sealing, log },
+    newId: (prefix: IdPrefix) => (prefix === 'req' ? requestId(prefix) : newId(prefix)),
+    outgoing: outgoingWhenNeeded({ ...unrestricted, env }),
+    perMinute: 0,
+    tagged: false,
+  }
+
+  return {
+    path,
+    created,
+    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxEndpoint]),
+    makeFirstPassword: async () =>
+      (await import('../credentials/first-admin.ts')).makeFirstPassword({
+        database,
+        now,
+        newId,
+        passwordCost,
+      }),
+    causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
+    check: database.check,
+    async differingCounters() {
+      const { differingCounters } = await import('../counters/counter-check.ts')
+      return database.read((view) => differingCounters({ database: view, now: now().toISOString() }))
+    },
+    async correctCounters() {
+      const { correctCounters } = await import('../counters/correction.ts')
+      return correctCounters(database, now)
+    },
+    encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
+    async close() {
+      // Without a server, each run that stores a response deletes expired ones.
+      if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs'
+import sql from 'sql-template-tag'
+import { newHmacKey } from '../access/secret.ts'
+import { rebuildCounters } from '../counters/recount.ts'
+import { DatabaseError, type Store } from '../database/database.ts'
+import { type IdMaker, idMaker } from '../database/id.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
+import { type SchemaStep, schemaSteps, schemaVersion } from '../database/schema/steps.ts'
+import { requireContent, requireTables } from '../database/sqlite/existing-file.ts'
+import { databaseErrorOf } from '../database/sqlite/file-fault.ts'
+import { makeFile } from '../database/sqlite/new-file.ts'
+import { isLongUpgrade } from '../database/sqlite/pending-upgrade.ts'
+import { applicationId, migrate, type OnUpgrade } from '../database/sqlite/schema-version.ts'
+import { openSqlite, type SqliteStore } from '../database/sqlite/sqlite.ts'
+import { requireNoCopy } from '../database/unfinished-copy.ts'
+import type { UpgradeWatch } from './upgrade-in-process.ts'
+
+/** Minimum size of an academy whose upgrade is reported: a smaller one is upgraded too quickly to notice. */
+const noticedBytes = 64 * 1024 * 1024
+/** Time to wait for another process that is upgrading the same academy. */
+const upgradeWaitMs = 3_600_000
+
+/** An open academy, in a file or on PostgreSQL; `created` is true if this call created it. */
+export interface AcademyFile {
+  readonly database: Store
+  readonly created: boolean
+  readonly newId: IdMaker
+}
+
+/** Options for opening a file. */
+export interface FileOptions {
+  /** Time that a write waits for another process's lock (default 10 s). */
+  readonly waitMs?: number | undefined
+  /** Observes a long upgrade, which then runs in its own process. */
+  readonly watch?: UpgradeWatch | undefined
+  /** Generates the ids of the academy; default by time and randomness. */
+  readonly ids?: IdMaker | undefined
+  /** True for an academy that ends with its process: writes do not wait for the disk. */
+  readonly temporary?: boolean | undefined
+  /** True to open only an existing academy: a missing file is a DatabaseError of the kind `missing`. */
+  readonly mustExist?: boolean | undefined
+}
+
+/**
+ * Opens the academy in a file and upgrades it; creates it if the file is missing. Throws DatabaseError, also for an
+ * empty file: it may be all that is left of an academy, so it is not replaced.
+ */
+export async function openAcademyFile(
+  path: string,
+  now: () => Date,
+  options: FileOptions = {},
+): Promise<AcademyFile> {
+  return whole(await openCopyFile(path, now, options), path)
+}
+
+/** Opens a file to copy an academy into it: unlike `openAcademyFile`, it accepts an unfinished copy. */
+export async function openCopyFile(
+  path: string,
+  now: () => Date,
+  { waitMs, watch, ids: newId = idMaker(now), temporary = false, mustExist = false }: FileOptions = {},
+): Promise<AcademyFile> {
+  if (mustExist && !existsSync(path)) throw new DatabaseError(path, 'does not exist', { kind: 'missing' })
+  if (watch) await upgradeLarge(path, watch)
+  const bringUpToDate = (database: Store, file: string) => migrate(database, file, stepsOf(now, newId))
+  const created = !existsSync(path) && (await makeFile(path, bringUpToDate, temporary))
+  const database = openExisting(path, waitMs)
+  try {
+    if (temporary) await database.run(sql`pragma synchronous = off`)
+    await requireTables(database, path)
+    await bringUpToDate(database, path)
+    database.waitNoMore()
+    return { database, created, newId }
+  } catch (error) {
+    await database.close()
+    throw databaseErrorOf(path, error)
+  }
+}
+
+/** Upgrades a large academy of an earlier version, if the file has one. Throws DatabaseError. */
+export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
+  const { largeBytes = noticedBytes } = watch
+  if (!isLongUpgrade(path, { largeBytes, applicationId, newest: schemaVersion })) return
+  const { upgradeInProcess } = await import('./upgrade-in-process.ts')
+  await upgradeInProcess(path, watch)
+}
+
+/** True for a file that needs no upgrade, according to its first bytes. */
+export function isCurrent(path: string): boolean {
+  return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: schemaVersion })
+}
+
+/** Upgrades the academy in a file, in this process. Throws DatabaseError. */
+export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
+  const database = openExisting(path, upgradeWaitMs)
+  try {
+    await requireTables(database, path)
+    await migrate(database, path, stepsOf(now, idMaker(now)), onUpgrade)
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Creates an academy in memory, whose schema others are compared with. */
+export async function openModelAcademy(now: () => Date): Promise<Store> {
+  const path = ':memory:'
+  const database = openSqlite(path)
+  await migrate(database, path, stepsOf(now, idMaker(now)))
+  return database
+}
+
+/**
+ * Opens the academy in a PostgreSQL database and upgrades it; an empty database becomes an academy, unless
+ * `mustExist`. Throws DatabaseError.
+ */
+export async function openAcademyOnPostgres(
+  options: PostgresOptions & Pick<FileOptions, 'mustExist'>,
+  now: () => Date,
+): Promise<AcademyFile> {
+  if (options.mustExist) await requireSchema(options)
+  const { shown, ...academy } = await openCopyOnPostgres(options, now)
+  return whole(academy, shown)
+}
+
+/** Throws DatabaseError for a PostgreSQL database without the schema of an academy. */
+async function requireSchema(options: PostgresOptions): Promise<void> {
+  const { reachPostgres } = await import('../database/postgres/reach-postgres.ts')
+  const { connections, shown } = await reachPostgres(options)
+  try {
+    const lease = await connections.lease()
+    const { rows } = await lease.query("select to_regclass('schema_version') is not null")
+    lease.release()
+    if (rows[0]?.[0] !== 1) {
+      throw new DatabaseError(shown, 'holds no academy', {
+        kind: 'missing',
+        hint: 'Create one there with `learnctl server start`',
+      })
+    }
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Opens a PostgreSQL database to copy an academy into it; `shown` is its URL without user and password. */
+export async function openCopyOnPostgres(options: PostgresOptions, now: () => Date) {
+  const newId = idMaker(now)
+  const { openPostgres } = await import('../database/postgres/open-postgres.ts')
+  const { store, created, shown } = await openPostgres(options, stepsOf(now, newId))
+  return { database: store, created, newId, shown }
+}
+
+async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> {
+  try {
+    await requireNoCopy(academy.database, shown)
+    return academy
+  } catch (error) {
+    await academy.database.close()
+    throw error
+  }
+}
+
+function stepsOf(now: () => Date, newId: IdMaker): readonly SchemaStep[] {
+  return schemaSteps({ now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
+}
+
+function openExisting(path: string, waitMs: number | undefined): SqliteStore {
+  try {
+    requireContent(path)
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  }
+  return openSqlite(path, waitMs)
+}

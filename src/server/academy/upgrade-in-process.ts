@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process'
+import { DatabaseError } from '../database/database.ts'
+
+/** Progress of an upgrade. */
+export interface UpgradeProgress {
+  /** From 1. */
+  readonly step: number
+  readonly steps: number
+  /** Time since the start. */
+  readonly elapsedMs: number
+}
+
+/** Observes and aborts the upgrade of a large academy. */
+export interface UpgradeWatch {
+  /** Called at the start of each step, and every ten seconds. */
+  readonly onProgress: (progress: UpgradeProgress) => Promise<void>
+  /** Aborts the upgrade; completed steps are kept. */
+  readonly signal: AbortSignal
+  /** Minimum file size for a separate process; smaller academies are upgraded at once. */
+  readonly largeBytes?: number
+  readonly everyMs?: number
+}
+
+/** Messages of the upgrade process. */
+export type FromUpgrade =
+  | { readonly kind: 'step'; readonly step: number; readonly steps: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string; readonly hint?: string | undefined }
+
+const isSource = import.meta.url.endsWith('.ts')
+const entry = new URL(isSource ? './upgrade-process.ts' : './upgrade-process.cjs', import.meta.url)
+const memoryMiB = 256
+const defaultIntervalMs = 10_000
+
+/**
+ * Upgrades an academy in a process of its own. A statement over millions of rows blocks its thread until it
+ * ends; this way the server answers requests meanwhile, Ctrl-C works, and the memory is freed at the end.
+ * Throws DatabaseError, and the reason of the signal.
+ */
+export async function upgradeInProcess(path: string, watch: UpgradeWatch): Promise<void> {
+  const { onProgress, signal, everyMs = defaultIntervalMs } = watch
+  signal.throwIfAborted()
+  const beganMs = performance.now()
+  const child = fork(entry, [path], {
+    execArgv: [
+      `--max-old-space-size=${memoryMiB}`,
+      ...(isSource ? ['--import', import.meta.resolve('tsx')] : []),
+    ],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  let last: FromUpgrade | undefined
+  let at: { readonly step: number; readonly steps: number } | undefined
+  const ended = Promise.withResolvers<string>()
+  // The upgrade continues if progress cannot be reported.
+  const tell = () => at && void onProgress({ ...at, elapsedMs: performance.now() - beganMs }).catch(() => {})
+  child.on('message', (message: FromUpgrade) => {
+    last = message
+    if (message.kind !== 'step') return
+    at = message
+    tell()
+  })
+  child.once('error', ended.reject)
+  child.once('exit', (code, killedBy) => ended.resolve(killedBy ?? `exit code ${code}`))
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill, { once: true })
+  const timer = setInterval(tell, everyMs)
+  try {
+    const how = await ended.promise
+    signal.throwIfAborted()
+    if (last?.kind === 'done') return
+    if (last?.kind === 'failed')
+      throw new DatabaseError(path, last.message, { ...(last.hint && { hint: last.hint }) })
+    throw new DatabaseError(path, `cannot be upgraded: the process that does it ended early (${how})`, {
+      hint: 'Run the same command again: what was upgraded is kept',
+    })
+  } finally {
+    clearInterval(timer)
+    signal.removeEventListener('abort', kill)
+  }
+}

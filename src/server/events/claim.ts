@@ -1,0 +1,101 @@
+import sql, { join } from 'sql-template-tag'
+import type { Row, Transaction } from '../database/database.ts'
+import { heldAttempts } from './retry-schedule.ts'
+import { isInSubjectIndex, parkedLease } from './subject-index.ts'
+
+/** A message that its claimer sends now. */
+export interface Claimed extends Row {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly body: string
+  /** Failed attempts since it was queued, or resent. */
+  readonly step: number
+  /** All attempts. */
+  readonly attempt_count: number
+}
+
+/** Options of a claim. */
+interface Claiming {
+  readonly endpointId: string
+  readonly now: Date
+  /** End of the lease; ISO 8601 in UTC. */
+  readonly until: string
+  /** Identifies this claim. */
+  readonly lease: string
+  readonly most: number
+}
+
+interface Due extends Row {
+  readonly id: string
+  readonly subject: string
+  readonly step: number
+  readonly is_held: number
+}
+
+/** Due messages to look at for each one to claim, because some wait for others about the same subject. */
+const candidatesPerClaim = 4
+const maxRounds = 20
+/** Time after which a waiting message is checked again; the message before it usually releases it earlier. */
+const parkedMs = 60 * 60 * 1000
+
+/**
+ * Claims due messages of an endpoint, the longest due first. Each message has one claimer among all servers
+ * on the database. A message that follows another about the same subject waits until that one is delivered,
+ * given up or has failed several times.
+ */
+export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
+  const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
+  const claimed: Claimed[] = []
+  for (let round = 0; round < maxRounds; round += 1) {
+    const wanted = claiming.most - claimed.length
+    const { free, held } = sorted(await dueMessages(database, claiming, wanted), wanted)
+    if (held.length > 0) {
+      await database.run(sql`
+        update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(held)})`)
+    }
+    if (free.length > 0) claimed.push(...(await take(database, claiming, free)))
+    if (held.length === 0 || claimed.length === claiming.most) break
+  }
+  return claimed
+}
+
+/**
+ * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
+ * have to wait.
+ */
+function sorted(due: readonly Due[], wanted: number): { free: string[]; held: string[] } {
+  const free: string[] = []
+  const held: string[] = []
+  const busy = new Set<string>()
+  for (const { id, subject, step, is_held: isHeld } of due) {
+    if (isHeld === 1 || busy.has(subject)) held.push(id)
+    else if (free.length === wanted) break
+    else free.push(id)
+    if (step < heldAttempts) busy.add(subject)
+  }
+  return { free, held }
+}
+
+/** Lists due messages in the order of their creation; only a claimed message can be earlier and due later. */
+function dueMessages(database: Transaction, { endpointId, now }: Claiming, wanted: number): Promise<Due[]> {
+  // With row locks, concurrent servers skip each other's rows.
+  return database.all<Due>(sql`
+    select m.id, m.subject, m.step, case when exists (
+        select 1 from webhook_messages p
+        where p.subject = m.subject and p.endpoint_id = m.endpoint_id and p.status = 'pending' and p.id < m.id
+          and p.step < ${heldAttempts} and ${isInSubjectIndex('p')}) then 1 else 0 end as is_held
+    from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
+    order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
+}
+
+async function take(
+  database: Transaction,
+  { until, lease }: Claiming,
+  ids: readonly string[],
+): Promise<Claimed[]> {
+  const taken = await database.all<Claimed>(sql`
+    update webhook_messages set due_at = ${until}, lease = ${lease} where id in (${join(ids)})
+    returning id, type, subject, body, step, attempt_count`)
+  return taken.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { Row, Store } from '../database/database.ts'
+import type { IdMaker } from '../database/id.ts'
+import { type AttemptParts, attemptsWith, type Later, type Outcome } from './attempt.ts'
+import { type Claimed, claim } from './claim.ts'
+import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
+import { type Ended, recordAttempt } from './record-attempt.ts'
+import { createRequestLoad, type RequestLoad } from './request-load.ts'
+import { Rounds } from './rounds.ts'
+import type { Sender } from './send.ts'
+
+/** Dependencies of a dispatcher. */
+export interface DispatcherParts
+  extends Pick<AttemptParts, 'sealing' | 'now'>,
+    Partial<Pick<AttemptParts, 'signedAt' | 'later'>> {
+  readonly database: Store
+  readonly sender: Sender
+  readonly newId: IdMaker
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
+  readonly random?: () => number
+}
+
+/** An active endpoint with the time of its next message; null without any. */
+type Waiting = EndpointRow & { readonly first_due: string | null }
+
+/** An endpoint that may get messages now, and how many. */
+interface Free {
+  readonly endpoint: Waiting
+  readonly most: number
+}
+
+/** The lease of a claim and its end; ISO 8601 in UTC. */
+interface Claim {
+  readonly lease: string
+  readonly until: string
+}
+
+/** Running attempts of one endpoint, and their maximum. */
+interface Lane {
+  active: number
+  width: number
+}
+
+/** Maximum concurrent attempts of one endpoint: a receiver that hangs blocks no other one. */
+const maxWidth = 8
+/** Maximum endpoints in a round; larger than the maximum number of endpoints. */
+const maxLanes = 100
+/** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
+const leaseMs = 60_000
+/** Interval of rounds, which find messages of other programs on the same database. */
+const roundMs = 1000
+const idleRoundMs = 5000
+/** Minimum interval of rounds while the academy gets many requests. */
+const busyRoundMs = 50
+const graceMs = 5000
+
+const usualLater: Later = (work, ms) => {
+  const timer = setTimeout(work, ms).unref()
+  return { clear: () => clearTimeout(timer) }
+}
+
+/**
+ * Sends the queued messages of an academy in rounds: each records finished attempts, claims due messages and
+ * starts their attempts. Several servers on one database may run it.
+ */
+export class Dispatcher {
+  readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
+  readonly #attempt: (endpoint: EndpointRow, message: Claimed) => Promise<Outcome>
+  readonly #rounds: Rounds
+  readonly #load: RequestLoad
+  readonly #lanes = new Map<string, Lane>()
+  /** Finished attempts that are not recorded yet. */
+  #ended: Ended[] = []
+  /** True while there is no active endpoint. */
+  #isIdle = false
+  readonly #aborting = new AbortController()
+  /** Resolved when all work has ended; defined after `stop`. */
+  #stopping: PromiseWithResolvers<void> | undefined
+
+  constructor(given: DispatcherParts) {
+    const parts = { later: usualLater, elapsedMs: () => performance.now(), ...given }
+    const { sender, sealing, now, signedAt = now, later, elapsedMs } = parts
+    const stopping = this.#aborting.signal
+    this.#parts = parts
+    this.#attempt = attemptsWith({ send: sender.send, sealing, now, signedAt, later, stopping })
+    this.#load = createRequestLoad(elapsedMs)
+    const round = () => this.#round()
+    this.#rounds = new Rounds({ round, retryMs: roundMs, rested: () => this.#rested(), later, elapsedMs })
+  }
+
+  /** Looks for messages, after a commit that may have queued some. */
+  wake(): void {
+    if (this.#stopping) return
+    // A new endpoint may wait: without endpoints, writes start no round.
+    if (this.#isIdle) this.#rounds.askAfter(roundMs)
+    else this.#soon()
+  }
+
+  /** Counts a request to the academy; many requests take precedence over messages. */
+  asked(): void {
+    this.#load.asked()
+  }
+
+  /** Starts no further attempts, waits briefly for running ones, and leaves the rest to the next server. */
+  async stop(): Promise<void> {
+    this.#stopping = Promise.withResolvers()
+    this.#rounds.close()
+    const timer = this.#parts.later(() => this.#aborting.abort(), graceMs)
+    this.#rounds.ask()
+    await this.#stopping.promise
+    timer.clear()
+    await this.#parts.sender.close()
+  }
+
+  #soon(): void {
+    if (this.#load.isBusy()) this.#rounds.askAfter(busyRoundMs)
+    else this.#rounds.ask()
+  }
+
+  /** Returns milliseconds until the next round. */
+  async #round(): Promise<number> {
+    const date = this.#parts.now()
+    const waiting = this.#stopping ? [] : await this.#waitingEndpoints(date)
+    this.#isIdle = waiting.length === 0
+    this.#dropLanesBut(waiting)
+    const ended = this.#ended.splice(0)
+    const free = this.#freeEndpoints(waiting, ended, date)
+    try {
+      if (ended.length > 0 || free.length > 0) await this.#commit(ended, free, date)
+    } catch (error) {
+      // The database is locked or unreachable. While stopping, unrecorded messages are sent again after their
+      // lease.
+      this.#ended = this.#stopping ? [] : [...ended, ...this.#ended]
+      throw error
+    }
+    return this.#isIdle ? idleRoundMs : this.#nextRoundMs(waiting, date)
+  }
+
+  /** Ends the stop when no attempt is running or unrecorded. */
+  #rested(): void {
+    const isActive = [...this.#lanes.values()].some(({ active }) => active > 0)
+    if (!isActive && this.#ended.length === 0) this.#stopping?.resolve()
+  }
+
+  #waitingEndpoints(date: Date): Promise<Waiting[]> {
+    return this.#parts.database.all<Waiting & Row>(sql`
+      select ${endpointColumns}, (
+        select m.due_at from webhook_messages m where m.endpoint_id = e.id and m.due_at is not null
+        order by m.due_at limit 1) as first_due
+      from webhook_endpoints e where e.status = 'active' and ${isKept(date.toISOString())}
+      order by e.created_at limit ${maxLanes}`)
+  }
+
+  /** Returns endpoints with due messages that have not asked for a pause and may have more attempts. */
+  #freeEndpoints(waiting: readonly Waiting[], ended: readonly Ended[], date: Date): Free[] {
+    const time = date.toISOString()
+    // A finished message may release others that wait for it.
+    const released = new Set(ended.map(({ endpointId }) => endpointId))
+    const pausing = new Set(
+      ended.flatMap(({ endpointId, outcome }) => (outcome.pauseMs > 0 ? endpointId : [])),
+    )
+    return waiting.flatMap((endpoint) => {
+      const { id, first_due: due, paused_until: paused } = endpoint
+      const { active, width } = this.#laneOf(id)
+      const isPaused = (paused !== null && paused > time) || pausing.has(id)
+      const isDue = !isPaused && (released.has(id) || (due !== null && due <= time))
+      return isDue && active < width ? [{ endpoint, most: width - active }] : []
+    })
+  }
+
+  /** Records finished attempts, and claims and starts messages in the same transaction. */
+  async #commit(ended: readonly Ended[], free: readonly Free[], now: Date): Promise<void> {
+    const { database, newId } = this.#parts
+    const lease = randomBytes(12).toString('base64url')
+    const until = new Date(now.getTime() + leaseMs).toISOString()
+    const claimed = await database.write(async (transaction) => {
+      for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
+      const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
+      for (const { endpoint, most } of free) {
+        const messages = await claim(transaction, { endpointId: endpoint.id, now, until, lease, most })
+        all.push({ endpoint, messages })
+      }
+      return all
+    })
+    for (const { endpoint, messages } of claimed) {
+      for (const message of messages) void this.#send(endpoint, message, { lease, until })
+    }
+  }
+
+  async #send(endpoint: EndpointRow, message: Claimed, { lease, until }: Claim): Promise<void> {
+    const { now, elapsedMs, random = Math.random } = this.#parts
+    const lane = this.#laneOf(endpoint.id)
+    lane.active += 1
+    const startedAt = now().toISOString()
+    const beganMs = elapsedMs()
+    const outcome = await this.#attempt(endpoint, message)
+    const durationMs = Math.max(0, Math.round(elapsedMs() - beganMs))
+    lane.active -= 1
+    // A receiver that does not respond, or asks for a pause, then gets one message at a time.
+    lane.width = outcome.pauseMs > 0 || outcome.status === null ? 1 : Math.min(maxWidth, lane.width + 1)
+    const chance = random()
+    // After the lease, another server may be sending the message.
+    if (now().toISOString() < until) {
+      const endpointId = endpoint.id
+      this.#ended.push({ message, endpointId, lease, startedAt, durationMs, outcome, chance })
+    }
+    this.#soon()
+  }
+
+  #nextRoundMs(waiting: readonly Waiting[], date: Date): number {
+    const next = waiting
+      .filter(({ id, first_due: due }) => due !== null && this.#laneOf(id).active < this.#laneOf(id).width)
+      .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
+      .filter((ms) => ms > 0)
+    return Math.min(this.#load.isBusy() ? busyRoundMs : roundMs, ...next)
+  }
+
+  #laneOf(endpointId: string): Lane {
+    const lane = this.#lanes.get(endpointId) ?? { active: 0, width: maxWidth }
+    this.#lanes.set(endpointId, lane)
+    return lane
+  }
+
+  #dropLanesBut(waiting: readonly Waiting[]): void {
+    for (const [id, { active }] of this.#lanes) {
+      if (active === 0 && waiting.every((endpoint) => endpoint.id !== id)) this.#lanes.delete(id)
+    }
+  }
+}
+
+/** Returns when the next message of an endpoint may be sent. */
+function opensAt({ first_due: due, paused_until: paused }: Waiting): string {
+  return [due ?? '', paused ?? ''].toSorted().at(-1) ?? ''
+}

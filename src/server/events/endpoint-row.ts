@@ -1,0 +1,75 @@
+import sql from 'sql-template-tag'
+import type { Endpoint } from '../../contract/endpoints.ts'
+import type { Database, Row } from '../database/database.ts'
+import { notFound } from '../problem-error.ts'
+
+/** Row of an endpoint. */
+export interface EndpointRow extends Row {
+  readonly id: string
+  readonly url: string
+  /** A JSON array. */
+  readonly events: string
+  readonly description: string
+  readonly status: string
+  readonly disabled_reason: string | null
+  readonly expires_at: string | null
+  readonly paused_until: string | null
+  /** Sealed for `secretPlace`, like the previous one. */
+  readonly secret: string
+  readonly previous_secret: string | null
+  readonly previous_secret_until: string | null
+  /** Distinguishes its messages from those of other endpoints about the same event. */
+  readonly mark: string
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** Columns of an endpoint, from `webhook_endpoints e`. */
+export const endpointColumns = sql`e.id, e.url, e.events, e.description, e.status, e.disabled_reason, e.expires_at,
+  e.paused_until, e.secret, e.previous_secret, e.previous_secret_until, e.mark, e.version, e.created_at, e.updated_at`
+
+/** Returns the place that a secret of an endpoint is sealed for. */
+export function secretPlace(id: string): string {
+  return `endpoint:${id}:secret`
+}
+
+/** Returns an endpoint; throws 404, also for a deleted or expired one. */
+export async function findEndpoint(database: Database, id: string, now: string): Promise<EndpointRow> {
+  const row = await database.one<EndpointRow>(sql`
+    select ${endpointColumns} from webhook_endpoints e where e.id = ${id} and ${isKept(now)}`)
+  if (!row) throw notFound('webhook endpoint', id)
+  return row
+}
+
+/** Returns the condition for endpoints that are neither deleted nor expired. */
+export function isKept(now: string) {
+  return sql`e.deleted_at is null and (e.expires_at is null or e.expires_at > ${now})`
+}
+
+/** Ends an endpoint at once; its messages are deleted later. */
+export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
+  await database.run(sql`
+    update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
+}
+
+/** Converts a row to an endpoint, without its secrets. */
+export function toEndpoint(row: EndpointRow, now: string): Endpoint {
+  const ahead = (time: string | null) => (time !== null && time > now ? time : null)
+  return {
+    id: row.id,
+    url: row.url,
+    events: JSON.parse(row.events) as string[],
+    description: row.description,
+    // The contract validated the values before they were stored.
+    status: row.status as Endpoint['status'],
+    disabledReason: row.disabled_reason as Endpoint['disabledReason'],
+    expiresAt: row.expires_at,
+    pausedUntil: ahead(row.paused_until),
+    previousSecretUntil: ahead(row.previous_secret_until),
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto'
+import sql, { join } from 'sql-template-tag'
+import { Endpoint, EndpointInput, endpoints } from '../../contract/endpoints.ts'
+import { testEvent, withoutOverlap } from '../../contract/events.ts'
+import { recordChange } from '../changes/change.ts'
+import { enqueueFor, markLength } from '../changes/enqueue.ts'
+import { forgetSubscribers } from '../changes/subscribers.ts'
+import type { Database } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { requireVersion } from '../http/handler.ts'
+import { bodyOf, resourceOf, routesOf } from '../http/schema-routes.ts'
+import { invalid, ProblemError } from '../problem-error.ts'
+import {
+  type EndpointRow,
+  endpointColumns,
+  findEndpoint,
+  isKept,
+  removeEndpoint,
+  secretPlace,
+  toEndpoint,
+} from './endpoint-row.ts'
+import { findMessage } from './messages.ts'
+
+/** Maximum endpoints: each event is written once for each, and each has its own connections. */
+export const maxEndpoints = 50
+/** Maximum with deleted endpoints whose messages are not deleted yet. */
+const maxStored = 1000
+/** A longer key than 24 to 64 bytes has no advantage (Standard Webhooks 1.0.0, Signature scheme). */
+const secretBytes = 32
+/** Time for which both secrets sign after a rotation. */
+const overlapMs = 24 * 60 * 60 * 1000
+
+export const endpointRoutes = routesOf(endpoints, {
+  list: ({ database, query, now }) =>
+    page<EndpointRow, Endpoint>(
+      database,
+      {
+        columns: endpointColumns,
+        from: sql`webhook_endpoints e`,
+        mostly: [isKept(now)],
+        within: [{ field: 'createdAt', condition: during(sql`e.created_at`, query) }],
+        where: [
+          during(sql`e.updated_at`, { since: query.updated_since }),
+          query.status && sql`e.status in (${join(query.status)})`,
+        ],
+      },
+      { sort: '-createdAt', expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` },
+      query,
+      (row) => toEndpoint(row, now),
+    ),
+
+  async get({ database, params, now }) {
+    return toEndpoint(await findEndpoint(database, params.endpointId, now), now)
+  },
+
+  async create(call) {
+    const { database, now } = call
+    const input = bodyOf(call)
+    requireAhead(input.expiresAt, now)
+    const mark = await freeMark(database)
+    const id = call.newId('whe')
+    const secret = newSecret()
+    const sealed = await call.sealing.seal(database, secretPlace(id), secret)
+    await database.run(sql`
+      insert into webhook_endpoints (id, url, events, description, status, expires_at, secret, mark, version, created_at, updated_at)
+      values (${id}, ${input.url}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
+              ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
+    const row = await findEndpoint(database, id, now)
+    await subscribe(database, row)
+    const endpoint = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.created', id, before: null, after: endpoint })
+    return { ...endpoint, secret }
+  },
+
+  async update(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    const before = toEndpoint(row, now)
+    const input = resourceOf(call, EndpointInput, Endpoint, before)
+    const same = Object.entries(input).every(
+      ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
+    )
+    if (same) return before
+    if (input.expiresAt !== before.expiresAt) requireAhead(input.expiresAt, now)
+    // Activating an endpoint ends its pause and removes why it was disabled.
+    await database.run(sql`
+      update webhook_endpoints set
+        url = ${input.url}, events = ${JSON.stringify(input.events)}, description = ${input.description},
+        status = ${input.status}, expires_at = ${input.expiresAt},
+        disabled_reason = ${input.status === 'active' ? null : before.disabledReason},
+        paused_until = ${input.url === before.url && input.status === before.status ? row.paused_until : null},
+        version = version + 1, updated_at = ${now}
+      where id = ${row.id}`)
+    const changed = await findEndpoint(database, row.id, now)
+    await subscribe(database, changed)
+    const after = toEndpoint(changed, now)
+    await recordChange(call, { action: 'endpoint.updated', id: row.id, before, after })
+    return after
+  },
+
+  async delete(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    await removeEndpoint(database, row.id, now)
+    const before = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.deleted', id: row.id, before, after: null })
+    return undefined
+  },
+
+  async rotate(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    const secret = newSecret()
+    const sealed = await call.sealing.seal(database, secretPlace(row.id), secret)
+    await database.run(sql`
+      update webhook_endpoints set
+        secret = ${sealed}, previous_secret = secret,
+        previous_secret_until = ${new Date(Date.parse(now) + overlapMs).toISOString()},
+        version = version + 1, updated_at = ${now}
+      where id = ${row.id}`)
+    const after = toEndpoint(await findEndpoint(database, row.id, now), now)
+    const before = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.rotated', id: row.id, before, after })
+    return { ...after, secret }
+  },
+
+  async test(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    if (row.status !== 'active') {
+      throw new ProblemError(
+        'endpoint_disabled',
+        `Webhook endpoint ${row.url} is disabled; set it active first.`,
+      )
+    }
+    const data = { endpointId: row.id, description: row.description }
+    const id = enqueueFor(call, row, { type: testEvent, subject: row.id, timestamp: now, data })
+    return findMessage(database, id)
+  },
+})
+
+/** Stores the subscriptions that each event is checked against; none for an inactive endpoint. */
+export async function subscribe(
+  database: Database,
+  { id, mark, events, status }: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status'>,
+): Promise<void> {
+  forgetSubscribers()
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
+  if (status !== 'active') return
+  const patterns = withoutOverlap(JSON.parse(events) as string[])
+  await database.run(sql`
+    insert into webhook_subscriptions (pattern, endpoint_id, mark)
+    values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark})`))}`)
+}
+
+/** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */
+async function freeMark(database: Database): Promise<string> {
+  const rows = await database.all<{ mark: string; deleted_at: string | null }>(
+    sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
+  )
+  const kept = rows.filter((row) => row.deleted_at === null).length
+  if (kept >= maxEndpoints || rows.length >= maxStored) {
+    throw new ProblemError('limit_reached', `An academy can have at most ${maxEndpoints} webhook endpoints.`)
+  }
+  const taken = new Set(rows.map(({ mark }) => mark))
+  for (let count = 0; ; count += 1) {
+    const mark = count.toString(16).padStart(markLength, '0')
+    if (!taken.has(mark)) return mark
+  }
+}
+
+/** Throws 422 for an expiry in the past. */
+function requireAhead(expiresAt: string | null, now: string): void {
+  if (expiresAt !== null && expiresAt <= now) {
+    throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
+  }
+}
+
+/** Generates a signing secret (Standard Webhooks 1.0.0, Signature scheme). */
+function newSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString('base64')}`
+}

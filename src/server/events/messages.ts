@@ -1,0 +1,152 @@
+import sql, { join } from 'sql-template-tag'
+import { type Attempt, type Message, messages } from '../../contract/messages.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Database, Row } from '../database/database.ts'
+import { firstIdAt } from '../database/id.ts'
+import { during } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { routesOf } from '../http/schema-routes.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
+import { findEndpoint } from './endpoint-row.ts'
+import { parkedLease } from './subject-index.ts'
+
+/** Maximum attempts to show, the last ones; each resend adds some. */
+const shownAttempts = 50
+
+export const messageRoutes = routesOf(messages, {
+  list: ({ database, query }) =>
+    page<MessageRow, Message>(
+      database,
+      {
+        columns: messageColumns,
+        from: sql`webhook_messages m`,
+        within: [
+          {
+            field: 'createdAt',
+            condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
+          },
+          {
+            field: 'createdAt',
+            condition: during(sql`m.id`, query, (time) => firstIdAt('msg', Date.parse(time))),
+          },
+          // Always true, so that the index of ids is used instead of a table scan.
+          { field: 'createdAt', condition: sql`m.id > ''` },
+        ],
+        where: [
+          query.status && sql`m.status in (${join(query.status)})`,
+          query.type && sql`m.type in (${join(query.type)})`,
+        ],
+      },
+      // Ids sort by creation.
+      { sort: '-createdAt', expressions: { createdAt: sql`m.id` }, id: sql`m.id` },
+      query,
+      toMessage,
+    ),
+
+  async get({ database, params }) {
+    const row = await findMessageRow(database, params.messageId)
+    const attempts = await database.all<AttemptRow>(sql`
+      select number, started_at, duration_ms, status, result, response from webhook_attempts
+      where message_id = ${row.id} order by number desc limit ${shownAttempts}`)
+    return { ...toMessage(row), body: row.body, attempts: attempts.reverse().map(toAttempt) }
+  },
+
+  async resend(call) {
+    const { database, params, now } = call
+    const row = await findMessageRow(database, params.messageId)
+    const endpoint = await findEndpoint(database, row.endpoint_id, now)
+    if (endpoint.status !== 'active') {
+      throw new ProblemError(
+        'endpoint_disabled',
+        `Webhook endpoint ${endpoint.url} is disabled; set it active first.`,
+      )
+    }
+    // Leave a message alone that is being sent.
+    const sent = await database.run(sql`
+      update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
+      where id = ${row.id} and (lease is null or lease = ${parkedLease} or due_at <= ${now})`)
+    const message = await findMessage(database, row.id)
+    if (sent > 0) await recordResent(call, toMessage(row), message)
+    return message
+  },
+})
+
+function recordResent(call: Writing, before: Message, after: Message): Promise<void> {
+  return recordChange(call, { action: 'message.resent', id: after.id, before, after, fields: ['status'] })
+}
+
+/** Row of a message. */
+interface MessageRow extends Row {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly type: string
+  readonly subject: string
+  readonly status: string
+  readonly attempt_count: number
+  readonly last_result: string | null
+  /** Time of the next attempt, or the end of the lease while it is being sent. */
+  readonly due_at: string | null
+  readonly lease: string | null
+  readonly created_at: string
+  readonly finished_at: string | null
+}
+
+/** Row of an attempt. */
+export interface AttemptRow extends Row {
+  readonly number: number
+  readonly started_at: string
+  readonly duration_ms: number
+  readonly status: number | null
+  readonly result: string
+  readonly response: string
+}
+
+/** Columns of a message, from `webhook_messages m`. */
+export const messageColumns = sql`m.id, m.endpoint_id, m.type, m.subject, m.status, m.attempt_count, m.last_result,
+  m.due_at, m.lease, m.created_at, m.finished_at`
+
+/** Returns the row of a message; throws 404. */
+async function findMessageRow(
+  database: Database,
+  id: string,
+): Promise<MessageRow & { readonly body: string }> {
+  const row = await database.one<MessageRow & { body: string }>(
+    sql`select ${messageColumns}, m.body from webhook_messages m where m.id = ${id}`,
+  )
+  if (!row) throw notFound('webhook message', id)
+  return row
+}
+
+/** Returns a message; throws 404. */
+export async function findMessage(database: Database, id: string): Promise<Message> {
+  return toMessage(await findMessageRow(database, id))
+}
+
+/** Converts a row to a message. */
+function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    type: row.type,
+    subject: row.subject,
+    status: row.status as Message['status'],
+    attemptCount: row.attempt_count,
+    lastResult: row.last_result,
+    nextAttemptAt: row.lease === null ? row.due_at : null,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  }
+}
+
+/** Converts a row to an attempt. */
+function toAttempt(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    startedAt: row.started_at,
+    durationMs: row.duration_ms,
+    status: row.status,
+    result: row.result,
+    response: row.response,
+  }
+}

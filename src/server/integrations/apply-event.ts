@@ -1,0 +1,197 @@
+import sql from 'sql-template-tag'
+import type { JsonObject } from '../../codec/json-object.ts'
+import type { Course } from '../../contract/courses.ts'
+import type { Delivery } from '../../contract/deliveries.ts'
+import type { Grade } from '../../contract/grades.ts'
+import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { Progress } from '../../contract/progress.ts'
+import { DeliveryFault } from '../../lms/delivery-fault.ts'
+import type { EventSettings, GradeEvent, LmsEvent, ProgressEvent } from '../../lms/event.ts'
+import { readEvent } from '../../lms/read-event.ts'
+import { setGrade } from '../grades/gradebook.ts'
+import { requireLearner, resolveGrade } from '../grades/resolve-grade.ts'
+import { ProblemError } from '../problem-error.ts'
+import { isFuture } from '../progress/past-time.ts'
+import { type ProgressCall, setProgress } from '../progress/progress-setting.ts'
+import { findUser, type UserRow } from '../users/user-row.ts'
+import type { Integration } from './integration.ts'
+import { resolveIdentities } from './resolve-identities.ts'
+
+/** The transaction of an event, and its delivery. */
+export interface Applying {
+  readonly call: ProgressCall
+  readonly integration: Pick<Integration, 'lmsKind' | 'gradeToProgress'>
+  readonly deliveryId: string
+}
+
+/** Applies an event; an error that prevents this becomes its outcome. */
+export async function applyEvent(applying: Applying, event: LmsEvent): Promise<Outcome> {
+  if (event.type === 'ignored') return { ...nothing, status: 'ignored', reason: event.reason }
+  const { call, integration } = applying
+  const { database } = call
+  const meant = { course: event.course, user: event.learner }
+  const { course: courseId, user: userId } = await resolveIdentities(database, integration.lmsKind, meant)
+  const subject = { courseId, userId }
+  const missing = [
+    ...(courseId === null ? ['course' as const] : []),
+    ...(userId === null ? ['learner' as const] : []),
+  ]
+  if (courseId === null || userId === null) {
+    const reason = missing.length === 1 ? `${missing[0]}_not_found` : 'not_found'
+    return { ...nothing, ...subject, status: 'unmatched', reason, missing }
+  }
+  try {
+    const apply = () => applyTo(applying, event, { courseId, userId })
+    // A grade alone is refused before anything is written.
+    if (event.type === 'grade' && integration.gradeToProgress === 'none') return await apply()
+    // Roll back a part of it if the rest fails.
+    return await database.savepoint(apply)
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return { ...refusalOf(error), ...subject }
+  }
+}
+
+/** Returns the outcome of an error: unmatched for an unknown subject, stale if something newer is stored. */
+function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
+  const { code, message: detail, errors } = error
+  const outcome = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
+  if (code === 'stale_grade' || code === 'stale_progress') return { ...outcome, status: 'stale' }
+  if (code === 'enrollment_inactive') return { ...outcome, status: 'unmatched', missing: ['enrollment'] }
+  if (code === 'user_inactive') return { ...outcome, status: 'unmatched', missing: ['learner'] }
+  return { ...outcome, status: 'failed' }
+}
+
+async function applyTo(
+  applying: Applying,
+  event: GradeEvent | ProgressEvent,
+  ids: { readonly courseId: string; readonly userId: string },
+): Promise<Outcome> {
+  const { call, deliveryId } = applying
+  const { courseId, userId } = ids
+  const at = event.type === 'grade' ? event.gradedAt : event.at
+  if (isFuture(at, call.now)) {
+    return {
+      ...nothing,
+      ...ids,
+      status: 'failed',
+      reason: 'in_future',
+      detail: `Its time, ${at}, is in the future.`,
+    }
+  }
+  if (event.type === 'progress') {
+    const learner = await findUser(call.database, userId)
+    requireActive(learner)
+    // The first progress would enrol the learner, which only the school may do.
+    await requireLearner(call.database, userId, courseId)
+    const completionPercentage = rounded(event.percentage)
+    const progress = await setProgress(call, learner, { courseId, completionPercentage, lastAccessed: at })
+    return { ...nothing, ...ids, status: 'applied', progress }
+  }
+  const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
+  const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
+  // A delivery without a name or weight keeps those of the gradebook.
+  const item = { label: label || undefined, weight: weight ?? undefined }
+  const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
+  const graded = await resolveGrade(call, input, requireActive)
+  const { warnings: _, ...grade } = await setGrade(call, graded, deliveryId)
+  const progress = await progressOfGrade(applying, userId, graded.course)
+  return { ...nothing, ...ids, status: 'applied', grade, progress }
+}
+
+function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): void {
+  if (status !== 'active') throw new ProblemError('user_inactive', `User ${email} is ${status}.`)
+}
+
+/**
+ * Returns the progress that the grade of a course implies, according to the integration; null for none. The
+ * grade is no visit of the learner, so the last access is kept, or else is the enrolment.
+ */
+async function progressOfGrade(
+  { call, integration: { gradeToProgress } }: Applying,
+  userId: string,
+  course: Course,
+): Promise<Progress | null> {
+  if (gradeToProgress === 'none' || !course.progressTracking.enabled) return null
+  const row = await call.database.one<{
+    grade: number | null
+    percentage: number | null
+    last_accessed: string | null
+    enrolled_at: string
+  }>(sql`
+    select g.percent as grade, p.percentage, p.last_accessed, e.enrolled_at from enrollments e
+    left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+    left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
+    where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
+  if (!row) return null
+  const { grade, percentage } = row
+  const isPassed = grade !== null && grade >= course.assessmentCriteria.passingScore
+  const next =
+    gradeToProgress === 'percent' ? Math.min(100, rounded(grade ?? 0)) : isPassed ? 100 : (percentage ?? 0)
+  if (next === (percentage ?? 0)) return null
+  const { now } = call
+  const lastAccessed = row.last_accessed ?? (row.enrolled_at < now ? row.enrolled_at : now)
+  const learner = await findUser(call.database, userId)
+  return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
+}
+
+/** Rounds to four decimals. */
+function rounded(percentage: number): number {
+  return Math.round(percentage * 1e4) / 1e4
+}
+
+/** The user and the course of an event, if they are known. */
+export interface Subject {
+  readonly userId: string | null
+  readonly courseId: string | null
+}
+
+/** Result of an event. */
+export interface Outcome extends Subject {
+  readonly status: Delivery['status']
+  /** Why nothing was done, in one word; null if something was. */
+  readonly reason: string | null
+  /** The reason as a sentence, if there is more to say. */
+  readonly detail: string | null
+  readonly missing: Delivery['missing']
+  readonly grade: Grade | null
+  readonly progress: Progress | null
+}
+
+/** Nothing was done. */
+export const nothing: Omit<Outcome, 'status'> = {
+  reason: null,
+  detail: null,
+  missing: [],
+  userId: null,
+  courseId: null,
+  grade: null,
+  progress: null,
+}
+
+/** Reasons that a change of the integration can remove. */
+const replayableReasons: readonly string[] = ['no_maximum']
+
+/** True if a delivery is finished. */
+export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
+  return status === 'applied' || status === 'stale'
+}
+
+/** True if the payload may be needed again; that of an unrelated event is not stored. */
+export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
+  return status !== 'ignored' || replayableReasons.includes(reason ?? '')
+}
+
+/** Reads the event of a payload; returns the fault of a malformed one. */
+export function meaningOf(
+  kind: LmsKind,
+  body: JsonObject,
+  settings: EventSettings,
+): LmsEvent | DeliveryFault {
+  try {
+    return readEvent(kind, body, settings)
+  } catch (error) {
+    if (error instanceof DeliveryFault) return error
+    throw error
+  }
+}

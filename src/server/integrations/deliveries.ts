@@ -1,0 +1,181 @@
+import sql, { join } from 'sql-template-tag'
+import type { JsonObject } from '../../codec/json-object.ts'
+import { parseJson } from '../../codec/json-text.ts'
+import {
+  type Delivery,
+  type DeliveryDetails,
+  deliveries,
+  type Replayed,
+  ReplayInput,
+} from '../../contract/deliveries.ts'
+import type { LmsKind } from '../../contract/integration-choices.ts'
+import { DeliveryFault } from '../../lms/delivery-fault.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Database, Row } from '../database/database.ts'
+import { during, readCursorParts, writeCursor } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import type { Call } from '../http/handler.ts'
+import { routesOf } from '../http/schema-routes.ts'
+import { parseBody } from '../http/validation.ts'
+import { notFound } from '../problem-error.ts'
+import { keepsBody, meaningOf, nothing, type Outcome } from './apply-event.ts'
+import { type Integration, integrationOf } from './integration.ts'
+import { deliverySubjectOf, itemOf, outcomeOf } from './store-delivery.ts'
+
+export const deliveryRoutes = routesOf(deliveries, {
+  list: ({ database, query }) =>
+    page<DeliveryRow, Delivery>(
+      database,
+      {
+        columns: deliveryColumns,
+        from: sql`webhook_deliveries d`,
+        within: [
+          { field: 'receivedAt', condition: during(sql`d.received_at`, query) },
+          { field: 'receivedAt', condition: during(sql`d.received_at`, { since: query.received_since }) },
+        ],
+        where: [
+          query.lms_kind && sql`d.lms_kind in (${join(query.lms_kind)})`,
+          query.status && sql`d.status in (${join(query.status)})`,
+        ],
+      },
+      { sort: '-receivedAt', expressions: { receivedAt: sql`d.received_at` }, id: sql`d.id` },
+      query,
+      toDelivery,
+    ),
+
+  get: async ({ database, params }) => toDeliveryDetails(await findDelivery(database, params.deliveryId)),
+
+  replay: async (call) => replayOne(call, await findDelivery(call.database, call.params.deliveryId)),
+
+  replayAll: (call) => replayUnmatched(call, parseBody(ReplayInput, call.rawBody)),
+})
+
+/**
+ * Applies a delivery again with the current integration, by the same rules: an applied one stays unchanged,
+ * and an older grade does not replace a newer one.
+ */
+async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
+  const { database, now } = call
+  if (row.status === 'applied' || row.body === null) return toDelivery(row)
+  const integration = await integrationOf(database, row.lms_kind)
+  const { outcome, event } = integration
+    ? await outcomeNow(call, integration, row, row.body)
+    : {
+        outcome: { ...nothing, status: 'failed', reason: 'not_configured' } satisfies Outcome,
+        event: undefined,
+      }
+  const body = keepsBody(outcome) ? row.body : null
+  const { userId, hint } = await deliverySubjectOf(database, kindOf(row), payloadOf(row.body), outcome)
+  await database.run(sql`
+    update webhook_deliveries set
+      status = ${outcome.status}, reason = ${outcome.reason}, detail = ${outcome.detail},
+      missing = ${JSON.stringify(outcome.missing)}, user_id = ${userId}, course_id = ${outcome.courseId},
+      item_id = ${itemOf(event)}, grade_id = ${outcome.grade?.id ?? null}, learner_hint = ${hint},
+      body = ${body}, replays = replays + 1, processed_at = ${now}
+    where id = ${row.id}`)
+  const [before, after] = [toDelivery(row), toDelivery(await findDelivery(database, row.id))]
+  if (after.status !== before.status)
+    await recordChange(call, { action: 'delivery.replayed', id: row.id, before, after, fields: ['status'] })
+  return after
+}
+
+async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {
+  const meaning = meaningOf(kindOf(row), payloadOf(body), integration)
+  const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
+  return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
+}
+
+/** Parses a stored payload. */
+function payloadOf(body: string): JsonObject {
+  // The stored text was made from an object.
+  return parseJson(body) as JsonObject
+}
+
+/** Replays a page of unmatched deliveries, by system and time of arrival. */
+async function replayUnmatched(
+  call: Call,
+  { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },
+): Promise<Replayed> {
+  const { database } = call
+  const after = cursor === null ? ['', '', ''] : readCursorParts(cursor, 'unmatched', 3).map(String)
+  const ofKind = lmsKind === null ? sql`true` : sql`d.lms_kind = ${lmsKind}`
+  const rows = await database.all<DeliveryRow>(sql`
+    select ${deliveryColumns} from webhook_deliveries d
+    where d.status = 'unmatched' and ${ofKind} and (d.lms_kind, d.received_at, d.id) > (${join(after)})
+    order by d.lms_kind, d.received_at, d.id limit ${limit + 1}`)
+  const data: Delivery[] = []
+  for (const row of rows.slice(0, limit)) data.push(await replayOne(call, row))
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const nextCursor = last ? writeCursor('unmatched', last.lms_kind, last.received_at, last.id) : null
+  return { data, nextCursor }
+}
+
+/** Row of a delivery, with the current names of its learner and course. */
+interface DeliveryRow extends Row {
+  readonly id: string
+  readonly lms_kind: string
+  readonly delivery_key: string
+  readonly event: string
+  readonly status: string
+  readonly reason: string | null
+  readonly detail: string | null
+  readonly missing: string
+  readonly user_id: string | null
+  readonly user_email: string | null
+  readonly course_id: string | null
+  readonly course_title: string | null
+  readonly item_id: string | null
+  readonly grade_id: string | null
+  readonly body: string | null
+  readonly replays: number
+  readonly received_at: string
+  readonly processed_at: string
+}
+
+/** Columns of a delivery, from `webhook_deliveries d`. */
+const deliveryColumns = sql`d.id, d.lms_kind, d.delivery_key, d.event, d.status, d.reason, d.detail, d.missing,
+  d.user_id, (select email from users where id = d.user_id) as user_email, d.course_id,
+  (select title from courses where id = d.course_id) as course_title, d.item_id, d.grade_id, d.body, d.replays,
+  d.received_at, d.processed_at`
+
+/** Converts a row to a delivery. */
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    lmsKind: row.lms_kind,
+    event: row.event,
+    status: row.status as Delivery['status'],
+    reason: row.reason,
+    detail: row.detail,
+    missing: JSON.parse(row.missing) as Delivery['missing'],
+    learnerId: row.user_id,
+    userEmail: row.user_email,
+    courseId: row.course_id,
+    courseTitle: row.course_title,
+    itemId: row.item_id,
+    gradeId: row.grade_id,
+    deliveryKey: row.delivery_key,
+    replays: row.replays,
+    receivedAt: row.received_at,
+    processedAt: row.processed_at,
+  }
+}
+
+/** Converts a row to a delivery with its payload. */
+function toDeliveryDetails(row: DeliveryRow): DeliveryDetails {
+  return { ...toDelivery(row), body: row.body }
+}
+
+/** Returns the row of a delivery; throws 404. */
+async function findDelivery(database: Database, id: string): Promise<DeliveryRow> {
+  const row = await database.one<DeliveryRow>(
+    sql`select ${deliveryColumns} from webhook_deliveries d where d.id = ${id}`,
+  )
+  if (!row) throw notFound('webhook delivery', id)
+  return row
+}
+
+/** Returns the kind of a stored delivery. */
+export function kindOf({ lms_kind: kind }: Pick<DeliveryRow, 'lms_kind'>): LmsKind {
+  return kind as LmsKind
+}

@@ -1,0 +1,23 @@
+import type { Endpoint } from '../http/endpoint.ts'
+import { problemReply } from '../http/request-context.ts'
+
+/**
+ * The endpoint for grades and progress from other systems. It needs no bearer token: each kind of system has
+ * its own proof.
+ */
+export const inboxEndpoint: Endpoint = {
+  method: 'POST',
+  path: '/webhooks/:lmsKind/grades',
+  countsItself: true,
+  refuse: problemReply,
+  handle: (visit) => ({ reply: async () => (await receiving()).receive(visit) }),
+}
+
+let loaded: Promise<typeof import('./receive-delivery.ts')> | undefined
+
+/** Loads the receiving code on first use: an academy in a process mostly needs none. */
+function receiving(): Promise<typeof import('./receive-delivery.ts')> {
+  // Cached, because import() takes as long as a statement.
+  loaded ??= import('./receive-delivery.ts')
+  return loaded
+}

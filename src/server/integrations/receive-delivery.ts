@@ -1,0 +1,179 @@
+import { timeText } from '../../codec/time-text.ts'
+import type { HttpHeaders } from '../../contract/http.ts'
+import type { SigningKeys, Trust } from '../../lms/delivery.ts'
+import { DeliveryFault } from '../../lms/delivery-fault.ts'
+import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/key-set.ts'
+import { kinds } from '../../lms/kinds.ts'
+import { verify } from '../../lms/verify.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
+import { recordRefusal } from '../http/refusal.ts'
+import type { Reply } from '../http/reply.ts'
+import { readBytes, requireType } from '../http/request-body.ts'
+import { type AppOptions, count, originOf } from '../http/request-context.ts'
+import { notFound, ProblemError, tooMany, unavailable } from '../problem-error.ts'
+import { cachedOpening, type Sealing } from '../sealing/sealing.ts'
+import { meaningOf } from './apply-event.ts'
+import { type Integration, integrationOf, webhookSecretsAt } from './integration.ts'
+import { requireKind } from './lms-kind.ts'
+import { type Authentic, type StoredDelivery, storeDelivery } from './store-delivery.ts'
+
+const maxBytes = 256 * 1024
+const keysRetrySeconds = 60
+
+/**
+ * Receives a delivery: checks size, kind, media type, proof and time, reads the event, then stores and
+ * applies it in one transaction. Throws ProblemError.
+ */
+export async function receive(visit: EndpointRequest): Promise<Reply> {
+  const { delivery, integration } = await authenticDelivery(visit)
+  const { academy, request, limits } = visit
+  const taken = await storeDelivery(academy.database, delivery, limits, (database) => ({
+    call: {
+      database,
+      now: timeText(request.now),
+      newId: academy.newId,
+      principal: { userId: null, credential: `webhook:${delivery.kind}`, role: 'admin' },
+      origin: originOf(request),
+      lenient: false,
+    },
+    integration,
+    deliveryId: academy.newId('whd'),
+  }))
+  if (delivery.meaning instanceof DeliveryFault) throw problemOf(delivery.meaning)
+  return replyTo(taken)
+}
+
+/** Verifies a delivery. Failures are counted by network; authentic deliveries are not. */
+async function authenticDelivery(visit: EndpointRequest) {
+  const { limits, request } = visit
+  try {
+    return await verified(visit)
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !unprovedCodes.includes(error.code)) {
+      count(limits, { kind: 'anonymous', name: request.address })
+      throw error
+    }
+    const { allowed, resetSeconds } = limits.failures.take(request.address)
+    const details = { operation: `POST ${request.path}`, code: error.code }
+    const refused = { action: 'request.refused', subjectId: null, details } as const
+    if (allowed) await recordRefusal(visit.academy, limits, request, refused)
+    throw allowed ? error : tooMany('failed credentials', resetSeconds)
+  }
+}
+
+const unprovedCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_range']
+
+async function verified(visit: EndpointRequest): Promise<{ delivery: Authentic; integration: Integration }> {
+  const { academy, database, request, query, params } = visit
+  const { raw, now } = request
+  const rawBody = await readBytes(raw, maxBytes)
+  const kind = requireKind(params['lmsKind'] ?? '')
+  const integration = await integrationOf(database, kind)
+  const trust = integration && trustOf(academy, integration, now)
+  if (!integration || !trust) throw notFound('integration', kind)
+  requireType(raw, kinds[kind].mediaTypes)
+  try {
+    const { key, body } = await verify(kind, { headers: raw.headers, query, rawBody }, trust)
+    return { delivery: { kind, key, body, meaning: meaningOf(kind, body, integration) }, integration }
+  } catch (error) {
+    throw error instanceof DeliveryFault ? problemOf(error) : error
+  }
+}
+
+function problemOf(fault: DeliveryFault): ProblemError {
+  const { code, message, cause } = fault
+  if (code === 'keys_unavailable') return unavailable(message, keysRetrySeconds, cause)
+  const headers = code === 'malformed_payload' ? {} : { 'www-authenticate': challenge }
+  return new ProblemError(code, message, { headers, cause })
+}
+
+/** A 401 requires a challenge (RFC 9110 §15.5.2); Basic is the only registered scheme of these systems. */
+const challenge = 'Basic realm="webhooks"'
+
+function replyTo({ id: deliveryId, outcome }: StoredDelivery): Reply {
+  if (!outcome) return json(200, { status: 'duplicate', deliveryId })
+  const { status, reason, missing, grade, progress } = outcome
+  switch (status) {
+    case 'applied':
+      return json(200, { status, deliveryId, grade, progress })
+    case 'stale':
+      return json(200, { status, deliveryId })
+    case 'ignored':
+      return json(200, { status, deliveryId, reason })
+    case 'unmatched':
+      return json(202, { status, deliveryId, missing })
+    case 'failed':
+      return json(202, { status, deliveryId, reason })
+  }
+}
+
+function json(status: number, body: object): Reply {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
+const keySetHeaders: HttpHeaders = { accept: 'application/json' }
+
+/** Retry-After for a delivery that cannot be verified now. */
+const retrySeconds = 60
+
+/** Cached key sets of an app, by URL. */
+const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
+
+/** Caches of decrypted secrets, by app. */
+const opening = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
+
+/**
+ * Returns the secrets and keys that an integration trusts at a time; undefined if it cannot receive. Throws
+ * 503 if its secrets cannot be decrypted.
+ */
+function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
+  const secrets = secretsOf(app, integration, now)
+  const { lmsKind, rootAccountUuid } = integration
+  const keys = lmsKind === 'canvas' && rootAccountUuid !== null ? keysOf(app, integration) : null
+  if (secrets.length === 0 && keys === null) return undefined
+  return { secrets, rootAccountUuid, keys, now: now.getTime() }
+}
+
+/**
+ * Returns the webhook secrets. Only the log says why they cannot be decrypted, because anyone can send
+ * requests here.
+ */
+function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
+  try {
+    return webhookSecretsAt(integration, openingOf(app), now.toISOString())
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    throw unavailable('Deliveries cannot be verified at the moment.', retrySeconds, error)
+  }
+}
+
+function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
+  const known = opening.get(app) ?? cachedOpening(app.sealing, app.now)
+  opening.set(app, known)
+  return known
+}
+
+function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {
+  if (jwks !== null) return fixedKeys(jwks)
+  let keys = published.get(app)
+  if (!keys) {
+    keys = publishedKeys(fetchingBy(app), () => app.now().getTime())
+    published.set(app, keys)
+  }
+  return keys(jwksUrl ?? canvasKeysUrl)
+}
+
+function fetchingBy({ outgoing }: AppOptions): FetchKeySet {
+  return async (url) => {
+    const { status, body, isCut } = await outgoing({
+      method: 'GET',
+      url,
+      headers: keySetHeaders,
+      ...keySetLimits,
+    })
+    if (status !== 200 || isCut)
+      throw new TypeError(`${url} answered ${status}${isCut ? ', more than is read' : ''}`)
+    return body.toString('utf8')
+  }
+}

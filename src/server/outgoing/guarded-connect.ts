@@ -1,0 +1,146 @@
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import type { buildConnector } from 'undici'
+import type { FindProxy } from '../../codec/proxy.ts'
+import { addressGuard, type Reach } from './address-guard.ts'
+import { openTunnel } from './tunnel.ts'
+
+/** A connection that the rules forbid. */
+export class RefusedTarget extends Error {
+  override readonly name = 'RefusedTarget'
+}
+
+/** Resolves all addresses of a host, as `dns.lookup` does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+const connectMs = 10_000
+
+/**
+ * Connects only to allowed targets. Checks the address of each connection, also of one through a proxy, so
+ * that a host that resolves differently the second time gains nothing.
+ */
+export function guardedConnect(
+  targets: Targets,
+  build: typeof buildConnector,
+  resolve: Resolve = lookup,
+  findProxy: FindProxy = () => null,
+): buildConnector.connector {
+  const connectors = new Map(
+    ['http:', 'https:'].map((protocol) => [
+      protocol,
+      build({ timeout: connectMs, lookup: lookupAmong(targets, protocol, resolve) } as Parameters<
+        typeof build
+      >[0]),
+    ]),
+  )
+  const connect: buildConnector.connector = (options, callback) => {
+    const { protocol, hostname } = options
+    // An address needs no lookup.
+    const literal = addressIn(hostname)
+    const refusal = literal && targets.refusalAt(protocol, hostname, literal)
+    if (refusal) return callback(new RefusedTarget(refusal), null)
+    connectors.get(protocol)?.(options, (...[error, socket]) => {
+      if (error) return callback(error, null)
+      const { remoteAddress } = socket
+      const mismatch =
+        remoteAddress === undefined
+          ? 'The connection is gone'
+          : targets.refusalAt(protocol, hostname, remoteAddress)
+      if (mismatch === undefined) return callback(null, socket)
+      socket.destroy()
+      callback(new RefusedTarget(mismatch), null)
+    })
+  }
+
+  async function openTunnelFor({ protocol, hostname, port }: buildConnector.Options) {
+    const proxy = findProxy(new URL(`${protocol}//${hostname}:${port}`))
+    const literal = addressIn(hostname)
+    const host = literal ?? hostname
+    const refusal = literal && targets.refusalAt(protocol, hostname, literal)
+    if (!proxy || refusal) return null
+    const end = {
+      host,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      isNamed: targets.isNamed(hostname),
+      lookup: lookupAmong(targets, protocol, resolve),
+    }
+    return openTunnel(proxy, end, AbortSignal.timeout(connectMs))
+  }
+
+  return (options, callback) => {
+    openTunnelFor(options).then(
+      (socket) => {
+        if (!socket) connect(options, callback)
+        else if (options.protocol === 'http:') callback(null, socket)
+        else connectors.get(options.protocol)?.({ ...options, httpSocket: socket }, callback)
+      },
+      (error) => callback(error, null),
+    )
+  }
+}
+
+/** Creates a lookup that only finds allowed addresses. */
+function lookupAmong(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    // Resolves all addresses, to check each, even if only one is requested.
+    const { family, hints } = options
+    const asked = { ...(family !== undefined && { family }), ...(hints !== undefined && { hints }) }
+    resolve(hostname, { ...asked, all: true }, (error, addresses) => {
+      if (error) return callback(error, [])
+      const [refusal] = addresses.flatMap(
+        ({ address }) => targets.refusalAt(protocol, hostname, address) ?? [],
+      )
+      const allowed = addresses.filter(
+        ({ address }) => targets.refusalAt(protocol, hostname, address) === undefined,
+      )
+      const [first] = allowed
+      if (!first) return callback(new RefusedTarget(refusal ?? `${hostname} has no address`), [])
+      if (options.all) callback(null, allowed)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+/** Rules on where messages may be sent. */
+export interface Targets {
+  /** Returns why a URL is forbidden for any address of its host; undefined if that depends on the address. */
+  refusalOf(url: URL): string | undefined
+  /** Returns why an address of a host is forbidden; undefined if it is allowed. */
+  refusalAt(protocol: string, hostname: string, address: string): string | undefined
+  /** True for a host that is allowed at any address. */
+  isNamed(hostname: string): boolean
+}
+
+const publicAlone = addressGuard({ loopback: false })
+
+/** Returns the rules for a reach; public targets require https. */
+export function targetsOf(reach: Reach): Targets {
+  const guard = addressGuard(reach)
+
+  function refusalAt(protocol: string, hostname: string, address: string): string | undefined {
+    if (guard.allowsHost(hostname)) return undefined
+    if (!guard.allowsAddress(address)) return `${address} is not a public address`
+    const isOwn = !publicAlone.allowsAddress(address)
+    return protocol === 'https:' || isOwn ? undefined : `${hostname} requires https`
+  }
+
+  return {
+    refusalOf({ protocol, hostname }) {
+      if (!/^https?:$/.test(protocol)) return `${protocol} is not supported`
+      const address = addressIn(hostname)
+      return address === undefined ? undefined : refusalAt(protocol, hostname, address)
+    },
+    refusalAt,
+    isNamed: guard.allowsHost,
+  }
+}
+
+/** Returns the IP address in a URL's hostname, without the brackets of IPv6; undefined for a name. */
+export function addressIn(hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(bare) === 0 ? undefined : bare
+}

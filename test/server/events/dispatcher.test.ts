@@ -1,0 +1,417 @@
+import sql from 'sql-template-tag'
+import { Webhook } from 'standardwebhooks'
+import { expect, onTestFinished } from 'vitest'
+import { hour, minute, openTestAcademy, type Person, second, test } from '../../helpers/academy.ts'
+import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
+
+const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
+const at = { timeout: 30_000, interval: 5 }
+
+/** A course that learners may be in, and what records their progress in it. */
+async function progressIn(admin: Person) {
+  const { body } = await course(admin)
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  return (learner: Person, completionPercentage: number) =>
+    admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
+}
+
+test('an event goes out signed, and the library of Standard Webhooks verifies it', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver()
+  const { id, secret } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  dispatching(academy, { signedAt: () => new Date() }).advance(1)
+  await eventually(admin, id).toMatchObject([
+    {
+      type: 'course.created',
+      status: 'delivered',
+      attemptCount: 1,
+      lastResult: 'HTTP 204',
+      nextAttemptAt: null,
+    },
+  ])
+  const [got] = receiver.got
+  const [message] = await messagesOf(admin, id)
+  expect(got?.headers).toMatchObject({
+    'webhook-id': message.id,
+    'content-type': 'application/json',
+    'user-agent': expect.stringMatching(/^learnctl\//),
+  })
+  const headers = got?.headers as Record<string, string>
+  expect(() => new Webhook(secret).verify(got?.body ?? '', headers)).not.toThrow()
+  expect(() => new Webhook(secret).verify(`${got?.body} `, headers)).toThrow()
+})
+
+test('for a day after a rotation both secrets sign, and then the new one alone', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver()
+  const { id, secret } = await endpointAt(admin, receiver.url)
+  const { body: rotated } = await admin.post(`/v1/webhooks/endpoints/${id}/rotate`)
+  expect(rotated.secret).not.toBe(secret)
+  const { advance } = dispatching(academy, { signedAt: () => new Date() })
+  await course(admin)
+  advance(1)
+  await expect.poll(() => receiver.got.length, at).toBe(1)
+  await eventually(admin, id).toMatchObject([{ status: 'delivered' }])
+  await course(admin)
+  advance(25 * hour)
+  await expect.poll(() => receiver.got.length, at).toBe(2)
+  const verifies = (index: number, text: string) => {
+    const { headers, body = '' } = receiver.got[index] ?? {}
+    try {
+      return Boolean(new Webhook(text).verify(body, headers as Record<string, string>))
+    } catch {
+      return false
+    }
+  }
+  expect([verifies(0, secret), verifies(0, rotated.secret)]).toEqual([true, true])
+  expect([verifies(1, secret), verifies(1, rotated.secret)]).toEqual([false, true])
+})
+
+test('what fails is sent again with the same id, a new time and a new signature, ten times in all', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver(status(500, {}, 'no \u0000 database'))
+  const { id } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  const { advance } = dispatching(academy)
+  advance(1)
+  const delays = [5 * second, 5 * minute, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hour)]
+  for (const [index, delay] of delays.entries()) {
+    const due = new Date(academy.clock.now().getTime() + delay).toISOString()
+    await eventually(admin, id).toMatchObject([
+      { status: 'pending', attemptCount: index + 1, lastResult: 'HTTP 500', nextAttemptAt: due },
+    ])
+    advance(delay)
+  }
+  await eventually(admin, id).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }])
+  expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(new Set(receiver.got.map(({ body }) => body)).size).toBe(1)
+  expect(new Set(receiver.got.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
+  expect(new Set(receiver.got.map(({ headers }) => headers['webhook-signature'])).size).toBe(10)
+  const [message] = await messagesOf(admin, id)
+  const { attempts } = (await admin.get(`/v1/webhooks/messages/${message.id}`)).body
+  expect(attempts).toHaveLength(10)
+  expect(attempts[1]).toMatchObject({
+    number: 2,
+    status: 500,
+    result: 'HTTP 500',
+    response: 'no \uFFFD database',
+  })
+
+  receiver.answer = status(200)
+  expect((await admin.post(`/v1/webhooks/messages/${message.id}/resend`)).status).toBe(200)
+  advance(1 * second)
+  await eventually(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 11 }])
+  expect((await admin.get('/v1/audit?noun=message')).body.data).toMatchObject([
+    { action: 'message.resent', userId: admin.id, subjectId: message.id, before: { status: 'failed' } },
+  ])
+})
+
+test('a redirect is a failure, and is not followed', async ({ academy, admin }) => {
+  const inner = await startReceiver()
+  const receiver = await startReceiver(status(302, { location: inner.url }))
+  const { id } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  dispatching(academy).advance(1)
+  await eventually(admin, id).toMatchObject([
+    { status: 'pending', lastResult: 'HTTP 302: redirects are not followed' },
+  ])
+  expect(inner.got).toEqual([])
+})
+
+test('410 disables the endpoint: nothing more is sent or queued until it is set active', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver(status(410))
+  const { id } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  const { advance } = dispatching(academy)
+  advance(1)
+  await eventually(admin, id).toMatchObject([{ status: 'failed', lastResult: 'HTTP 410: endpoint disabled' }])
+  const path = `/v1/webhooks/endpoints/${id}`
+  expect((await admin.get(path)).body).toMatchObject({
+    status: 'disabled',
+    disabledReason: 'gone',
+    version: 2,
+  })
+  await course(admin, 'Ethics')
+  expect(await admin.post(`${path}/test`)).toMatchObject({
+    status: 409,
+    body: {
+      code: 'endpoint_disabled',
+      detail: `Webhook endpoint ${receiver.url} is disabled; set it active first.`,
+    },
+  })
+  expect(await messagesOf(admin, id)).toHaveLength(1)
+
+  receiver.answer = status(200)
+  expect((await admin.put(path, { status: 'active' })).body).toMatchObject({ disabledReason: null })
+  await course(admin, 'Rhetoric')
+  advance(6 * second)
+  await eventually(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
+})
+
+test.for([
+  ['429', '120', 120 * second],
+  ['503', 'Sun, 01 Mar 2026 12:10:00 GMT', 10 * minute - 1],
+  ['502', '999999', hour],
+  ['504', 'soon', minute],
+] as const)(
+  '%s with Retry-After %s pauses the endpoint',
+  async ([code, retryAfter, pause], { academy, admin }) => {
+    const receiver = await startReceiver(status(Number(code), { 'retry-after': retryAfter }))
+    const { id } = await endpointAt(admin, receiver.url)
+    await course(admin)
+    const { advance } = dispatching(academy)
+    advance(1)
+    await eventually(admin, id).toMatchObject([{ attemptCount: 1 }])
+    const until = new Date(academy.clock.now().getTime() + pause).toISOString()
+    expect((await admin.get(`/v1/webhooks/endpoints/${id}`)).body).toMatchObject({ pausedUntil: until })
+    await course(admin, 'Ethics')
+    advance(pause - 1)
+    receiver.answer = status(200)
+    expect(receiver.got).toHaveLength(1)
+    const sent = () => {
+      advance(1)
+      return receiver.got.length
+    }
+    await expect.poll(sent, at).toBe(3)
+    await eventually(admin, id).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }])
+  },
+)
+
+test('a receiver that hangs, drips or breaks off delays nobody else, and has 15 s for an attempt', async ({
+  academy,
+  admin,
+}) => {
+  const hanging = await startReceiver(() => {})
+  const broken = await startReceiver((response) => void response.socket?.destroy())
+  const dripping = await startReceiver((response) => {
+    response.writeHead(200)
+    response.write('.')
+  })
+  const well = await startReceiver()
+  const endpoints = []
+  for (const { url } of [hanging, broken, dripping, well]) endpoints.push(await endpointAt(admin, url))
+  const [hung, cut, dripped, quick] = endpoints.map(({ id }) => id)
+  for (let count = 0; count < 20; count += 1) await course(admin, `Course ${count}`)
+  const { advance } = dispatching(academy)
+  advance(1)
+  await expect.poll(() => well.got.length, at).toBe(20)
+  await eventually(admin, quick ?? '').toSatisfy((all) =>
+    all.every((message: { status: string }) => message.status === 'delivered'),
+  )
+  expect(hanging.got).toHaveLength(8)
+  await eventually(admin, cut ?? '').toSatisfy(
+    ([{ lastResult }]) => lastResult === 'Connection closed before the response',
+  )
+  advance(15 * second)
+  await eventually(admin, hung ?? '').toSatisfy(
+    ([{ lastResult }]) => lastResult === 'No response within 15 s',
+  )
+  await eventually(admin, dripped ?? '').toSatisfy(([message]) => message.status === 'delivered')
+})
+
+test('what is about the same learner goes out in order, and waits half an hour for what fails', async ({
+  academy,
+  admin,
+}) => {
+  const progress = await progressIn(admin)
+  const learners = [await academy.person('learner'), await academy.person('learner')]
+  const [stuck, free] = learners.map(({ id }) => id)
+  const receiver = await startReceiver((response, { data }) =>
+    status(data['learnerId'] === stuck && data['version'] === 1 ? 500 : 200)(response),
+  )
+  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
+  for (const completionPercentage of [10, 20, 30]) {
+    for (const learner of learners) await progress(learner, completionPercentage)
+  }
+  const { advance } = dispatching(academy)
+  const versions = (learner = '') =>
+    receiver.got.flatMap(({ data }) => (data['learnerId'] === learner ? [data['version']] : []))
+  advance(1)
+  await expect.poll(() => versions(free), at).toEqual([1, 2, 3])
+  for (const delay of [5 * second, 5 * minute, 30 * minute]) {
+    const count = versions(stuck).length
+    await eventually(admin, id).toSatisfy(([first]) => first.attemptCount === count && first.nextAttemptAt)
+    expect(versions(stuck)).toEqual(Array.from({ length: count }, () => 1))
+    advance(delay)
+    await expect.poll(() => versions(stuck).length, at).toBeGreaterThan(count)
+  }
+  await expect.poll(() => versions(stuck), at).toEqual([1, 1, 1, 1, 2, 3])
+})
+
+test('however many wait, those about the same learner are delivered in their order', async ({
+  academy,
+  admin,
+}) => {
+  const progress = await progressIn(admin)
+  const learners = [await academy.person('learner'), await academy.person('learner')]
+  const refused = new Set<string>()
+  const delivered: [unknown, unknown][] = []
+  const receiver = await startReceiver((response, { data, headers }) => {
+    const id = String(headers['webhook-id'])
+    const isRefused = Number(data['version']) % 7 === 3 && !refused.has(id)
+    if (isRefused) refused.add(id)
+    else delivered.push([data['learnerId'], data['version']])
+    return status(isRefused ? 500 : 200)(response)
+  })
+  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
+  const each = 40
+  for (let completionPercentage = 1; completionPercentage <= each; completionPercentage += 1) {
+    for (const learner of learners) await progress(learner, completionPercentage)
+  }
+  const deliveredBy = (server: ReturnType<typeof dispatching>) => () => {
+    server.advance(second)
+    return delivered.length
+  }
+  const first = dispatching(academy)
+  await expect.poll(deliveredBy(first), at).toBeGreaterThan(each / 2)
+  await first.stop()
+  await expect.poll(deliveredBy(dispatching(academy)), at).toBe(2 * each)
+  for (const learner of learners) {
+    const versions = delivered.flatMap(([learnerId, version]) => (learnerId === learner.id ? [version] : []))
+    expect(versions).toEqual(Array.from({ length: each }, (_, index) => index + 1))
+  }
+  await eventually(admin, id).toSatisfy((all) =>
+    all.every(({ status }: { status: string }) => status === 'delivered'),
+  )
+})
+
+test('an erased learner is in no message, whether it waits, waits for another or failed', async ({
+  academy,
+  admin,
+}) => {
+  const progress = await progressIn(admin)
+  const [erased, other] = [await academy.person('learner'), await academy.person('learner')]
+  const receiver = await startReceiver(status(500))
+  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.*'] })
+  for (const percentage of [10, 20, 30]) await progress(erased, percentage)
+  const server = dispatching(academy)
+  server.advance(1)
+  await eventually(admin, id).toMatchObject([
+    { attemptCount: 1 },
+    { attemptCount: 0, nextAttemptAt: null },
+    {},
+  ])
+  await server.stop()
+  await progress(erased, 40)
+  await progress(other, 10)
+  expect(await messagesOf(admin, id)).toHaveLength(5)
+  expect((await admin.delete(`/v1/users/${erased.id}?erase=true`)).status).toBe(204)
+  expect(await messagesOf(admin, id)).toMatchObject([{ subject: other.id }])
+})
+
+test('what waits for a message that is gone is sent within an hour', async ({ academy, admin }) => {
+  const { body } = await course(admin)
+  const receiver = await startReceiver((response, { type }) =>
+    status(type === 'course.updated' ? 500 : 200)(response),
+  )
+  const { id } = await endpointAt(admin, receiver.url)
+  await admin.put(`/v1/courses/${body.id}`, { title: 'Ethics' })
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const { advance } = dispatching(academy)
+  advance(1)
+  await eventually(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }])
+  // As the week that messages are kept for ends them, after an endpoint was disabled for long.
+  await academy.database.run(sql`delete from webhook_messages where type = 'course.updated'`)
+  advance(hour)
+  await eventually(admin, id).toMatchObject([{ type: 'course.published', status: 'delivered' }])
+})
+
+test('a server that stops sends nothing new, and leaves what is under way to the next one', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver(() => {})
+  const { id } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  const first = dispatching(academy)
+  first.advance(1)
+  await expect.poll(() => receiver.got.length, at).toBe(1)
+  const stopped = first.stop()
+  first.advance(5 * second)
+  await stopped
+  expect(await messagesOf(admin, id)).toMatchObject([{ status: 'pending', attemptCount: 0 }])
+  receiver.answer = status(200)
+  dispatching(academy).advance(1)
+  await eventually(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 1 }])
+  expect(receiver.got.map(({ headers }) => headers['webhook-id'])).toEqual([
+    receiver.got[0]?.headers['webhook-id'],
+    receiver.got[0]?.headers['webhook-id'],
+  ])
+})
+
+test('what a server had under way when it was killed is sent by another one a minute later, all else at once', async ({
+  academy,
+  admin,
+}) => {
+  const receiver = await startReceiver(() => {})
+  const { id } = await endpointAt(admin, receiver.url)
+  for (let count = 0; count < 10; count += 1) await course(admin, `Course ${count}`)
+  // This one is not stopped before the other begins, and nothing that it does counts any more.
+  const killed = dispatching(academy, { later: () => ({ clear: () => {} }) })
+  killed.wake()
+  await expect.poll(() => receiver.got.length, at).toBe(8)
+  receiver.answer = status(200)
+  const { advance } = dispatching(academy)
+  advance(1)
+  await eventually(admin, id).toSatisfy(
+    (all) => all.filter((message: { status: string }) => message.status === 'delivered').length === 2,
+  )
+  advance(minute)
+  await eventually(admin, id).toSatisfy((all) =>
+    all.every((message: { status: string }) => message.status === 'delivered'),
+  )
+  expect(receiver.got).toHaveLength(18)
+})
+
+test('several servers on one database send each event once', async ({ academy, admin }) => {
+  const receiver = await startReceiver()
+  const { id } = await endpointAt(admin, receiver.url)
+  const others = [await openTestAcademy({ beside: academy }), await openTestAcademy({ beside: academy })]
+  const servers = [academy, ...others].map((each) => dispatching({ ...each, sealing: academy.sealing }))
+  onTestFinished(async () => {
+    for (const { stop } of servers) await stop()
+    for (const other of others) await other.close()
+  })
+  for (let count = 0; count < 60; count += 1) {
+    await course(admin, `Course ${count}`)
+    for (const { wake } of servers) wake()
+  }
+  for (const { advance } of servers) advance(1)
+  // PostgreSQL may cancel a round; the next one would be a second later, by a clock that stands still here.
+  const delivered = async () => {
+    for (const { wake } of servers) wake()
+    return (await messagesOf(admin, id)).filter(
+      (message: { status: string }) => message.status === 'delivered',
+    )
+  }
+  await expect.poll(delivered, { timeout: 60_000, interval: 100 }).toHaveLength(60)
+  expect(receiver.got).toHaveLength(60)
+  expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(60)
+})
+
+test('where its secret cannot be opened, nothing is sent unsigned', async ({ academy, admin }) => {
+  const receiver = await startReceiver()
+  const { id } = await endpointAt(admin, receiver.url)
+  await course(admin)
+  const sealing = {
+    ...academy.sealing,
+    open: () => {
+      throw new Error('the key is missing')
+    },
+  }
+  dispatching(academy, { sealing }).advance(1)
+  await eventually(admin, id).toMatchObject([
+    { status: 'pending', lastResult: 'Cannot be signed: the key is missing' },
+  ])
+  expect(receiver.got).toEqual([])
+})

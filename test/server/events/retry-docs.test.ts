@@ -1,0 +1,50 @@
+import { expect, onTestFinished, test as plain } from 'vitest'
+import { eventTypes } from '../../../src/contract/events.ts'
+import { eventFields } from '../../../src/server/changes/enqueue.ts'
+import { heldAttempts, retryDelaysMs } from '../../../src/server/events/retry-schedule.ts'
+import { textOf } from '../../docs.ts'
+import { test } from '../../helpers/academy.ts'
+import { root, startProcess } from '../../helpers/process.ts'
+import { dispatching, endpointAt, eventually } from './scene.ts'
+
+const page = textOf('docs/webhooks.md')
+
+plain('docs/webhooks.md has every event with its fields', () => {
+  const rows = [...page.matchAll(/^\| (`\w+\.\w+`.*?) \| (.*?) \|$/gm)].map((row) =>
+    row.slice(1).map((cell) => [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name)),
+  )
+  expect(rows.flatMap(([events = []]) => events)).toEqual(eventTypes)
+  const told = rows.map(([events = [], fields]) => [events[0]?.split('.')[0], fields])
+  expect(Object.fromEntries(told)).toEqual(eventFields)
+})
+
+plain('docs/webhooks.md has the schedule of attempts', () => {
+  const units = { s: 1000, min: 60_000, h: 3_600_000 }
+  const [, list = ''] = /retried after ([^;]*?), each with/s.exec(page) ?? []
+  const told = [...list.matchAll(/(\d+) (s|min|h)\b/g)].map(
+    ([, count, unit]) => Number(count) * units[unit as keyof typeof units],
+  )
+  expect(told).toEqual(retryDelaysMs)
+  expect(page).toContain(`its first ${heldAttempts} attempts`)
+})
+
+test('the receiver in docs/webhooks.md takes what is signed, and nothing else', async ({
+  academy,
+  admin,
+}) => {
+  const [, code = ''] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(page) ?? []
+  const { id, secret } = await endpointAt(admin, 'http://127.0.0.1:9/')
+  const telling = `${code}\nserver.once('listening', () => console.log(server.address().port))`
+  const { printed, kill } = startProcess(process.execPath, ['--input-type=module', '--eval', telling], {
+    cwd: root,
+    env: { WEBHOOK_SECRET: secret, PORT: '0' },
+  })
+  onTestFinished(() => kill())
+  const [, port] = await printed(/^(\d+)\n/)
+  const url = `http://127.0.0.1:${port}/`
+  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
+  await admin.put(`/v1/webhooks/endpoints/${id}`, { url })
+  await admin.post('/v1/courses', { title: 'Logic' })
+  dispatching(academy, { signedAt: () => new Date() }).advance(1)
+  await eventually(admin, id).toMatchObject([{ status: 'delivered', lastResult: 'HTTP 204' }])
+})

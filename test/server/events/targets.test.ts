@@ -1,0 +1,124 @@
+import type { LookupAddress } from 'node:dns'
+import { expect, test } from 'vitest'
+import { openSender } from '../../../src/server/events/send.ts'
+import type { Resolve } from '../../../src/server/outgoing/guarded-connect.ts'
+import { targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
+import { startReceiver } from './scene.ts'
+
+const strict = targetsOf({ allow: [], loopback: false })
+const refusal = (url: string, targets = strict) => targets.refusalOf(new URL(url))
+
+test.for([
+  ...['http://127.0.0.1', 'http://127.1', 'http://2130706433', 'http://0x7f000001', 'http://017700000001'],
+  ...['http://0', 'http://0.0.0.0', 'http://10.1.2.3', 'http://100.64.0.1', 'http://169.254.169.254'],
+  ...[
+    'http://172.31.0.1',
+    'http://192.168.1.1',
+    'http://198.18.0.1',
+    'http://224.0.0.1',
+    'http://255.255.255.255',
+  ],
+  ...[
+    'http://[::]',
+    'http://[::1]',
+    'http://[::ffff:127.0.0.1]',
+    'http://[::ffff:a00:1]',
+    'http://[fe80::1]',
+  ],
+  ...[
+    'http://[fd00::1]',
+    'http://[ff02::1]',
+    'http://[64:ff9b::a00:1]',
+    'http://[2002:a00:1::]',
+    'http://[::7f00:1]',
+  ],
+  ...['http://[2001::1]', 'http://[fec0::1]', 'http://[100::1]', 'http://[2001:db8::1]'],
+])('%s is no public address, with http or https', (url) => {
+  expect(refusal(url)).toMatch(/ is not a public address$/)
+  expect(refusal(url.replace('http:', 'https:'))).toMatch(/ is not a public address$/)
+})
+
+test('public addresses are sent to by https alone, names as they resolve', () => {
+  expect(refusal('https://93.184.215.14')).toBeUndefined()
+  expect(refusal('https://[2606:2800:21f::1]')).toBeUndefined()
+  expect(refusal('http://93.184.215.14')).toBe('93.184.215.14 requires https')
+  expect(refusal('https://lms.example.org')).toBeUndefined()
+  expect(strict.refusalAt('https:', 'lms.example.org', '10.0.0.7')).toBe('10.0.0.7 is not a public address')
+  expect(strict.refusalAt('http:', 'lms.example.org', '93.184.215.14')).toBe('lms.example.org requires https')
+})
+
+test('the loopback is allowed by itself, hosts and networks where they are named, by http, too', () => {
+  const own = targetsOf({ allow: [], loopback: true })
+  expect(refusal('http://127.0.0.1:8080', own)).toBeUndefined()
+  expect(refusal('http://[::1]:8080', own)).toBeUndefined()
+  expect(refusal('http://0.0.0.0', own)).toBe('0.0.0.0 is not a public address')
+  expect(refusal('http://10.1.2.3', own)).toBe('10.1.2.3 is not a public address')
+  const more = targetsOf({ allow: ['10.1.0.0/16', 'fd00::7', 'LMS.internal'], loopback: false })
+  expect(refusal('http://10.1.2.3', more)).toBeUndefined()
+  expect(refusal('http://10.2.2.3', more)).toBe('10.2.2.3 is not a public address')
+  expect(refusal('http://[fd00::7]', more)).toBeUndefined()
+  expect(more.refusalAt('http:', 'lms.internal', '192.168.7.7')).toBeUndefined()
+  expect(more.refusalAt('http:', 'other.internal', '192.168.7.7')).toBe('192.168.7.7 is not a public address')
+})
+
+/** Resolves a host to other addresses each time. */
+function resolving(...answers: LookupAddress[][]): Resolve {
+  return (_, __, callback) => callback(null, answers.shift() ?? [])
+}
+const signal = new AbortController().signal
+const sending = (url: string) => ({ url, headers: {}, body: '{}', signal })
+const local: LookupAddress = { address: '127.0.0.1', family: 4 }
+
+test('a host is judged by the address that is connected to, each time anew', async () => {
+  const receiver = await startReceiver()
+  const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
+  const targets = targetsOf({ allow: ['127.0.0.1'], loopback: false })
+  const sender = openSender(targets, undefined, resolving([local], [{ address: '10.0.0.7', family: 4 }]))
+  expect(await sender.send(sending(url))).toMatchObject({ status: 204 })
+  // Another port is another connection, and a second look-up.
+  await expect(sender.send(sending(url.replace(/:\d+/, ':9')))).rejects.toThrow(
+    '10.0.0.7 is not a public address',
+  )
+  await sender.close()
+})
+
+test('of the addresses of a host those alone are connected to that are allowed', async () => {
+  const receiver = await startReceiver()
+  const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
+  const both = [{ address: '169.254.169.254', family: 4 }, local]
+  const sender = openSender(targetsOf({ allow: [], loopback: true }), undefined, resolving(both))
+  expect(await sender.send(sending(url))).toMatchObject({ status: 204 })
+  await sender.close()
+  const none = openSender(strict, undefined, resolving([local]))
+  await expect(none.send(sending(url))).rejects.toThrow('127.0.0.1 is not a public address')
+  expect(receiver.got).toHaveLength(1)
+  await none.close()
+})
+
+test('no proxy of the environment is used: nobody could tell where it connects to', async () => {
+  const proxy = await startReceiver()
+  const receiver = await startReceiver()
+  const before = process.env['HTTP_PROXY']
+  process.env['HTTP_PROXY'] = proxy.url
+  const sender = openSender(targetsOf({ allow: [], loopback: true }))
+  try {
+    expect(await sender.send(sending(receiver.url))).toMatchObject({ status: 204 })
+  } finally {
+    if (before === undefined) delete process.env['HTTP_PROXY']
+    else process.env['HTTP_PROXY'] = before
+    await sender.close()
+  }
+  expect([proxy.got.length, receiver.got.length]).toEqual([0, 1])
+})
+
+test('of a response a few KiB are read, and the beginning is kept', async () => {
+  const receiver = await startReceiver((response) => {
+    response.writeHead(200)
+    const more = () => response.write('x'.repeat(1024)) && setImmediate(more)
+    more()
+  })
+  const sender = openSender(targetsOf({ allow: [], loopback: true }))
+  const { response } = await sender.send(sending(receiver.url))
+  expect(response).toBe('x'.repeat(1000))
+  await sender.close()
+})

@@ -1,0 +1,127 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { sweep } from '../../../src/server/database/sweep.ts'
+import { tidyOutbox } from '../../../src/server/events/tidy.ts'
+import { day, minute, test } from '../../helpers/academy.ts'
+import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
+
+const url = 'https://lms.example/hooks'
+
+test('an endpoint that has expired is gone at once, and its messages with the next sweep', async ({
+  academy: { database, clock },
+  admin,
+}) => {
+  const expiresAt = new Date(clock.now().getTime() + minute).toISOString()
+  const { id } = await endpointAt(admin, url, { expiresAt })
+  await admin.post('/v1/courses', { title: 'Logic' })
+  expect(await messagesOf(admin, id)).toHaveLength(1)
+  clock.advance(minute)
+  expect((await admin.get(`/v1/webhooks/endpoints/${id}`)).status).toBe(404)
+  expect((await admin.get('/v1/webhooks/endpoints')).body.data).toEqual([])
+  await tidyOutbox(database, clock.now())
+  expect(await messagesOf(admin, id)).toEqual([])
+  expect(await database.all(sql`select id from webhook_endpoints`)).toEqual([])
+  await admin.post('/v1/courses', { title: 'Ethics' })
+  expect(await messagesOf(admin, id)).toEqual([])
+})
+
+test('a deleted endpoint is gone at once, with its secret', async ({
+  academy: { database, clock },
+  admin,
+}) => {
+  const { id } = await endpointAt(admin, url)
+  await admin.post('/v1/courses', { title: 'Logic' })
+  expect((await admin.delete(`/v1/webhooks/endpoints/${id}`)).status).toBe(204)
+  expect(await database.all(sql`select secret from webhook_endpoints`)).toEqual([{ secret: '' }])
+  expect((await admin.delete(`/v1/webhooks/endpoints/${id}`)).status).toBe(404)
+  await tidyOutbox(database, clock.now())
+  expect(await database.all(sql`select id from webhook_messages`)).toEqual([])
+})
+
+test('messages are kept for a week', async ({ academy: { database, clock }, admin }) => {
+  const { id } = await endpointAt(admin, url)
+  await admin.post('/v1/courses', { title: 'Logic' })
+  clock.advance(7 * day - 1)
+  await sweep(database, clock.now())
+  expect(await messagesOf(admin, id)).toHaveLength(1)
+  clock.advance(1)
+  await sweep(database, clock.now())
+  expect(await messagesOf(admin, id)).toEqual([])
+})
+
+test('a queue that grows too long loses those that have waited longest, and says so', async ({
+  academy: { database, clock },
+  admin,
+}) => {
+  const { id } = await endpointAt(admin, url)
+  for (let count = 0; count < 5; count += 1) {
+    clock.advance(1)
+    await admin.post('/v1/courses', { title: `Course ${count}` })
+  }
+  await tidyOutbox(database, clock.now(), 3)
+  const gone = { status: 'failed', lastResult: 'Given up: more than 3 messages waited' }
+  const left = { status: 'pending' }
+  expect(await messagesOf(admin, id)).toMatchObject([gone, gone, left, left, left])
+})
+
+test('the oldest are given up, whether they failed or wait for others', async ({ academy, admin }) => {
+  const { database, clock } = academy
+  const receiver = await startReceiver(status(500))
+  const { id } = await endpointAt(admin, receiver.url)
+  const { body } = await admin.post('/v1/courses', { title: 'Logic' })
+  for (const title of ['Ethics', 'Rhetoric']) {
+    clock.advance(1)
+    await admin.put(`/v1/courses/${body.id}`, { title })
+  }
+  const server = dispatching(academy)
+  server.advance(1)
+  await eventually(admin, id).toMatchObject([
+    { attemptCount: 1 },
+    { nextAttemptAt: null },
+    { nextAttemptAt: null },
+  ])
+  await server.stop()
+  await admin.post('/v1/courses', { title: 'Grammar' })
+  await tidyOutbox(database, clock.now(), 2)
+  const nextAttemptAt = (await messagesOf(admin, id))[3].createdAt
+  expect(await messagesOf(admin, id)).toMatchObject([
+    { status: 'failed' },
+    { status: 'failed' },
+    // Nothing is before it any more.
+    { status: 'pending', nextAttemptAt: expect.any(String) },
+    { status: 'pending', nextAttemptAt },
+  ])
+})
+
+test('there are at most 50 endpoints, and the secret is stored in no readable form', async ({
+  academy: { database },
+  admin,
+}) => {
+  const { secret } = await endpointAt(admin, url)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  const [row] = await database.all<{ secret: string }>(sql`select secret from webhook_endpoints`)
+  expect(row?.secret).not.toContain(secret.slice(6, 20))
+  for (let count = 1; count < 50; count += 1) await endpointAt(admin, url)
+  expect(await admin.post('/v1/webhooks/endpoints', { url })).toMatchObject({
+    status: 409,
+    body: { code: 'limit_reached' },
+  })
+})
+
+test.for([
+  ['ftp://lms.example/', 'invalid_url'],
+  ['https://user:word@lms.example/', 'invalid_url'],
+  ['https://lms.example/#hooks', 'invalid_url'],
+])('%s is no address of an endpoint', async ([other, code], { admin }) => {
+  expect(await admin.post('/v1/webhooks/endpoints', { url: other })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/url', code }] },
+  })
+})
+
+test('an event that is not known is named with the one that was meant', async ({ admin }) => {
+  const { body } = await admin.post('/v1/webhooks/endpoints', { url, events: ['course.publish'] })
+  expect(body.errors).toMatchObject([
+    { pointer: '#/events/0', detail: expect.stringContaining('course.published') },
+  ])
+})
