@@ -41,7 +41,7 @@ export const learnerFields = {
   ),
   gradePercent: field(
     z.number().nullable(),
-    'Grade of the learner in the course in per cent, above 100 where scores exceed their maximum; null without one',
+    'Grade of the learner in the course as a percentage, above 100 if scores exceed their maximum; null without a grade',
   ),
   passed: field(
     z.boolean().nullable(),

@@ -91,9 +91,9 @@ export const ReplayInput = named(
 
 export const Replayed = named(
   'Replayed',
-  'The deliveries that were processed again, and what became of each',
+  'The deliveries that were processed again, with the outcome of each',
   shown(() => ({
-    data: field(z.array(Delivery), 'The deliveries, system by system, the first received first'),
+    data: field(z.array(Delivery), 'The deliveries, system by system, oldest first'),
     nextCursor: field(
       z.string().nullable(),
       'Where the next request continues; null where there are no more',

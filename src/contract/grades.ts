@@ -126,7 +126,7 @@ function visible() {
     scoreMaximum: field(score.positive(), 'Score that counts as 100%'),
     percent: field(
       z.number().nullable(),
-      'Score in per cent of the maximum, above 100 where it exceeds that; null without a score',
+      'Score as a percentage of the maximum, above 100 if it exceeds the maximum; null without a score',
     ),
     weight: field(Percent.nullable(), attributes.weight.says),
     gradedAt: field(Time, 'When it was graded'),

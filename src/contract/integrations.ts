@@ -89,7 +89,7 @@ export const integrations = operationsOf('integrations', {
   },
   map: {
     at: 'PUT /v1/integrations/{lmsKind}/mappings',
-    summary: 'Record which course or user one of the other system is',
+    summary: 'Map a course or user of the other system',
     scope: 'admin',
     roles: admins,
     body: MappingInput,

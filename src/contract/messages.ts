@@ -9,7 +9,7 @@ import { page, paging } from './page.ts'
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const MessageStatus = named(
   'MessageStatus',
-  'Whether a message was delivered, is still to be sent, or was given up',
+  'pending, delivered or failed: a failed message is not attempted again',
   z.enum(messageStatuses),
 )
 
@@ -20,9 +20,9 @@ function visible() {
     type: field(z.string(), 'The event, such as course.published'),
     subject: field(
       z.string(),
-      'Id of the learner or course that it is about; messages about the same are sent in their order',
+      'Id of the learner or course that it is about; messages about the same subject are sent in order',
     ),
-    status: field(MessageStatus, 'Whether it was delivered, is still to be sent, or was given up'),
+    status: field(MessageStatus, 'pending, delivered or failed: a failed message is not attempted again'),
     attemptCount: field(z.int(), 'Number of attempts so far'),
     lastResult: field(z.string().nullable(), 'Result of the last attempt; null before the first one'),
     nextAttemptAt: field(
@@ -30,7 +30,7 @@ function visible() {
       'When it is sent next; null while it is being sent, waits for an earlier one, or is finished',
     ),
     createdAt: field(Time, 'When the event happened'),
-    finishedAt: field(Time.nullable(), 'When it was delivered or given up; null before that'),
+    finishedAt: field(Time.nullable(), 'When it was delivered or failed; null while it is pending'),
   }
 }
 

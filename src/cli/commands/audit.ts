@@ -24,7 +24,7 @@ const filters = {
     choices: auditedActions,
     choicesTold: true,
   },
-  noun: { summary: 'Filter by kind of thing', choices: auditedNouns },
+  noun: { summary: 'Filter by type of record', choices: auditedNouns },
   subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
   ...periodFlags('Recorded'),
   sort: sortFlag(['at', 'place'], '-at'),

@@ -22,7 +22,7 @@ export function mapCommand(kind: Argument): Command {
   const instead = { instead: ['file'] as const }
   return {
     name: 'map',
-    summary: 'Record which course or user one of the other system is',
+    summary: 'Map a course or user of the other system',
     description: `Events of the other system name courses and users by its own ids. What is not mapped is found by external id or e-mail
 address. A mapping may be changed by another one with the same key.
 

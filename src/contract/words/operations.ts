@@ -11,7 +11,7 @@ export const tagWords = {
   progress:
     'The progress of learners in courses, with its history. An older record never replaces a newer one.',
   grades:
-    'The grades of learners in courses, item by item. They make the grade of the course, and an older one never replaces a newer one.',
+    'The grades of learners in courses, item by item. The grade of the course is calculated from them. An older grade never replaces a newer one.',
   analytics: 'Reports on learners in courses, as JSON, CSV or NDJSON.',
   keys: 'API keys: credentials for programs. A key acts as its owner and is shown once.',
   apps: 'OAuth applications, which act on behalf of the users who allow it.',
@@ -21,11 +21,11 @@ export const tagWords = {
   messages:
     'Webhook messages: one event for one endpoint, with the attempts to deliver it. They are kept for 7 days.',
   deliveries:
-    'Webhook deliveries: grades and progress that other systems have sent, and what became of each. They are kept for 30 days.',
+    'Webhook deliveries: grades and progress that other systems have sent, with the outcome of each. They are kept for 30 days.',
   integrations:
-    'The connections to other learning management systems: what their secrets are, what their grades do here, and which of their courses and users is which.',
+    'Connections to other learning management systems: their secrets, the effect of their grades, and the mapping of their courses and users.',
   audit:
-    'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and nothing in the API changes or deletes one.',
+    'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and no operation changes or deletes an entry.',
   leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
@@ -101,7 +101,7 @@ export const operationWords: Words = {
     'Every accepted record, without those of deleted enrolments: enrolment after enrolment in the order in which these were made, and the oldest record of each first. With `since` or `until` a page may have few records, or none, and still a `nextCursor`. Learners get their own history only.',
   'progress.list': 'One record for each course. Learners can read their own progress only.',
   'progress.set':
-    'Send the whole record. The first one enrols the learner, unless it is their own. The status and the times of start and completion are derived from it. A record with an older `lastAccessed` than the stored one is refused with 409 `stale_progress`; one with the same time is accepted, so that sending it again is harmless. Without `lastAccessed` the record counts as the newest.',
+    'Send the whole record. The first one enrols the learner, unless learners record their own. The status and the times of start and completion are derived from it. A record with an older `lastAccessed` than the stored one is refused with 409 `stale_progress`; one with the same time is accepted, so that sending it again is harmless. Without `lastAccessed` the record counts as the newest.',
   'progress.history': 'Every accepted record, newest first. Learners can read their own history only.',
   'progress.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
@@ -109,15 +109,15 @@ export const operationWords: Words = {
   'grades.list': 'Learners get their own grades only.',
   'grades.get': 'Learners can read their own grades only.',
   'grades.set':
-    'Send the whole grade. Learner, course, source and item identify it: the first one creates it, others replace it. The grade of the course follows at once: that of the item `$course`, else the mean of the items by their weights; so does the completion of the enrolment, where `moveOn` asks for a passing grade. A grade with an older `gradedAt` than the stored one is refused with 409 `stale_grade`; one with the same time is accepted, so that sending it again is harmless. A `gradedAt` more than 5 minutes in the future is refused.',
-  'grades.delete': 'The grade of the course follows at once. A completed enrolment stays completed.',
+    'Send the whole grade. Learner, course, source and item identify it: the first one creates it, others replace it. The grade of the course is recalculated at once, as that of the item `$course`, else as the mean of the items by their weights; so is the completion of the enrolment, if `moveOn` requires a passing grade. A grade with an older `gradedAt` than the stored one is refused with 409 `stale_grade`; one with the same time is accepted, so that sending it again is harmless. A `gradedAt` more than 5 minutes in the future is refused.',
+  'grades.delete': 'The grade of the course is recalculated at once. A completed enrolment stays completed.',
   'grades.history':
     'Every accepted grade, newest first. Learners can read the history of their own grades only.',
   'grades.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
 
   'analytics.learners':
-    'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses leave more than 20,000 enrolments to tell learners apart in.',
+    'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses select more than 20,000 enrolments.',
 
   'keys.list':
     'Lists the keys of all users, including revoked and expired ones, without the keys themselves.',
@@ -140,7 +140,7 @@ export const operationWords: Words = {
   'audit.list':
     'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',
   'audit.get':
-    'Of an update, `before` and `after` have the attributes that changed. Salts are null where the details, or the origin, were erased.',
+    'The `before` and `after` of an update have the attributes that changed. Salts are null where the details, or the origin, were erased.',
 
   'endpoints.list': 'Lists the endpoints, without their secrets.',
   'endpoints.get': 'The `ETag` is the version of the endpoint: send it as `If-Match` with an update.',
@@ -157,23 +157,23 @@ export const operationWords: Words = {
   'messages.list': 'The newest come first.',
   'messages.get': 'Returns the message with its body and its last 50 attempts.',
   'messages.resend':
-    'The message is sent again at once, and retried as a new one. It keeps its id, by which a receiver knows that it was sent before.',
+    'The message is sent again at once, and retried as a new one. It keeps its id, so that the receiver can recognise it.',
   'deliveries.list': 'The newest come first.',
   'deliveries.get': 'Returns the delivery with its payload.',
   'deliveries.replay':
-    'The delivery is processed as if it came now, such as after a mapping was added. One that was applied stays as it is, and an older grade replaces no newer one.',
+    'The delivery is processed as if it had just arrived, such as after a mapping was added. An applied delivery stays as it is, and an older grade never replaces a newer one.',
   'deliveries.replayAll':
-    'Processes unmatched deliveries, system by system, the first received first. Send `nextCursor` as `cursor` to continue.',
+    'Processes unmatched deliveries, system by system, oldest first. Send `nextCursor` as `cursor` to continue.',
 
   'integrations.list': 'There is at most one integration for each kind. Secrets are never returned.',
   'integrations.get':
-    'Of each secret it says when it was set and, if it is long, its last four characters. The secret itself is never returned.',
+    'Shows when each secret was set and, if it is long, its last four characters. The secret itself is never returned.',
   'integrations.set':
-    'Send what changes: absent attributes are left unchanged, and null resets one to its default. `accessToken` and `webhookSecrets` can only be written. With another `baseUrl`, a stored access token must be sent again or set to null: it is not sent to another system. A new webhook secret replaces the one before at once, unless `oldSecretEndsAt` says until when that is still accepted; two secrets are accepted at most. Secrets are encrypted with a key that is not in the database; without it, the response is 503 `encryption_unavailable`.',
+    'Send what changes: absent attributes are left unchanged, and null resets one to its default. `accessToken` and `webhookSecrets` can only be written. With another `baseUrl`, a stored access token must be sent again or set to null: it is not sent to another system. A new webhook secret replaces the previous one at once, unless `oldSecretEndsAt` sets how long the previous one is still accepted; at most two secrets are accepted. Secrets are encrypted with a key that is not in the database; without it, the response is 503 `encryption_unavailable`.',
   'integrations.remove':
     'Its secrets are deleted, and its events are refused from now on. Mappings and grades are kept.',
   'integrations.test':
-    'Asks the other system, with the access token, who it belongs to, and looks at what is set. No redirect is followed, and the token is sent over https only, unless the other system is on this machine or in a network that the server allows.',
+    'Asks the other system who the access token belongs to, and checks the settings of the integration. No redirect is followed, and the token is sent over https only, unless the other system is on this machine or in a network that the server allows.',
   'integrations.mappings':
     'The newest come first. A mapping whose course or user was deleted has `targetStatus` deleted: events about it are not matched until it is restored.',
   'integrations.mapping': 'Returns one mapping by its id.',
@@ -181,7 +181,7 @@ export const operationWords: Words = {
     'Noun and key identify a mapping: the first one creates it, others replace it. It needs no integration to be set up.',
   'integrations.mapBatch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
-  'integrations.unmap': 'What its key names is then found by external id or e-mail address alone.',
+  'integrations.unmap': 'Events with its key are then matched by external id or e-mail address alone.',
 
   'service.health': 'Responds as long as the server is running. No credential is needed.',
   'service.ready':
