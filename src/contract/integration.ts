@@ -84,6 +84,7 @@ const attributes = {
   baseUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
     'URL of the other system, for connection checks',
+    'URL of the other system',
   ),
   accessToken: field(Secret.nullable().optional(), 'Access token of the other system; can only be written'),
   webhookSecrets: field(
@@ -97,6 +98,7 @@ const attributes = {
   rootAccountUuid: field(
     optional(text(1, 255)),
     'UUID of the Canvas root account, which events signed by Canvas must carry; canvas only',
+    'UUID of the Canvas root account, which its signed events must carry',
   ),
   jwksUrl: field(
     optional(address(/^https:$/, 'must be an https URL without a user name, query or fragment')),
@@ -114,6 +116,7 @@ const attributes = {
   defaultGradeMaximum: field(
     z.number().positive().max(1_000_000).default(100),
     'Maximum of a score that is sent without one and is not among the items',
+    'Maximum of scores that come without one',
   ),
 }
 

@@ -72,9 +72,12 @@ type KindOf<Value> = unknown extends Value
 type Path<Value, Before extends string = ''> = {
   [Name in keyof Value & string]: NonNullable<Value[Name]> extends readonly unknown[]
     ? `${Before}${Name}`
-    : NonNullable<Value[Name]> extends object
-      ? Path<NonNullable<Value[Name]>, `${Before}${Name}.`>
-      : `${Before}${Name}`
+    : string extends keyof NonNullable<Value[Name]>
+      ? // An object with free keys is given as a whole.
+        `${Before}${Name}`
+      : NonNullable<Value[Name]> extends object
+        ? Path<NonNullable<Value[Name]>, `${Before}${Name}.`>
+        : `${Before}${Name}`
 }[keyof Value & string]
 
 type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest}`

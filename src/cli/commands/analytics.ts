@@ -3,11 +3,11 @@ import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bound, type FieldFlag } from '../command/flag.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
+import { bound } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-flags.ts'
 import type { RowForm } from '../export/row-encoder.ts'
+import { filters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { queryOf } from '../operation/query.ts'
@@ -17,39 +17,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 type Query = QueryInput<typeof analytics.learners>
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.analytics.learners
-
-const filters = {
-  start_date: {
-    kind: 'time',
-    time: 'start',
-    summary: 'Last accessed on or after this day or time, such as 2026-01-31 (inclusive)',
-  },
-  end_date: {
-    kind: 'time',
-    time: 'end',
-    summary: 'Last accessed on or before this day (inclusive), or before this time (exclusive)',
-  },
-  course_id: courseFilter,
-  learner_id: userFilter('learner'),
-  status: {
-    kind: 'words',
-    summary: 'Filter by progress',
-    choices: ['not_started', 'in_progress', 'completed'],
-  },
-  difficulty: {
-    kind: 'words',
-    summary: 'Filter by difficulty of the course',
-    choices: ['beginner', 'intermediate', 'advanced', 'expert'],
-  },
-  enrollment_status: {
-    kind: 'words',
-    summary: 'Filter by status of the enrolment',
-    choices: ['active', 'inactive', 'completed', 'deleted'],
-    default: 'all but deleted: enrolments that were removed',
-  },
-  include_not_started: { kind: 'switch', summary: 'With dates, include learners who have not started' },
-  include_deleted: { kind: 'switch', summary: 'Include deleted users' },
-} satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
 
 const filterFlags = bound(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)

@@ -1,9 +1,5 @@
-import type { apps } from '../../contract/apps.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
-import { fields } from '../flags/apps.ts'
+import { fields, filters } from '../flags/apps.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -18,7 +14,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
-    query: periodFlags('Registered') satisfies QueryFlags<QueryInput<typeof apps.list>>,
+    query: filters,
     columns: ['name', 'public', 'redirectUris', 'createdAt', 'clientId'],
     examples: ['apps list'],
   }),

@@ -1,34 +1,12 @@
-import { auditedActions, auditedNouns } from '../../contract/actions.ts'
-import type { audit } from '../../contract/audit.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import { bound, type QueryFlags } from '../command/flag.ts'
+import { bound } from '../command/flag.ts'
 import { notAList } from '../command/refusals.ts'
-import { sortFlag } from '../command/sort-flag.ts'
-import { periodFlags, withTimeZone } from '../command/time-flag.ts'
+import { withTimeZone } from '../command/time-flag.ts'
 import { formatFlag, targetFlags } from '../export/export-flags.ts'
+import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
-
-const filters = {
-  user_id: {
-    name: 'user',
-    unlisted: ['--learner'],
-    summary: 'Filter by who did it: id, external id or e-mail address',
-  },
-  credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
-  action: {
-    kind: 'words',
-    summary: 'Filter by action, such as course.published',
-    choices: auditedActions,
-    choicesTold: true,
-  },
-  noun: { summary: 'Filter by type of record', choices: auditedNouns },
-  subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
-  ...periodFlags('Recorded'),
-  sort: sortFlag(['at', 'place'], '-at'),
-} satisfies QueryFlags<QueryInput<typeof audit.list>>
 
 const columns = ['at', 'action', 'userEmail', 'subjectName', 'address', 'credential']
 const query = bound(filters)

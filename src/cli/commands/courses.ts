@@ -1,7 +1,6 @@
 import type { CourseInput } from '../../contract/course.ts'
 import type { Command, Given } from '../command/command.ts'
-import { periodFlags } from '../command/time-flag.ts'
-import { fields, filters } from '../flags/courses.ts'
+import { deletedFilters, fields, filters, versionFilters } from '../flags/courses.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -79,7 +78,7 @@ export const commands: readonly Command[] = [
       name: 'list',
       summary: 'List deleted courses',
       operation: async () => (await contract()).listDeleted,
-      query: periodFlags('Deleted'),
+      query: deletedFilters,
       columns: ['title', 'lessons', 'enrollments', 'deletedAt', 'restorableUntil', 'externalId', 'id'],
     }),
   ),
@@ -167,6 +166,7 @@ export const commands: readonly Command[] = [
     thing: 'course',
     argument: course,
     operations: contract,
+    versionFilters,
     updateColumns,
     columns,
     example: 'ext:first-course',

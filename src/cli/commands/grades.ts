@@ -1,10 +1,7 @@
-import type { grades } from '../../contract/grades.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import type { Flag, QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
-import { fields, filters } from '../flags/grades.ts'
+import type { Flag } from '../command/flag.ts'
+import { fields, filters, historyFilters } from '../flags/grades.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
@@ -159,7 +156,7 @@ export const commands: readonly Command[] = [
     summary: 'List the history of a grade, newest first',
     operation: async () => (await contract()).history,
     ...found,
-    query: periodFlags('Recorded') satisfies QueryFlags<QueryInput<typeof grades.history>>,
+    query: historyFilters,
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: [`grades history ${example}`],
   }),

@@ -1,8 +1,5 @@
-import type { grants } from '../../contract/grants.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
+import { filters } from '../flags/grants.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
@@ -14,14 +11,7 @@ export const commands: readonly Command[] = [
     name: 'grants list',
     summary: 'List the applications that may act on your behalf',
     operation: async () => (await contract()).list,
-    query: {
-      user_id: {
-        name: 'user',
-        unlisted: ['--learner'],
-        summary: 'List the grants of another user: id, external id or e-mail address (admins only)',
-      },
-      ...periodFlags('Granted'),
-    } satisfies QueryFlags<QueryInput<typeof grants.list>>,
+    query: filters,
     columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
     examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],
   }),

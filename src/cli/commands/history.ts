@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
-import { periodFlags } from '../command/time-flag.ts'
+import type { FieldFlag } from '../command/flag.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import { changeTexts, type NamedChange, namedChanges, wordFor } from '../operation/named-changes.ts'
 import { call } from '../operation/operation-command.ts'
@@ -17,6 +17,7 @@ interface Versioned {
   readonly operations: () => Promise<
     Readonly<Record<'get' | 'versions' | 'diff' | 'restore' | 'restoreDeleted', Call>>
   >
+  readonly versionFilters: Readonly<Record<string, FieldFlag>>
   /** Columns of a restored version's response, and of the record itself. */
   readonly updateColumns: readonly string[]
   readonly columns: readonly string[]
@@ -95,6 +96,7 @@ export function historyCommands({
   thing,
   argument,
   operations,
+  versionFilters,
   updateColumns,
   columns,
   example,
@@ -109,7 +111,7 @@ export function historyCommands({
       summary: `List the versions of a ${thing}`,
       operation: async () => (await operations()).versions,
       arguments: own,
-      query: periodFlags('Created'),
+      query: versionFilters,
       columns: ['version', 'createdAt', 'modifiedAttributes', 'userEmail'],
       examples: [`${noun} versions ${example}`],
     }),

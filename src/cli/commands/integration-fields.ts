@@ -1,33 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import type { Integration } from '../../contract/integration.ts'
-import { gradeToProgressChoices } from '../../contract/integration-choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { FieldFlags, Flag } from '../command/flag.ts'
+import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
-
-type Fields = Pick<Integration, 'baseUrl' | 'rootAccountUuid' | 'gradeToProgress' | 'defaultGradeMaximum'> &
-  // Objects with free keys are given as a whole.
-  Readonly<Record<'gradeItems', readonly unknown[]>> & { readonly oldSecretEndsAt: string }
-
-/** Flags of `integrations set` for single fields. */
-export const integrationFields = {
-  baseUrl: { summary: 'URL of the other system' },
-  rootAccountUuid: { summary: 'UUID of the Canvas root account, which its signed events must carry' },
-  gradeToProgress: { summary: 'What a grade does to progress', choices: gradeToProgressChoices },
-  gradeItems: {
-    kind: 'json',
-    placeholder: '@file|json',
-    summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
-  },
-  defaultGradeMaximum: { kind: 'number', summary: 'Maximum of scores that come without one' },
-  oldSecretEndsAt: {
-    name: 'old-secret-until',
-    kind: 'time',
-    time: 'future',
-    summary: 'Until when the webhook secret before is accepted, such as 7d (default 24h)',
-  },
-} satisfies FieldFlags<Fields>
 
 /** Flags of `integrations set` whose values are read from a file or concern a single item. */
 export const integrationFlags: readonly Flag[] = [

@@ -1,15 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
-import { lmsKinds, mappedNouns } from '../../contract/integration-choices.ts'
-import type { integrations } from '../../contract/integrations.ts'
-import type { QueryInput } from '../../contract/operation.ts'
+import { lmsKinds } from '../../contract/integration-choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
+import { fields, filters, mappingFilters } from '../flags/integrations.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
-import { integrationBody, integrationFields, integrationFlags } from './integration-fields.ts'
+import { integrationBody, integrationFlags } from './integration-fields.ts'
 import { givenSecrets, integrationSecretFlags, outputWith, shownSecret } from './integration-secrets.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 
@@ -33,7 +30,7 @@ never shown again. A new webhook secret is accepted at once; the one before is a
 the other system can be changed meanwhile.`,
     operation: async () => (await contract()).set,
     arguments: { lmsKind: kind },
-    fields: integrationFields,
+    fields,
     flags: [...integrationFlags, ...integrationSecretFlags],
     fixed,
     merge: true,
@@ -85,10 +82,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List integrations',
     operation: async () => (await contract()).list,
-    query: {
-      ...periodFlags('Created'),
-      updated_since: updatedSinceFlag,
-    } satisfies QueryFlags<QueryInput<typeof integrations.list>>,
+    query: filters,
     columns: listed,
     examples: ['integrations list', 'integrations list -o json'],
   }),
@@ -151,18 +145,7 @@ export const commands: readonly Command[] = [
     summary: 'List what courses and users of the other system are here',
     operation: async () => (await contract()).mappings,
     arguments: { lmsKind: kind },
-    query: {
-      noun: { summary: 'Filter by noun', choices: mappedNouns },
-      external_key: { name: 'key', summary: 'Filter by key in the other system' },
-      course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-      user_id: {
-        name: 'user',
-        unlisted: ['--learner'],
-        summary: 'Filter by user: id, external id or e-mail address',
-      },
-      ...periodFlags('Created'),
-      updated_since: updatedSinceFlag,
-    } satisfies QueryFlags<QueryInput<typeof integrations.mappings>>,
+    query: mappingFilters,
     columns: ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id'],
     examples: ['integrations mappings moodle', 'integrations mappings moodle --noun course --all -o csv'],
   }),

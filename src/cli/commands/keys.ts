@@ -1,10 +1,7 @@
 import type { JsonObject } from '../../codec/json-object.ts'
-import type { keys, NewKey } from '../../contract/keys.ts'
-import type { QueryInput } from '../../contract/operation.ts'
+import type { NewKey } from '../../contract/keys.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
-import { fields } from '../flags/keys.ts'
+import { fields, filters } from '../flags/keys.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
@@ -18,14 +15,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List API keys',
     operation: async () => (await contract()).list,
-    query: {
-      user_id: {
-        name: 'user',
-        unlisted: ['--learner'],
-        summary: 'Filter by owner: id, external id or e-mail address',
-      },
-      ...periodFlags('Created'),
-    } satisfies QueryFlags<QueryInput<typeof keys.list>>,
+    query: filters,
     columns,
     examples: ['keys list', 'keys list --user email:admin@academy.local'],
   }),

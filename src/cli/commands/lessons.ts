@@ -1,6 +1,5 @@
 import type { Command, Given } from '../command/command.ts'
-import { periodFlags } from '../command/time-flag.ts'
-import { fields, filters } from '../flags/lessons.ts'
+import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
@@ -44,10 +43,7 @@ export const commands: readonly Command[] = [
       name: 'list',
       summary: 'List deleted lessons',
       operation: async () => (await contract()).listDeleted,
-      query: {
-        course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-        ...periodFlags('Deleted'),
-      },
+      query: deletedFilters,
       columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
     }),
   ),
@@ -108,6 +104,7 @@ export const commands: readonly Command[] = [
     thing: 'lesson',
     argument: lesson,
     operations: contract,
+    versionFilters,
     updateColumns: columns,
     columns,
     example: 'ext:welcome',

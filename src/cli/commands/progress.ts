@@ -1,9 +1,5 @@
-import type { QueryInput } from '../../contract/operation.ts'
-import type { progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields, filters } from '../flags/progress.ts'
+import { fields, filters, historyFilters, learnerFilters } from '../flags/progress.ts'
 import { call } from '../operation/operation-command.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -11,8 +7,6 @@ import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
-
-const course = { name: 'course', summary: 'Course: id or external id', required: true } as const
 
 const learner = {
   name: 'learner',
@@ -36,11 +30,7 @@ export const commands: readonly Command[] = [
     summary: 'Show the progress of a learner, by course',
     operation: async () => (await contract()).list,
     arguments: { learnerId: learner },
-    query: {
-      course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-      ...periodFlags('Last accessed'),
-      updated_since: updatedSinceFlag,
-    } satisfies QueryFlags<QueryInput<typeof progress.list>>,
+    query: learnerFilters,
     columns,
     examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
   }),
@@ -69,9 +59,7 @@ export const commands: readonly Command[] = [
     summary: 'List the progress history of a learner in a course, newest first',
     operation: async () => (await contract()).history,
     arguments: { learnerId: learner },
-    query: { course_id: course, ...periodFlags('Recorded') } satisfies QueryFlags<
-      QueryInput<typeof progress.history>
-    >,
+    query: historyFilters,
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),

@@ -1,12 +1,10 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import type { deliveries } from '../../contract/deliveries.ts'
 import { lmsKinds } from '../../contract/integration-choices.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { Flag, QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
+import type { Flag } from '../command/flag.ts'
+import { deliveryFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -30,8 +28,6 @@ const shown = [
 ]
 /** Statuses of deliveries that need action. */
 const unsettled: readonly unknown[] = ['unmatched', 'failed']
-
-const received = periodFlags('Received')
 
 const unmatchedFlag: Flag = {
   name: 'unmatched',
@@ -78,16 +74,7 @@ export const commands: readonly Command[] = [
     name: 'deliveries list',
     summary: 'List webhook deliveries of other systems, newest first',
     operation: async () => (await contract()).list,
-    query: {
-      lms_kind: { name: 'kind', kind: 'words', summary: 'Filter by kind of system', choices: lmsKinds },
-      status: {
-        kind: 'words',
-        summary: 'Filter by status',
-        choices: ['applied', 'stale', 'ignored', 'unmatched', 'failed'],
-      },
-      since: { ...received.since, unlisted: ['--received-since'] },
-      until: received.until,
-    } satisfies QueryFlags<Omit<QueryInput<typeof deliveries.list>, 'received_since'>>,
+    query: deliveryFilters,
     columns,
     examples: ['webhooks deliveries list --status unmatched,failed', 'webhooks deliveries list --since 7d'],
   }),

@@ -1,18 +1,12 @@
 import { isConfidential } from '../../client/base-url.ts'
-import type { endpoints } from '../../contract/endpoints.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
-import { fields } from '../flags/endpoints.ts'
+import { endpointFields, endpointFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { testCommand } from './webhook-test.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
-
-const statuses = ['active', 'disabled'] as const
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
@@ -25,11 +19,7 @@ export const commands: readonly Command[] = [
     name: 'endpoints list',
     summary: 'List webhook endpoints',
     operation: async () => (await contract()).list,
-    query: {
-      status: { kind: 'words', summary: 'Filter by status', choices: statuses },
-      ...periodFlags('Created'),
-      updated_since: updatedSinceFlag,
-    } satisfies QueryFlags<QueryInput<typeof endpoints.list>>,
+    query: endpointFilters,
     columns,
     examples: ['webhooks endpoints list', 'webhooks endpoints list --status disabled'],
   }),
@@ -47,7 +37,7 @@ export const commands: readonly Command[] = [
     description:
       'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.',
     operation: async () => (await contract()).create,
-    fields,
+    fields: endpointFields,
     ifLost: 'delete the endpoint and create another',
     columns: ['url', 'events', 'id', 'secret'],
     notes: (answer) => {
@@ -66,7 +56,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).update,
     arguments: { endpointId: endpoint },
     several: 'webhook endpoints',
-    fields,
+    fields: endpointFields,
     merge: true,
     versioned: true,
     columns,

@@ -1,9 +1,5 @@
-import { messageTypes } from '../../contract/events.ts'
-import type { messages } from '../../contract/messages.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { QueryFlags } from '../command/flag.ts'
-import { periodFlags } from '../command/time-flag.ts'
+import { messageFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.messages
@@ -21,22 +17,7 @@ export const commands: readonly Command[] = [
     name: 'messages list',
     summary: 'List the events that were or will be sent to webhook endpoints',
     operation: async () => (await contract()).list,
-    query: {
-      endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
-      status: {
-        kind: 'words',
-        summary: 'Filter by status',
-        choices: ['pending', 'delivered', 'failed'],
-      },
-      type: {
-        kind: 'words',
-        placeholder: 'event,…',
-        summary: 'Filter by event, such as course.published',
-        choices: messageTypes,
-        choicesTold: true,
-      },
-      ...periodFlags('Created'),
-    } satisfies QueryFlags<QueryInput<typeof messages.list>>,
+    query: messageFilters,
     columns,
     examples: ['webhooks messages list --status failed', 'webhooks messages list --endpoint "$ENDPOINT_ID"'],
   }),

@@ -1,5 +1,8 @@
-import { AppInput } from '../../contract/apps.ts'
-import { flagsOf } from './flags-of.ts'
+import { AppInput, apps } from '../../contract/apps.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of an application's fields. */
 export const fields = flagsOf(AppInput, { redirectUris: { name: 'redirect-uri', placeholder: 'uri' } })
+
+/** The filters of lists of applications. */
+export const filters = filtersOf(apps.list)

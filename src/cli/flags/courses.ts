@@ -1,7 +1,6 @@
 import { CourseInput } from '../../contract/course.ts'
 import { courses } from '../../contract/courses.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of a course's fields. */
 export const fields = flagsOf(CourseInput, {
@@ -21,3 +20,9 @@ export const filters = filtersOf(courses.list, {
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
 })
+
+/** The filters of lists of deleted courses. */
+export const deletedFilters = filtersOf(courses.listDeleted, {}, ['sort'])
+
+/** The filters of the versions of a course. */
+export const versionFilters = filtersOf(courses.versions)

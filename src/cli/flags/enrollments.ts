@@ -1,7 +1,5 @@
 import { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { courseFilter, filtersOf, flagsOf, userFilter } from './derive-flags.ts'
 
 /** The flags of an enrolment's fields. */
 export const fields = flagsOf(

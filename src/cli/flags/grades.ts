@@ -1,7 +1,5 @@
 import { GradeInput, grades } from '../../contract/grades.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { courseFilter, filtersOf, flagsOf, userFilter } from './derive-flags.ts'
 
 const { learnerId: _, ...flags } = flagsOf(
   GradeInput,
@@ -31,3 +29,6 @@ export const filters = filtersOf(grades.list, {
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
 })
+
+/** The filters of the history of a grade. */
+export const historyFilters = filtersOf(grades.history)

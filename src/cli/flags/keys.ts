@@ -1,9 +1,18 @@
-import { KeyInput } from '../../contract/keys.ts'
-import { flagsOf } from './flags-of.ts'
+import { KeyInput, keys } from '../../contract/keys.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of an API key's fields. */
 export const fields = flagsOf(KeyInput, {
   userId: { name: 'user', unlisted: ['--learner'], default: 'you' },
   scopes: { kind: 'words', unlisted: ['--scope'] },
   expiresAt: { time: 'future', unlisted: ['--expires'], never: true, default: 'one year' },
+})
+
+/** The filters of lists of API keys. */
+export const filters = filtersOf(keys.list, {
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'Filter by owner: id, external id or e-mail address',
+  },
 })

@@ -1,7 +1,5 @@
 import { LessonInput, lessons } from '../../contract/lessons.ts'
-import { courseFilter } from '../command/reference-flags.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { courseFilter, filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of a lesson's fields. */
 export const fields = flagsOf(
@@ -23,3 +21,13 @@ export const filters = filtersOf(lessons.list, {
   status: { summary: 'Filter by status' },
   external_id: { summary: 'Filter by your own id' },
 })
+
+/** The filters of lists of deleted lessons. */
+export const deletedFilters = filtersOf(
+  lessons.listDeleted,
+  { course_id: { name: 'course', summary: 'Filter by course: id or external id' } },
+  ['sort'],
+)
+
+/** The filters of the versions of a lesson. */
+export const versionFilters = filtersOf(lessons.versions)

@@ -1,7 +1,5 @@
 import { ProgressInput, progress } from '../../contract/progress.ts'
-import { courseFilter, userFilter } from '../command/reference-flags.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { courseFilter, filtersOf, flagsOf, userFilter } from './derive-flags.ts'
 
 /** The flags of the fields of progress. */
 export const fields = flagsOf(ProgressInput, {
@@ -14,4 +12,14 @@ export const fields = flagsOf(ProgressInput, {
 export const filters = filtersOf(progress.all, {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
+})
+
+/** The filters of the progress of one learner. */
+export const learnerFilters = filtersOf(progress.list, {
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+})
+
+/** The filters of the progress history of a learner in a course. */
+export const historyFilters = filtersOf(progress.history, {
+  course_id: { name: 'course', summary: 'Course: id or external id', required: true },
 })

@@ -1,6 +1,5 @@
 import { UserInput, users } from '../../contract/users.ts'
-import { filtersOf } from './filters-of.ts'
-import { flagsOf } from './flags-of.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of a user's fields. */
 export const fields = flagsOf(

@@ -1,0 +1,15 @@
+import { audit } from '../../contract/audit.ts'
+import { filtersOf } from './derive-flags.ts'
+
+/** The filters of the audit log. */
+export const filters = filtersOf(audit.list, {
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'Filter by who did it: id, external id or e-mail address',
+  },
+  credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
+  action: { summary: 'Filter by action, such as course.published', choicesTold: true },
+  noun: { summary: 'Filter by type of record' },
+  subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
+})

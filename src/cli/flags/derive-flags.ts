@@ -1,0 +1,174 @@
+import * as z from 'zod'
+import { isList } from '../../contract/field.ts'
+import { type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
+import type { Operation, QueryInput } from '../../contract/operation.ts'
+import { paging } from '../../contract/page.ts'
+import { bare } from '../../contract/patch.ts'
+import type { FieldFlag, FieldFlags, Kinds, QueryFlags } from '../command/flag.ts'
+import { type Column, columnsOf } from '../dataset/column.ts'
+
+/** Properties of a flag that the contract does not have. */
+type OwnProperties = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
+
+/** Properties of a field's flag that the contract does not have. */
+type OwnFieldProperties = OwnProperties & {
+  /** The form of a JSON value: `[{"title": …}]`. */
+  readonly as?: string
+  /** True for a required field that an argument can give, too. */
+  readonly byArgument?: true
+}
+
+type Path<Schema extends z.ZodType> = keyof FieldFlags<z.output<Schema>> & string
+
+/**
+ * Returns the flags of the fields that can be written, without secrets. They come from the columns of files, so that a flag
+ * and a column cannot disagree. The build replaces the modules that call this by their values, so that a command loads no
+ * schema.
+ *
+ * @param own properties of single flags
+ * @param order the first flags; the others follow in the order of the contract, then the `foreign` fields,
+ * then the fields of objects
+ */
+export function flagsOf<Schema extends z.ZodObject>(
+  schema: Schema,
+  own: { readonly [Place in Path<Schema>]?: OwnFieldProperties } = {},
+  order: readonly Path<Schema>[] = [],
+): FieldFlags<z.output<Schema>> {
+  const places: readonly string[] = order
+  const columns = columnsOf(schema).filter(({ secret }) => !secret)
+  const rankOf = ({ path }: Column) => {
+    const first = places.indexOf(path)
+    if (first >= 0) return first - places.length
+    return path.includes('.') ? 2 : fieldAt(schema, path).foreign ? 1 : 0
+  }
+  const ordered = columns.toSorted((one, other) => rankOf(one) - rankOf(other))
+  const ownByPath: Readonly<Record<string, OwnFieldProperties | undefined>> = own
+  const flags = ordered.map((column) => [column.path, fieldFlag(schema, column, ownByPath[column.path])])
+  return Object.fromEntries(flags) as FieldFlags<z.output<Schema>>
+}
+
+function fieldFlag(
+  schema: z.ZodType,
+  column: Column,
+  { as, byArgument, ...own }: OwnFieldProperties = {},
+): FieldFlag {
+  const { is, says, label = says } = fieldAt(schema, column.path)
+  const { kind } = column
+  const choices = choicesIn(is)
+  const standard = column.required ? undefined : defaultText(column.initial)
+  return {
+    ...(kind !== 'text' && { kind }),
+    summary: as === undefined ? label : `${label}, as ${as}`,
+    ...(column.required && byArgument !== true && { required: true }),
+    ...(choices && { choices }),
+    ...(standard !== undefined && { default: standard }),
+    ...own,
+  } as FieldFlag
+}
+
+/** Returns the field at a dotted path. */
+function fieldAt(schema: z.ZodType, path: string): Field {
+  const names = path.split('.')
+  const [last = ''] = names.splice(-1)
+  const fields = names.reduce<Fields | undefined>(
+    (above, name) => above?.[name] && fieldsOf(bare(above[name].is)),
+    fieldsOf(schema),
+  )
+  const found = fields?.[last]
+  if (!found) throw new Error(`${path} is not a field with a description`)
+  return found
+}
+
+/** Returns the default as help shows it; undefined if it is empty. */
+function defaultText(initial: unknown): string | undefined {
+  if (typeof initial === 'boolean') return initial ? 'on' : 'off'
+  if (Array.isArray(initial)) return initial.length > 0 ? initial.join(',') : undefined
+  return initial === null || initial === '' ? undefined : String(initial)
+}
+
+/**
+ * Returns the flags of a list's parameters in the order of the contract, with their kinds and choices. Times and the sort
+ * order are derived completely; all others need a summary.
+ *
+ * @param without parameters that have no flag
+ */
+export function filtersOf<
+  O extends Operation,
+  const Without extends keyof QueryFlags<QueryInput<O>> & string = never,
+>(
+  { id, query }: O,
+  own: { readonly [Name in Exclude<keyof QueryFlags<QueryInput<O>>, Without>]?: OwnProperties } = {},
+  without: readonly Without[] = [],
+): Omit<QueryFlags<QueryInput<O>>, Without> {
+  const ownByName: Readonly<Record<string, OwnProperties | undefined>> = own
+  const omitted: readonly string[] = [...Object.keys(paging), ...without]
+  const flags = Object.entries(query?.shape ?? {})
+    .filter(([name]) => !omitted.includes(name))
+    .map(([name, schema]) => {
+      const flag = { ...parameterFlag(name, schema as z.ZodType), ...ownByName[name] }
+      if (flag.summary === undefined) throw new Error(`${name} of ${id} has no summary`)
+      return [name, flag] as const
+    })
+  return Object.fromEntries(flags) as Omit<QueryFlags<QueryInput<O>>, Without>
+}
+
+function parameterFlag(name: string, schema: z.ZodType): OwnProperties {
+  const [, event, bound] =
+    /^(.*) (at or after|before) this time$/.exec(schema.meta()?.description ?? '') ?? []
+  if (event !== undefined) {
+    return bound === 'before'
+      ? {
+          kind: 'time',
+          summary: `${event} before this day or time, or longer ago than a duration such as 30d`,
+        }
+      : { kind: 'time', summary: `${event} since this day or time, or within a duration such as 30d` }
+  }
+  const choices = choicesIn(schema)
+  if (isList(schema)) return choices ? { kind: 'words', choices } : { kind: 'texts' }
+  if (!choices) return {}
+  if (name === 'sort') return sortFlag(choices, String(schema.parse(undefined)))
+  return choices.join() === 'true,false' ? { kind: 'switch' } : { choices }
+}
+
+/** Returns the flag of a sort order. `choices` are fields, each also with `-` before it for descending. */
+function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text'> {
+  const fields = choices.filter((choice) => !choice.startsWith('-'))
+  const list = `${fields.slice(0, -1).join(', ')} or ${fields.at(-1)}`
+  return {
+    placeholder: 'field',
+    summary: `Sort by ${list}; prefix with - for descending`,
+    choices,
+    choicesTold: true,
+    default: standard,
+  }
+}
+
+/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
+function choicesIn(schema: z.ZodType): readonly string[] | undefined {
+  const inner = bare(schema)
+  if (inner instanceof z.ZodArray) return choicesIn(inner.element as z.ZodType)
+  if (inner instanceof z.ZodPipe) return choicesIn(inner.in as z.ZodType)
+  if (inner instanceof z.ZodEnum) return inner.options.map(String)
+  // The items of a comma-separated list are in its metadata alone.
+  const { items } = (inner.meta() ?? {}) as { readonly items?: { readonly enum?: readonly string[] } }
+  return items?.enum
+}
+
+/** Flag that filters a list by courses (repeatable). */
+export const courseFilter = {
+  name: 'course',
+  kind: 'texts',
+  placeholder: 'course',
+  summary: 'Filter by course: id or external id',
+} as const satisfies FieldFlag<'texts'>
+
+/** Returns the flag that filters a list by users, under the name that the list uses. */
+export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
+  return {
+    name,
+    unlisted: [name === 'learner' ? '--user' : '--learner'],
+    kind: 'texts',
+    placeholder: name,
+    summary: `Filter by ${name}: id, external id or e-mail address`,
+  } as const satisfies FieldFlag<'texts'>
+}

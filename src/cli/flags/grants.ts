@@ -1,0 +1,11 @@
+import { grants } from '../../contract/grants.ts'
+import { filtersOf } from './derive-flags.ts'
+
+/** The filters of lists of grants. */
+export const filters = filtersOf(grants.list, {
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'List the grants of another user: id, external id or e-mail address (admins only)',
+  },
+})

@@ -1,0 +1,41 @@
+import { IntegrationInput } from '../../contract/integration.ts'
+import { integrations } from '../../contract/integrations.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
+
+const { baseUrl, rootAccountUuid, gradeToProgress, gradeItems, defaultGradeMaximum, oldSecretEndsAt } =
+  flagsOf(IntegrationInput, {
+    gradeItems: {
+      placeholder: '@file|json',
+      summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
+    },
+    oldSecretEndsAt: {
+      name: 'old-secret-until',
+      time: 'future',
+      summary: 'Until when the webhook secret before is accepted, such as 7d (default 24h)',
+    },
+  })
+
+/** The flags of an integration's fields; secrets and keys are read from standard input, variables and files. */
+export const fields = {
+  baseUrl,
+  rootAccountUuid,
+  gradeToProgress,
+  gradeItems,
+  defaultGradeMaximum,
+  oldSecretEndsAt,
+}
+
+/** The filters of lists of integrations. */
+export const filters = filtersOf(integrations.list)
+
+/** The filters of lists of mappings. */
+export const mappingFilters = filtersOf(integrations.mappings, {
+  noun: { summary: 'Filter by noun' },
+  external_key: { name: 'key', summary: 'Filter by key in the other system' },
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'Filter by user: id, external id or e-mail address',
+  },
+})

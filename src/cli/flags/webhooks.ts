@@ -1,0 +1,36 @@
+import { deliveries } from '../../contract/deliveries.ts'
+import { EndpointInput, endpoints } from '../../contract/endpoints.ts'
+import { messages } from '../../contract/messages.ts'
+import { filtersOf, flagsOf } from './derive-flags.ts'
+
+/** The flags of a webhook endpoint's fields. */
+export const endpointFields = flagsOf(EndpointInput, {
+  url: { name: 'to', placeholder: 'url' },
+  events: { kind: 'words', placeholder: 'event,…', choicesTold: true },
+  expiresAt: { time: 'future', never: true, default: 'never' },
+})
+
+/** The filters of lists of webhook endpoints. */
+export const endpointFilters = filtersOf(endpoints.list, { status: { summary: 'Filter by status' } })
+
+/** The filters of lists of webhook messages. */
+export const messageFilters = filtersOf(messages.list, {
+  endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
+  status: { summary: 'Filter by status' },
+  type: {
+    placeholder: 'event,…',
+    summary: 'Filter by event, such as course.published',
+    choicesTold: true,
+  },
+})
+
+/** The filters of lists of webhook deliveries. */
+export const deliveryFilters = filtersOf(
+  deliveries.list,
+  {
+    lms_kind: { name: 'kind', summary: 'Filter by kind of system' },
+    status: { summary: 'Filter by status' },
+    since: { unlisted: ['--received-since'] },
+  },
+  ['received_since'],
+)
