@@ -128,7 +128,7 @@ terminal, it gets the id, so that id=$(learnctl courses create …) works; with 
 or --columns it gets the record. A secret is always printed with its record.
 
 Formats (-o)
-  table   on a terminal, aligned and wrapLine to its width: columns that do not
+  table   on a terminal, aligned and wrapped to its width: columns that do not
           fit are left out and named on standard error, and a single item shows
           only what is set. In a pipe, tab-separated with full values and no
           header; tabs, line breaks and backslashes are escaped
