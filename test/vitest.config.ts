@@ -9,12 +9,20 @@ const isFull = process.env['LEARNCTL_TEST_LENGTH'] === 'full'
 process.env['LEARNCTL_TEST_SEED'] ??= String(isFull ? randomInt(2 ** 31) : 20_261)
 if (isFull) console.log(`Random tests: LEARNCTL_TEST_SEED=${process.env['LEARNCTL_TEST_SEED']}`)
 
-/** Tests that start programs and end them by signals, at their own pace. */
+/** Tests that start programs and end them by signals. */
 const processes = '**/*.process.test.ts'
 /** Tests of the server that are about SQLite, or make their academies themselves. */
 const onlySqlite = '**/*.sqlite.test.ts'
-/** Tests with packages of their own: each folder has a package.json. */
-const special = ['foreign/**', 'browser/**', 'generators/**']
+/** Folders of tests with packages of their own: each has a package.json. */
+const withPackages = ['foreign', 'browser', 'generators']
+/** Tests of bytes, requests and forms before anything is stored: one database shows as much as another. */
+const beforeStorage = [
+  'server/{socket,outgoing}/**',
+  'server/http/{json,log,network,request-body,router}.test.ts',
+  'server/oauth/redirect-uri.test.ts',
+  'server/{oauth,dashboard}/slow-form.test.ts',
+  'contract/{openapi,document-examples,field,filters}.test.ts',
+]
 
 function project(name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration {
   return {
@@ -33,10 +41,15 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
   }
 }
 
+/** Tests that start programs, which a busy machine slows down more. */
+function startingPrograms(name: string, include: string[]): TestProjectInlineConfiguration {
+  return project(name, { include, testTimeout: 180_000, hookTimeout: 180_000, sequence: { groupOrder: 1 } })
+}
+
 /** The server's tests with each academy on PostgreSQL, where there is one: `.ci/postgres` runs a command beside one. */
 const postgres = project('postgres', {
   include: ['server/**/*.test.ts', 'contract/**/*.test.ts'],
-  exclude: [onlySqlite, processes],
+  exclude: [onlySqlite, processes, ...beforeStorage],
   env: { LEARNCTL_TEST_ENGINE: 'postgres' },
   sequence: { groupOrder: 2 },
 })
@@ -45,18 +58,13 @@ export default defineConfig({
   test: {
     maxWorkers: '100%',
     projects: [
-      project('learnctl', { include: ['**/*.test.ts'], exclude: [processes, ...special] }),
-      project('processes', {
-        include: [processes],
-        maxWorkers: 1,
-        testTimeout: 180_000,
-        hookTimeout: 180_000,
-        sequence: { groupOrder: 1 },
+      project('learnctl', {
+        include: ['**/*.test.ts'],
+        exclude: [processes, ...withPackages.map((folder) => `${folder}/**`)],
       }),
+      startingPrograms('processes', [processes]),
+      ...withPackages.map((folder) => startingPrograms(folder, [`${folder}/**/*.test.ts`])),
       ...(process.env['LEARNCTL_TEST_POSTGRES'] ? [postgres] : []),
-      project('foreign', { include: ['foreign/**/*.test.ts'], sequence: { groupOrder: 3 } }),
-      project('browser', { include: ['browser/**/*.test.ts'], sequence: { groupOrder: 3 } }),
-      project('generators', { include: ['generators/**/*.test.ts'], sequence: { groupOrder: 3 } }),
     ],
   },
 })

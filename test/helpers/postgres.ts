@@ -59,7 +59,8 @@ export interface OwnDatabase {
 /** An empty database, or a copy of a template. */
 export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await asSuperuser([`create database ${name} template ${from}`])
+  // By files, a copy takes half as long.
+  await asSuperuser([`create database ${name} template ${from} strategy file_copy`])
   return {
     name,
     url: urlWith(postgresUrl, { pathname: name }),
@@ -67,7 +68,7 @@ export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
   }
 }
 
-/** A database with the schema in it: a copy, which takes some 70 ms, of one that is made once on each server. */
+/** A database with the schema in it: a copy of one that is made once on each server. */
 export async function makeAcademyDatabase(): Promise<OwnDatabase> {
   const made = tables.flatMap((table) => tableStatements(dialect, table)).map(({ sql }) => sql)
   const text = [...made, String(createAcademy)].join()
