@@ -4,13 +4,13 @@ import { findShown } from '../dataset/find.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import type { Change } from '../records/compare.ts'
 import { restoreLesson } from '../records/restore-lessons.ts'
+import type { Refusal } from '../records/step.ts'
 import {
   batchSize,
   createBatcher,
   createRecord,
   createRefusals,
   deleteRecord,
-  type Refusal,
   updateRecord,
   versionOf,
   writeBatch,

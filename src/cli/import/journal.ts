@@ -5,6 +5,7 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import { isAlive, processStartOf, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
+import type { EarlierIntent, Intent } from '../records/step.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import {
@@ -15,7 +16,15 @@ import {
   readLines,
   replaceLines,
 } from './journal-file.ts'
-import { type Counts, countsOf, noCounts, type Outcome, type Rejection, sumOf, totalOf } from './outcome.ts'
+import {
+  type Counts,
+  countsOf,
+  type Rejection,
+  type RowOutcome,
+  sumOf,
+  totalOf,
+  zeroCounts,
+} from './outcome.ts'
 
 /** The command line of an import, without `--resume` and `--restart`. */
 export interface ImportLine {
@@ -28,19 +37,6 @@ export interface ImportLine {
 /** Returns the command line, quoted for a shell. */
 export function lineText({ words, flags }: ImportLine, ...more: readonly string[]): string {
   return [...words, ...flags, ...more].map(shellWord).join(' ')
-}
-
-/** The action that a unit of one row was sent for. */
-export interface Intent {
-  readonly kind?: 'created' | 'updated'
-  /** Version of the record to update. */
-  readonly version?: number
-}
-
-/** An intent of an earlier process. */
-export interface EarlierIntent extends Intent {
-  /** When it was sent, in milliseconds since 1970. */
-  readonly at: number
 }
 
 /**
@@ -73,7 +69,7 @@ export interface Journal {
   unknownSince(ms: number): number
   /** Records the intent of a unit and waits until it is written. Throws a CommandError if that fails. */
   begin(unit: number, intent?: Intent): Promise<void>
-  finish(unit: number, outcomes: readonly Outcome[], isRetry?: boolean): void
+  finish(unit: number, outcomes: readonly RowOutcome[], isRetry?: boolean): void
   /** Lines that each further pass sends again, for the passes that have begun, in order. */
   readonly retries: readonly (readonly number[])[]
   /** Records that lines are sent again; their earlier rejections are dropped when their units finish. */
@@ -107,7 +103,7 @@ const noEntries = (): Entries => ({
   begun: new Map(),
   retries: [],
   rejections: [],
-  counts: noCounts,
+  counts: zeroCounts,
 })
 
 /** Adds the outcomes of a unit; `retried` are its lines that were rejected before. */
@@ -118,7 +114,7 @@ function addTo(
   retried: readonly number[],
 ): void {
   const { failed = 0 } = counts
-  const added = { ...noCounts, ...counts, failed: failed - retried.length }
+  const added = { ...zeroCounts, ...counts, failed: failed - retried.length }
   entries.counts = sumOf(entries.counts, added)
   const lines = new Set(retried)
   if (lines.size > 0) entries.rejections = entries.rejections.filter(({ line }) => !lines.has(line))
@@ -244,10 +240,10 @@ function journalAt(
       isAnswered = true
       const counts = countsOf(outcomes)
       const rejections = outcomes.filter((outcome): outcome is Rejection => outcome.kind === 'failed')
-      const told = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+      const known = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
       const retried = isRetry ? outcomes.map(({ line }) => line) : []
       lines.add({
-        ...{ unit, counts: told },
+        ...{ unit, counts: known },
         ...(rejections.length > 0 && { rejections }),
         ...(isRetry && { retried }),
       })

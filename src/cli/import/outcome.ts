@@ -5,16 +5,16 @@ export type OutcomeKind = (typeof outcomeKinds)[number]
 /** Number of rows by outcome. */
 export type Counts = Readonly<Record<OutcomeKind, number>>
 
-/** Outcome of one row. */
-export type Outcome =
+/** RowOutcome of one row. */
+export type RowOutcome =
   | { readonly line: number; readonly kind: Exclude<OutcomeKind, 'failed'> }
   | { readonly line: number; readonly kind: 'failed'; readonly code: string; readonly message: string }
 
 /** A refused row and the reason. */
-export type Rejection = Extract<Outcome, { kind: 'failed' }>
+export type Rejection = Extract<RowOutcome, { kind: 'failed' }>
 
-/** Zero counts. */
-export const noCounts: Counts = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
+/** Counts of an import that has not begun. */
+export const zeroCounts: Counts = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 }
 
 /** Adds two counts. */
 export function sumOf(one: Counts, other: Counts): Counts {
@@ -28,8 +28,8 @@ export function sumOf(one: Counts, other: Counts): Counts {
 }
 
 /** Counts outcomes by kind. */
-export function countsOf(outcomes: readonly Outcome[]): Counts {
-  const counts = { ...noCounts }
+export function countsOf(outcomes: readonly RowOutcome[]): Counts {
+  const counts = { ...zeroCounts }
   for (const { kind } of outcomes) counts[kind] += 1
   return counts
 }

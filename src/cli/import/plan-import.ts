@@ -6,13 +6,11 @@ import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { changesOf, isOlder, restoring } from '../records/compare.ts'
-import { createPacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { byReferences } from './by-references.ts'
 import { byPages } from './finder.ts'
 import type { Row } from './row.ts'
-import { checkImport, type Import, openSending } from './run-import.ts'
-import type { Sending } from './send-unit.ts'
+import { checkImport, type Import, openSending, type Sending } from './run-import.ts'
 
 /** Actions that an import would take for a row. */
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
@@ -40,12 +38,11 @@ export async function planImport(
   context: Context,
   wanted: Import,
 ): Promise<AsyncGenerator<readonly Planned[]>> {
-  const { io, session } = context
+  const { session } = context
   const { invalid, rowsOf, document } = await checkImport(context, wanted)
   const local = session.target().kind === 'local'
-  const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  const sending = await openSending(context, wanted, document, ({ waitMs }) => pacing.slowDown(waitMs))
-  const { abilities, caller, dataset, signal } = sending
+  const sending = await openSending(context, wanted, document)
+  const { abilities, caller, dataset, pacing, signal } = sending
   const { severalUsers } = abilities
   const finder = severalUsers
     ? byReferences(caller, dataset, signal, severalUsers)

@@ -1,16 +1,15 @@
-import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
 import { publishedApi } from '../../client/published-api.ts'
-import { isAmbiguous, type Wait } from '../../client/retry.ts'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
-import { createNames } from '../dataset/names.ts'
-import { createWriteNotes } from '../operation/write-notes.ts'
-import { abilitiesOf, changeNote, requireChange } from '../records/abilities.ts'
-import { batchSize, createRefusals, type OnExists } from '../records/write.ts'
-import { createPacing } from '../session/pacing.ts'
+import { fieldPath } from '../operation/field-path.ts'
+import { type Abilities, abilitiesOf, changeNote, requireChange } from '../records/abilities.ts'
+import { createExecutor, openWriting, type Writing } from '../records/execute.ts'
+import { createPut, type Putting, unconfirmed } from '../records/put.ts'
+import type { Refusal, Step } from '../records/step.ts'
+import { type BatchSize, batchSize, type OnExists } from '../records/write.ts'
 import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
@@ -18,16 +17,14 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 import { checkByDocument } from './check-document.ts'
 import { type Checked, checkFile } from './check-file.ts'
 import { codeCellIn, writeErrors } from './errors-file.ts'
-import { byPages, oneByOne } from './finder.ts'
+import { byPages, type Finder, oneByOne } from './finder.ts'
 import type { ColumnMap } from './header.ts'
 import type { ImportFile } from './import-file.ts'
 import { type ImportLine, type Journal, lineText, openJournal } from './journal.ts'
-import { type Counts, countsOf, type Outcome, sumOf, totalOf } from './outcome.ts'
+import { type Counts, countsOf, type Rejection, type RowOutcome, sumOf, totalOf } from './outcome.ts'
 import { readRows } from './read-rows.ts'
 import type { Row, Rows } from './row.ts'
-import { type Sending, sendBatch, sendSingly, unconfirmed } from './send-unit.ts'
 import { referenceSettler } from './settle-references.ts'
-import { type Unit, unitsOf } from './unit.ts'
 
 /** Options of an import. */
 export interface Import {
@@ -65,7 +62,6 @@ export interface Imported {
 const maxAttemptAgeMs = 23 * 60 * 60 * 1000
 /** Maximum number of rows to hold for sending again. */
 const maxRetried = 20_000
-const singleSize = { ...batchSize, records: 1 }
 
 /**
  * Checks the whole file, then sends it unit by unit and records each answer in the journal. The same command resumes
@@ -76,18 +72,9 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const { dataset, file, onExists, skipInvalid } = wanted
   const checked = await checkImport(context, wanted)
   const { rows, invalid, rowsOf } = checked
-  const local = session.target().kind === 'local'
-  const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  /** True if a request was repeated that the platform may have carried out before. */
-  let isRepeated = false
-  const sending = await openSending(context, wanted, checked.document, ({ error, waitMs }) => {
-    isRepeated ||= !isRefusal(error)
-    pacing.slowDown(waitMs)
-  })
-  const { batch } = sending.abilities
-  const [send, size] = batch
-    ? [sendBatch, { ...batchSize, records: wanted.batchSize }]
-    : [sendSingly, singleSize]
+  const sending = await openSending(context, wanted, checked.document)
+  const isBatch = sending.abilities.batch
+  const size: BatchSize = { ...batchSize, records: isBatch ? wanted.batchSize : 1 }
   const journal = await openJournal(
     io,
     directories.state,
@@ -106,44 +93,59 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     wanted.line,
     wanted.restart,
   )
-  if (batch) requireRemembered(journal, io.now(), wanted.line)
+  if (isBatch) requireRemembered(journal, io.now(), wanted.line)
   const beginning = beginningOf(wanted, journal, rows)
   if (beginning !== null) await note(io, beginning)
   const line = await createProgressLine(io, 'rows', rows)
+  const warned = { rows: 0, first: '' }
+  let pass = -1
   try {
     const rowsToSend = await rowsOf(journal.begunAt)
     const codeCell = codeCellIn(rowsToSend.header, wanted.map)
-    const sendingAll = { ...sending, isDoubtful: ({ cells }: Row) => cells[codeCell] === unconfirmed }
-    let next = 0
-    for await (const units of unitsOf(valid(rowsToSend, invalid), size)) {
-      for (const unit of units) {
-        next = unit.index + 1
-        io.signal.throwIfAborted()
-        if (journal.isDone(unit.index)) continue
-        await pacing.run(() => sendUnit(sendingAll, unit), lanesOf(dataset, unit, batch))
+    const executor = createExecutor<Row>({
+      ...sending,
+      onExists,
+      put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
+      attemptOf: ({ number }) => {
+        if (journal.isDone(number)) return null
+        const before = journal.intentOf(number)
+        return {
+          idempotencyKey: `${journal.id}-${number}`,
+          before,
+          forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
+          begin: (intent) => journal.begin(number, intent),
+        }
+      },
+      finish: async ({ number, steps }, outcomes) => {
+        const rows = steps.map(({ from: { line } }, index): RowOutcome => {
+          const outcome = outcomes[index] ?? { kind: 'skipped' }
+          if (outcome.kind === 'failed') return rejected(dataset, line, outcome)
+          if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
+          if (outcome.warning) warned.rows += 1
+          // A put deletes nothing.
+          return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
+        })
+        journal.finish(number, rows, pass >= 0)
         await line.update(totalOf(journal.counts))
-      }
+      },
+      withdraw: ({ number }) => journal.withdraw(number),
+    })
+    const stepOf = (row: Row): Step<Row> => {
+      const lanes = pass >= 0 ? ['retry'] : lanesOf(dataset, row, isBatch)
+      return { deed: 'put', dataset, from: row, record: row.record, lanes }
     }
-    await pacing.settled()
-    for (let pass = 0; ; pass += 1) {
+    await executor.run(inSteps(valid(rowsToSend, invalid), stepOf), size)
+    for (pass = 0; ; pass += 1) {
       if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
       const lines = new Set(journal.retries[pass])
       if (lines.size === 0) break
       const again = await retriedRows(await rowsOf(journal.begunAt), lines)
       // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the
       // two.
-      for await (const units of unitsOf([pass % 2 === 0 ? again.reverse() : again], size, next)) {
-        for (const unit of units) {
-          next = unit.index + 1
-          io.signal.throwIfAborted()
-          if (!journal.isDone(unit.index)) await pacing.run(() => sendUnit(sendingAll, unit, true), ['retry'])
-        }
-      }
-      await pacing.settled()
+      await executor.run((pass % 2 === 0 ? again.reverse() : again).map(stepOf), size)
     }
     line.stop()
 
-    const { warned } = sending
     for (const text of sending.notes.sentences(platformName(session.target()))) await note(io, text)
     if (warned.rows > 0) await note(io, `Warning for ${counted(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
@@ -152,8 +154,6 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     journal.remove()
     return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
   } catch (error) {
-    // Record the answers of requests that are still under way.
-    await pacing.settled().catch(() => {})
     line.stop()
     if (journal.hasBegun) {
       // The same command line would restart the import again.
@@ -165,22 +165,6 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     throw error
   } finally {
     journal.close()
-  }
-
-  async function sendUnit(sending: Sending, unit: Unit, isRetry = false): Promise<void> {
-    const before = journal.intentOf(unit.index)
-    try {
-      const outcomes: Outcome[] = await send(sending, unit, {
-        idempotencyKey: `${journal.id}-${unit.index}`,
-        before,
-        forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
-        begin: (intent) => journal.begin(unit.index, intent),
-      })
-      journal.finish(unit.index, outcomes, isRetry)
-    } catch (error) {
-      if (before === null && isRefusal(error) && !isRepeated) journal.withdraw(unit.index)
-      throw error
-    }
   }
 }
 
@@ -201,14 +185,6 @@ async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<
   const found: Row[] = []
   for await (const some of rows) found.push(...some.filter(({ line }) => lines.has(line)))
   return found
-}
-
-/** True for an error that shows that a request was not carried out. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof NotOfferedError) return true
-  if (error instanceof ConnectionError || error instanceof TimeoutError) return !isAmbiguous(error)
-  if (!(error instanceof ApiError) || error.status < 400) return false
-  return error.status === 503 || (error.status < 500 && error.status !== 408 && error.status !== 409)
 }
 
 /**
@@ -252,15 +228,20 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
   return { ...checked, rowsOf, document }
 }
 
+/** State that sending rows needs. */
+export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
+  readonly abilities: Abilities
+  readonly finder: Finder
+}
+
 /** Opens everything that sending needs. Throws if the platform lacks a required operation. */
 export async function openSending(
   { io, session }: Context,
-  { dataset, onExists, batchSize }: Import,
+  { dataset, onExists, batchSize, concurrency }: Import,
   document: JsonObject | null,
-  onWait: (wait: Wait) => void,
 ): Promise<Sending> {
-  const { signal } = io
-  const caller = await session.caller({ onWait })
+  const writing = await openWriting({ io, session }, concurrency)
+  const { caller, signal } = writing
   const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
   if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
   // Otherwise read the list once: each missing record would be searched for in the whole list.
@@ -268,29 +249,47 @@ export async function openSending(
   const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
   if (!asks && abilities.find) await finder.prepare([])
   return {
+    ...writing,
     settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
-    notes: createWriteNotes(),
     noteChange: changeNote({ io, session }, dataset, abilities),
-    refusals: createRefusals(),
-    isDoubtful: () => false,
-    ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true }, warned: { rows: 0, first: '' } },
+    ...{ dataset, finder, onExists },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
-    names: createNames(caller, signal),
   }
 }
 
+const allSteps = ['all']
+
 /**
- * Returns the lanes of a unit. Units that share a lane are sent one after another: those that name the same records
- * or must keep the order of the file.
+ * Returns the lanes of a row. Rows that share a lane are sent one after another: those that name the same record or
+ * must keep the order of the file.
  */
-function lanesOf(dataset: Dataset, { rows }: Unit, batch: boolean): readonly string[] {
-  const [row] = rows
+function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly string[] {
   // Checked rows have distinct names, except steps of progress, which may span units.
   const isStep = dataset.operations.update === undefined
-  if (!row || batch) return isStep ? ['all'] : []
+  if (isBatch) return isStep ? allSteps : []
   const field = dataset.inOrderOf
-  const order = field === undefined ? [] : [`in order of ${String(row.record[field])}`]
-  return isStep ? [...namesOf(dataset, row.record), ...order] : order
+  const order = field === undefined ? [] : [`in order of ${String(record[field])}`]
+  return isStep ? [...namesOf(dataset, record), ...order] : order
+}
+
+/** Returns a rejection that names columns of the file instead of the API's pointers. */
+function rejected({ columns }: Dataset, line: number, refusal: Refusal): Rejection {
+  const problems = refusal.faults.map(({ pointer, parameter, detail }) => {
+    // A lookup names `user_id` what a creation names `userId`.
+    const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const path = pointer === undefined ? named : fieldPath(String(pointer))
+    const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
+    return `${column?.name ?? path}: ${detail}`
+  })
+  const code = refusal.isDoubtful ? unconfirmed : refusal.code
+  return { line, kind: 'failed', code, message: problems.length > 0 ? problems.join('; ') : refusal.detail }
+}
+
+async function* inSteps(
+  chunks: AsyncIterable<readonly Row[]>,
+  stepOf: (row: Row) => Step<Row>,
+): AsyncGenerator<readonly Step<Row>[]> {
+  for await (const rows of chunks) yield rows.map(stepOf)
 }
 
 async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<readonly Row[]> {

@@ -9,6 +9,7 @@ import { type Dataset, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
+import type { Outcome, Refusal } from './step.ts'
 
 /** Dependencies of writing records. */
 export interface Writer {
@@ -75,24 +76,6 @@ export function versionOf(shown: unknown): number | undefined {
   return typeof version === 'number' ? version : undefined
 }
 
-/** Reason why a platform refused a record. */
-export interface Refusal {
-  readonly code: string
-  readonly detail: string
-  readonly faults: readonly {
-    readonly pointer?: unknown
-    readonly parameter?: unknown
-    readonly detail?: unknown
-  }[]
-  /** True if the record may have been written nevertheless. */
-  readonly isDoubtful?: boolean
-}
-
-/** Result of one item of a batch. */
-export type BatchResult =
-  | { readonly kind: 'created' | 'updated' | 'unchanged' | 'skipped'; readonly warning: string | null }
-  | ({ readonly kind: 'failed' } & Refusal)
-
 /** Modes for records that exist already. */
 export const existsModes = ['update', 'skip', 'fail'] as const
 export type OnExists = (typeof existsModes)[number]
@@ -106,7 +89,7 @@ export async function writeBatch(
   items: readonly JsonObject[],
   onExists: OnExists,
   idempotencyKey?: string,
-): Promise<readonly BatchResult[]> {
+): Promise<readonly Outcome[]> {
   if (!batch) throw new TypeError(`${name} have no batch`)
   const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
@@ -120,7 +103,7 @@ export async function writeBatch(
   )
 }
 
-function resultOf(result: unknown): BatchResult {
+function resultOf(result: unknown): Outcome {
   const { status, code, detail, errors } = isJsonObject(result) ? result : {}
   if (typeof status !== 'number' || status >= 400) {
     const faults = Array.isArray(errors) ? errors.filter(isJsonObject) : []

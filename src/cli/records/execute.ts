@@ -1,0 +1,214 @@
+import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
+import { isAmbiguous } from '../../client/retry.ts'
+import type { Context } from '../command/context.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { findShown } from '../dataset/find.ts'
+import { createNames } from '../dataset/names.ts'
+import { shownRecord } from '../dataset/shown-records.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
+import { createPacing, type Pacing } from '../session/pacing.ts'
+import { restoreLesson } from './restore-lessons.ts'
+import { type Attempt, firstAttempt, type Outcome, type Step, type Unit } from './step.ts'
+import {
+  type BatchSize,
+  batchSize,
+  createBatcher,
+  createRecord,
+  createRefusals,
+  deleteRecord,
+  type OnExists,
+  updateRecord,
+  type Writer,
+  writeBatch,
+} from './write.ts'
+
+/** A platform that is opened for writing. */
+export interface Writing extends Writer {
+  /** Limits concurrent requests; slows down when the platform asks for that. */
+  readonly pacing: Pacing
+  /** True if a request was repeated that the platform may have carried out before. */
+  hasRepeated(): boolean
+}
+
+/** Opens a platform for writing; a local academy handles one request at a time. */
+export async function openWriting(
+  { session, io: { signal, sleep } }: Pick<Context, 'session' | 'io'>,
+  concurrency = 1,
+): Promise<Writing> {
+  const maximum = session.target().kind === 'local' ? 1 : concurrency
+  const pacing = createPacing(maximum, (ms) => sleep(ms, signal))
+  let isRepeated = false
+  const caller = await session.caller({
+    onWait: ({ error, waitMs }) => {
+      isRepeated ||= !isRefusal(error)
+      pacing.slowDown(waitMs)
+    },
+  })
+  const names = createNames(caller, signal)
+  return { caller, names, signal, pacing, notes: createWriteNotes(), hasRepeated: () => isRepeated }
+}
+
+/** Options of an executor. */
+export interface Executing<From> extends Writing {
+  /** Receives the outcomes of a unit, one for each step that was sent, in order. */
+  readonly finish: (unit: Unit<From>, outcomes: readonly Outcome[]) => Promise<void> | void
+  /** Returns how to send a unit; null if an earlier run has sent it. By default each is sent for the first time. */
+  readonly attemptOf?: (unit: Unit<From>) => Attempt | null
+  /** Records that a unit was refused as a whole and changed nothing. */
+  readonly withdraw?: (unit: Unit<From>) => void
+  /** Sends a single `put` step. */
+  readonly put?: (step: Step<From>, attempt: Attempt) => Promise<Outcome>
+  /** What a batch does with records that exist (default update). */
+  readonly onExists?: OnExists
+}
+
+/** Sends steps and reports their outcomes. */
+export interface Executor<From> {
+  /**
+   * Sends the steps of a phase and waits for all answers. Refusals of single records are outcomes; any other fault
+   * ends the phase and is thrown when the requests under way have ended.
+   *
+   * @param size maximum size of a batch; by default each step is a request of its own
+   */
+  run(steps: AsyncIterable<readonly Step<From>[]> | readonly Step<From>[], size?: BatchSize): Promise<void>
+}
+
+/** Creates an executor: the only loop that sends records. */
+export function createExecutor<From>(executing: Executing<From>): Executor<From> {
+  const { pacing, signal, finish, attemptOf = () => firstAttempt, withdraw, hasRepeated } = executing
+  const refusals = createRefusals()
+  const refused = new WeakSet<Step<From>>()
+  let next = 0
+
+  return {
+    async run(steps, size = singly) {
+      const isBatch = size.records > 1
+      try {
+        for await (const units of unitsOf(Symbol.asyncIterator in steps ? steps : [steps], size)) {
+          for (const unit of units) {
+            signal.throwIfAborted()
+            const attempt = attemptOf(unit)
+            if (attempt === null) continue
+            const lanes = [...new Set(unit.steps.flatMap(({ lanes = [] }) => lanes))]
+            await pacing.run(() => send(unit, attempt, isBatch), lanes)
+          }
+        }
+        await pacing.settled()
+      } catch (error) {
+        // Report the answers of requests that are still under way.
+        await pacing.settled().catch(() => {})
+        throw error
+      }
+    },
+  }
+
+  /** Groups steps into units; yields all units of a chunk at once. */
+  async function* unitsOf(
+    chunks: AsyncIterable<readonly Step<From>[]> | Iterable<readonly Step<From>[]>,
+    size: BatchSize,
+  ): AsyncGenerator<readonly Unit<From>[]> {
+    const batcher = createBatcher<Step<From>>(size, ({ record }) => record)
+    const unitOf = (steps: readonly Step<From>[]): Unit<From> => ({ number: next++, steps })
+    for await (const steps of chunks) {
+      yield steps.flatMap((step) => {
+        const full = batcher.add(step)
+        return full ? [unitOf(full)] : []
+      })
+    }
+    const rest = batcher.rest()
+    if (rest.length > 0) yield [unitOf(rest)]
+  }
+
+  async function send(unit: Unit<From>, attempt: Attempt, isBatch: boolean): Promise<void> {
+    const steps = unit.steps.filter((step) => !isLeft(step))
+    const [first] = steps
+    if (!first) return
+    try {
+      const outcomes = isBatch
+        ? await sendBatch(first.dataset, steps, attempt)
+        : [await sendSingly(first, attempt)]
+      for (const [index, step] of steps.entries()) if (outcomes[index]?.kind === 'failed') refused.add(step)
+      await finish({ ...unit, steps }, outcomes)
+    } catch (error) {
+      if (attempt.before === null && isRefusal(error) && !hasRepeated()) withdraw?.(unit)
+      throw error
+    }
+  }
+
+  /** True for a step that needs a refused one. */
+  function isLeft(step: Step<From>): boolean {
+    if (!step.needs || !refused.has(step.needs)) return false
+    refused.add(step)
+    return true
+  }
+
+  async function sendBatch(
+    dataset: Dataset,
+    steps: readonly Step<From>[],
+    { idempotencyKey, before, begin }: Attempt,
+  ): Promise<readonly Outcome[]> {
+    if (before === null) await begin()
+    const items = steps.map(({ deed, record }) =>
+      deed === 'put' ? { ...dataset.presumed, ...record } : record,
+    )
+    return writeBatch(executing, dataset, items, executing.onExists ?? 'update', idempotencyKey)
+  }
+
+  async function sendSingly(step: Step<From>, attempt: Attempt): Promise<Outcome> {
+    try {
+      const outcome = await sendStep(step, attempt)
+      refusals.reset()
+      return outcome
+    } catch (error) {
+      return { kind: 'failed', ...refusals.of(error), error }
+    }
+  }
+
+  async function sendStep(step: Step<From>, attempt: Attempt): Promise<Outcome> {
+    const { deed, dataset, record, version } = step
+    if (deed === 'put') {
+      if (!executing.put) throw new TypeError('the executor cannot put')
+      return executing.put(step, attempt)
+    }
+    if (attempt.before === null) await attempt.begin()
+    if (deed === 'create') return create(step, attempt.idempotencyKey)
+    const current = step.current ?? (await createdBy(step))
+    if (!current) return { kind: 'unchanged' }
+    if (deed === 'delete') {
+      await deleteRecord(executing, dataset, current, version)
+      return { kind: 'deleted' }
+    }
+    const body = deed === 'patch' ? record : await dataset.toBody(record, current, executing.names)
+    const { data } = await updateRecord(executing, dataset, current, body, version)
+    return { kind: 'updated', shown: data }
+  }
+
+  async function create({ dataset, record }: Step<From>, idempotencyKey?: string): Promise<Outcome> {
+    const { caller, names } = executing
+    try {
+      const result = await createRecord(executing, dataset, record, idempotencyKey)
+      return { kind: 'created', shown: shownRecord(caller, dataset.operations.list, result) }
+    } catch (error) {
+      const restored = await restoreLesson(executing, dataset, record, error)
+      if (!restored) throw error
+      const body = await dataset.toBody(record, restored, names)
+      const { data } = await updateRecord(executing, dataset, restored, body)
+      return { kind: 'updated', shown: data }
+    }
+  }
+
+  /** Returns the record that an earlier phase created. */
+  async function createdBy({ dataset, created }: Step<From>) {
+    return created ? findShown(executing.caller, dataset, created, signal) : null
+  }
+}
+
+const singly: BatchSize = { ...batchSize, records: 1 }
+
+/** True for an error that shows that a request was not carried out. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof NotOfferedError) return true
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return !isAmbiguous(error)
+  if (!(error instanceof ApiError) || error.status < 400) return false
+  return error.status === 503 || (error.status < 500 && error.status !== 408 && error.status !== 409)
+}

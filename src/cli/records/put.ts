@@ -1,0 +1,148 @@
+import { AmbiguousError, ApiError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { type Dataset, keyOf } from '../dataset/dataset.ts'
+import type { Match } from '../dataset/find.ts'
+import type { Abilities } from './abilities.ts'
+import { restoring } from './compare.ts'
+import { restoreLesson } from './restore-lessons.ts'
+import type { Attempt, Outcome, Step } from './step.ts'
+import { createRecord, type OnExists, updateRecord, versionOf, type Writer } from './write.ts'
+
+/** Dependencies of `put` steps, which are sent without a comparison. */
+export interface Putting<From> extends Writer {
+  readonly dataset: Dataset
+  readonly abilities: Pick<Abilities, 'find' | 'keys'>
+  readonly finder: {
+    prepare(records: readonly JsonObject[]): Promise<void>
+    find(record: JsonObject): Promise<Match>
+  }
+  readonly onExists: OnExists
+  /** Replaces references that a remote platform may not know. */
+  readonly settle: (record: JsonObject) => Promise<JsonObject>
+  /** Called before a record is changed. */
+  readonly noteChange: () => Promise<void>
+  /** True for a step that an earlier run may have written already. */
+  readonly isDoubtful: (step: Step<From>) => boolean
+}
+
+/** Rejection code of a record that may or may not have been written. */
+export const unconfirmed = 'unconfirmed'
+
+/** Creates the sender of `put` steps: it looks each record up, and creates or changes it. */
+export function createPut<From>(putting: Putting<From>) {
+  const { dataset, abilities, finder, names, onExists } = putting
+  /** True if the next record is probably new: it is then created at once, and looked up only on a conflict. */
+  let isNextNew = true
+
+  return async (step: Step<From>, attempt: Attempt): Promise<Outcome> => {
+    const record = await putting.settle(step.record)
+    const { before, begin } = attempt
+    const keys = abilities.keys && !attempt.forgotten
+    if (dataset.operations.update === undefined) return set(record, attempt)
+    const findable = abilities.find && keyOf(dataset, record) !== null
+    if (before !== null && !keys && !findable) return unknownOutcome
+    if (before === null && putting.isDoubtful(step)) {
+      if (!findable) return unknownOutcome
+      const { shown } = await finder.find(record)
+      // Created by the earlier import.
+      if (shown !== null && onExists !== 'update') return { kind: 'created' }
+      if (shown !== null) return change(record, shown, attempt)
+    }
+    // With idempotency keys, a refused creation changed nothing, and a repeated one gets its first answer.
+    const first = before?.kind === 'created' || (before === null && isNextNew && !mayBeId(record))
+    const isLookedFor = findable && !(keys && (onExists === 'fail' || first))
+    if (isLookedFor) {
+      const { shown } = await finder.find(record)
+      // Created by this import before it was interrupted.
+      if (shown !== null && before?.kind === 'created') return { kind: 'created' }
+      if (shown !== null) return change(record, shown, attempt)
+      isNextNew = true
+    }
+    if (before === null) await begin({ kind: 'created' })
+    try {
+      return await create(record, attempt, findable)
+    } catch (error) {
+      const refused = error instanceof ApiError && [400, 409, 422].includes(error.status)
+      if (!refused || onExists === 'fail' || !findable) throw error
+      if (isLookedFor) {
+        // The record did not exist before the request: only a 409 can mean that another import has created it since.
+        if (error.status !== 409) throw error
+        await finder.prepare([record])
+      }
+      // The record may exist, or another one may have its name, such as the e-mail address.
+      const found = (await finder.find(record)).shown
+      const restored =
+        found === null && onExists === 'update' ? await restoreLesson(putting, dataset, record, error) : null
+      const shown = found ?? restored
+      if (shown === null) throw error
+      isNextNew = false
+      const outcome = await change(record, shown, { ...attempt, before: null })
+      return restored && outcome.kind === 'unchanged' ? { kind: 'updated' } : outcome
+    }
+  }
+
+  /** Returns the outcome for a record that exists and is not to be updated. */
+  function existing(): Outcome {
+    if (onExists === 'skip') return { kind: 'skipped' }
+    return failed('duplicate', `the ${dataset.noun} already exists`)
+  }
+
+  async function change(record: JsonObject, shown: JsonObject, { before, begin }: Attempt): Promise<Outcome> {
+    if (onExists !== 'update') return existing()
+    await putting.noteChange()
+    const version = before === null ? versionOf(shown) : before.version
+    if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
+    const body = await dataset.toBody(restoring(record, shown), shown, names)
+    const { data } = await updateRecord(putting, dataset, shown, body)
+    const same = version !== undefined && versionOf(data) === version
+    return { kind: same ? 'unchanged' : 'updated' }
+  }
+
+  /** Sends a record that is always set as a whole; repeating that is harmless. */
+  async function set(record: JsonObject, { before, begin }: Attempt): Promise<Outcome> {
+    if (onExists !== 'update' && before === null && (await finder.find(record)).shown !== null) {
+      return existing()
+    }
+    if (before === null) await begin()
+    const { data } = await createRecord(putting, dataset, { ...dataset.presumed, ...record })
+    const warnings = isJsonObject(data) ? data['warnings'] : undefined
+    const [warning] = Array.isArray(warnings) ? warnings.filter(isJsonObject) : []
+    return {
+      kind: 'updated',
+      warning: warning?.['code'] === 'unweighted' ? String(warning['detail']) : null,
+    }
+  }
+
+  async function create(
+    record: JsonObject,
+    { idempotencyKey }: Attempt,
+    findable: boolean,
+  ): Promise<Outcome> {
+    try {
+      await createRecord(putting, dataset, record, idempotencyKey)
+    } catch (error) {
+      // With idempotency keys, repeating the request on resume gives its outcome.
+      if (!(error instanceof AmbiguousError) || abilities.keys) throw error
+      if (!findable) return unknownOutcome
+      // A missing record may still appear: the import stops, and looks again when it resumes.
+      await finder.prepare([record])
+      if ((await finder.find(record)).shown === null) throw error
+    }
+    return { kind: 'created' }
+  }
+}
+
+/** True if the external id may be the id of a record without one, as exports write it. */
+function mayBeId({ externalId }: JsonObject): boolean {
+  return typeof externalId === 'string' && /^[a-z]+_/.test(externalId)
+}
+
+function failed(code: string, detail: string): Outcome {
+  return { kind: 'failed', code, detail, faults: [] }
+}
+
+/** Outcome of a record that may have been created and cannot be looked up: sending it again could duplicate it. */
+const unknownOutcome = failed(
+  unconfirmed,
+  'may have been created: nothing shows it, and the platform cannot be asked; check before you retry',
+)
