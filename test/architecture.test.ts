@@ -23,8 +23,8 @@ server/users
 server/credentials server/leases.ts server/progress
 server/grades server/oauth
 server/integrations
-server/dashboard server/routes.ts server/upkeep.ts
-server/endpoints.ts
+server/dashboard server/upkeep.ts
+server/routes.ts
 server/long-reads
 server/academy
 server/copy server/socket

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/index.ts'
 import type { Regrading } from './courses/courses.ts'
 import type { Route } from './http/handler.ts'
+import type { WebRoute } from './http/web-route.ts'
 
 type Group = keyof Contract
 
@@ -108,4 +109,37 @@ export function resourceIn(path: string): string {
 /** Returns the routes of all groups. */
 export async function allRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
+}
+
+/** Loads all routes besides the API: deliveries of other systems, OAuth 2.0 and the dashboard. */
+export async function allWebRoutes(): Promise<WebRoute[]> {
+  const [
+    { inboxRoute },
+    { authorizationRoutes },
+    { tokenRoute, revocationRoute, introspectionRoute },
+    { deviceAuthorizationRoute },
+    { deviceRoutes },
+    { metadataRoutes },
+    { dashboardRoutes, rootRedirect },
+  ] = await Promise.all([
+    import('./integrations/inbox-route.ts'),
+    import('./oauth/authorize.ts'),
+    import('./oauth/token-routes.ts'),
+    import('./oauth/device-code.ts'),
+    import('./oauth/device-page.tsx'),
+    import('./oauth/metadata.ts'),
+    import('./dashboard/pages.ts'),
+  ])
+  return [
+    inboxRoute,
+    ...authorizationRoutes,
+    tokenRoute,
+    revocationRoute,
+    introspectionRoute,
+    deviceAuthorizationRoute,
+    ...deviceRoutes,
+    ...metadataRoutes,
+    ...dashboardRoutes,
+    rootRedirect,
+  ]
 }

@@ -13,13 +13,12 @@ import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable, nowhere } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
 import type { Store } from '../../src/server/database/database.ts'
-import { allEndpoints } from '../../src/server/endpoints.ts'
 import { setGrade } from '../../src/server/grades/gradebook.ts'
 import { resolveGrade } from '../../src/server/grades/resolve-grade.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-needed.ts'
-import { allRoutes } from '../../src/server/routes.ts'
+import { allRoutes, allWebRoutes } from '../../src/server/routes.ts'
 import { fileKeySource, keyPathOf } from '../../src/server/sealing/key-file.ts'
 import { createSealing, type Sealing } from '../../src/server/sealing/sealing.ts'
 import { freshDirectory } from './fresh-directory.ts'
@@ -181,7 +180,7 @@ export async function openTestAcademy({
       log: (entry) => logged.push(entry),
     },
     () => routes,
-    await allEndpoints(),
+    await allWebRoutes(),
   )
   const fetch = fetchOf(app)
   let people = 0

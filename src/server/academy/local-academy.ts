@@ -6,7 +6,7 @@ import { type IdMaker, type IdPrefix, plainIdMaker } from '../database/id.ts'
 import { sweep } from '../database/sweep.ts'
 import { createApp } from '../http/app.ts'
 import type { LogEntry } from '../http/log.ts'
-import { inboxEndpoint } from '../integrations/inbox-endpoint.ts'
+import { inboxRoute } from '../integrations/inbox-route.ts'
 import { outgoingWhenNeeded, unrestricted } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
 import { academySealing } from '../sealing/academy-sealing.ts'
@@ -98,7 +98,7 @@ export async function openAcademy({
   return {
     path,
     created,
-    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxEndpoint]),
+    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxRoute]),
     makeFirstPassword: async () =>
       (await import('../credentials/first-admin.ts')).makeFirstPassword({
         database,

@@ -1,8 +1,8 @@
-import { type Endpoint, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
+import { type WebRoute, within } from '../http/web-route.ts'
 import { endSession, formOf } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
-import { pageEndpoint } from '../pages/page-endpoint.ts'
+import { pageRoute } from '../pages/page-route.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { noteOf, showRefusal } from './frame.tsx'
@@ -29,10 +29,10 @@ const why = 'Sign in with your academy account to open the dashboard.'
 const signedOut = 'You are signed out. Sign in to continue; your change was not saved.'
 
 /** Returns GET and POST of a page. A visitor who is not signed in signs in on it first. */
-export function endpointsOf(page: DashboardPage): Endpoint[] {
+export function pageRoutesOf(page: DashboardPage): WebRoute[] {
   const { path, show, isLong } = page
   return [
-    pageEndpoint({
+    pageRoute({
       method: 'GET',
       path,
       handle(visit, visitor) {
@@ -46,7 +46,7 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
         )
       },
     }),
-    pageEndpoint({
+    pageRoute({
       method: 'POST',
       path,
       async handle(visit, visitor) {
@@ -66,7 +66,7 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
 }
 
 /** Ends the session of a browser. */
-export const signOut = pageEndpoint({
+export const signOut = pageRoute({
   method: 'POST',
   path: '/dashboard/sign-out',
   async handle(visit, visitor) {
@@ -79,7 +79,7 @@ export const signOut = pageEndpoint({
 })
 
 /** Answers paths without a page: 404, or a redirect if only a trailing slash is too many. */
-export const noPage = pageEndpoint({
+export const noPage = pageRoute({
   method: 'GET',
   path: '/dashboard/*',
   handle(visit, visitor) {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts'
+import type { WebRoute } from '../http/web-route.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
@@ -6,7 +6,7 @@ import { auditPage } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
 import { courseFile, coursePage, gradeFile } from './course.tsx'
 import { courseGradesPage } from './course-grades.tsx'
-import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
+import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
 import { deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
@@ -53,10 +53,10 @@ const pages = [
 ]
 
 /** All routes below /dashboard. `noPage` matches every path, so it comes last. */
-export const dashboardEndpoints: readonly Endpoint[] = [...pages.flatMap(endpointsOf), signOut, noPage]
+export const dashboardRoutes: readonly WebRoute[] = [...pages.flatMap(pageRoutesOf), signOut, noPage]
 
 /** Redirects the root of a server to its dashboard. */
-export const rootRedirect: Endpoint = {
+export const rootRedirect: WebRoute = {
   method: 'GET',
   path: '/',
   refuse: refusalPage,

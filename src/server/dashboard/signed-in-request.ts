@@ -2,24 +2,24 @@ import type * as z from 'zod'
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Writing } from '../audit/entry.ts'
-import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { type Refused, recordRefusal } from '../http/refusal.ts'
 import { Constant, Streamed, Written } from '../http/reply.ts'
 import { hasLeft, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
+import { type Visit, within } from '../http/web-route.ts'
 import {
   principalOf,
   type SignedIn,
-  type SignedInEndpointRequest,
+  type SignedInVisit,
   stillSignedIn,
   type Visitor,
 } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** The request of a signed-in user for a page. */
-export interface SignedInRequest extends SignedInEndpointRequest {
+export interface SignedInRequest extends SignedInVisit {
   /** Has all scopes of the user's role: a browser session is not narrowed. */
   readonly principal: Principal
 }
@@ -42,7 +42,7 @@ interface Question {
 }
 
 /** Adds the signed-in user and their rights to a request. */
-export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user: SignedIn): SignedInRequest {
+export function signedInRequestOf(visit: Visit, visitor: Visitor, user: SignedIn): SignedInRequest {
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
 

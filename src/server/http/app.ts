@@ -7,7 +7,6 @@ import type { Database } from '../database/database.ts'
 import { resolve } from '../database/reference.ts'
 import { ProblemError, shuttingDown } from '../problem-error.ts'
 import { answer } from './answer.ts'
-import { answerEndpoint, type Endpoint, issuerOf } from './endpoint.ts'
 import type { Route } from './handler.ts'
 import { networkOf } from './network.ts'
 import type { Reply } from './reply.ts'
@@ -23,6 +22,7 @@ import {
   refusalOf,
 } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
+import { answerWebRoute, issuerOf, type WebRoute } from './web-route.ts'
 
 /** Target of `OPTIONS *`, as the socket writes it; it is about the whole server. */
 const serverPath = '/*'
@@ -37,10 +37,10 @@ const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
  */
 export type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
-/** An operation of the API or another endpoint. */
+/** A route of the API, or a web route. */
 type Place =
-  | { readonly method: string; readonly path: string; readonly route: Route; readonly endpoint?: never }
-  | { readonly method: string; readonly path: string; readonly route?: never; readonly endpoint: Endpoint }
+  | { readonly method: string; readonly path: string; readonly route: Route; readonly webRoute?: never }
+  | { readonly method: string; readonly path: string; readonly route?: never; readonly webRoute: WebRoute }
 
 /**
  * Creates the server as a transport: answers each request, converts errors to problem details, and logs it.
@@ -49,10 +49,10 @@ type Place =
 export function createApp(
   app: AppOptions,
   routesOf: RoutesOf,
-  endpoints: readonly Endpoint[] = [],
+  webRoutes: readonly WebRoute[] = [],
 ): Transport {
   const limits = rateLimitsOf(app)
-  const answerTo = answererOf(app, routesOf, endpoints, limits)
+  const answerTo = answererOf(app, routesOf, webRoutes, limits)
 
   return async (request) => {
     // process.uptime() is monotonic and, unlike performance, loads no module.
@@ -97,15 +97,15 @@ export function createApp(
 /** Answers a request; the principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
-/** Creates the answerer for these routes and endpoints. */
+/** Creates the answerer for these routes. */
 export function answererOf(
   app: AppOptions,
   routesOf: RoutesOf,
-  endpoints: readonly Endpoint[],
+  webRoutes: readonly WebRoute[],
   limits = rateLimitsOf(app),
 ): Answerer {
   const routers = new WeakMap<readonly Route[], Router<Place>>()
-  const beside = endpoints.map((endpoint): Place => ({ ...placeOf(endpoint), endpoint }))
+  const beside = webRoutes.map((webRoute): Place => ({ ...placeOf(webRoute), webRoute }))
 
   function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
     let router = routers.get(routes)
@@ -127,12 +127,12 @@ export function answererOf(
     const fault = faultBefore(app, context, found)
     if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {
-      return refusalOf(context, fault, found?.place.endpoint?.refuse)
+      return refusalOf(context, fault, found?.place.webRoute?.refuse)
     }
     const { place, params } = found
     return place.route
       ? answer(principal ? { ...app, principal } : app, limits, place.route, context, params)
-      : answerEndpoint(app, limits, place.endpoint, context, params)
+      : answerWebRoute(app, limits, place.webRoute, context, params)
   }
 
   async function search(
@@ -180,7 +180,7 @@ function discardBody(body: Reply['body']): null {
   return null
 }
 
-/** Converts the `{name}` of an operation's path to the `:name` of an endpoint's. */
+/** Converts the `{name}` of an operation's path to the `:name` of a web route's. */
 function placeOf({ method, path }: { method: string; path: string }): { method: string; path: string } {
   return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
 }

@@ -8,7 +8,7 @@ import type { Preconditions } from './precondition.ts'
 /** Characters of a digest, six bits each; enough to be unique. */
 const tagLength = 22
 
-/** Response of an operation or an endpoint, before the common headers are added. */
+/** Response of a route, before the common headers are added. */
 export interface Reply {
   readonly status: number
   /** Names in lower case. */

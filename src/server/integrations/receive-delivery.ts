@@ -5,11 +5,11 @@ import { DeliveryFault } from '../../lms/delivery-fault.ts'
 import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/key-set.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
 import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readBytes, requireType } from '../http/request-body.ts'
 import { type AppOptions, count, originOf } from '../http/request-context.ts'
+import type { Visit } from '../http/web-route.ts'
 import { notFound, ProblemError, tooMany, unavailable } from '../problem-error.ts'
 import { cachedOpening, type Sealing } from '../sealing/sealing.ts'
 import { meaningOf } from './apply-event.ts'
@@ -24,7 +24,7 @@ const keysRetrySeconds = 60
  * Receives a delivery: checks size, kind, media type, proof and time, reads the event, then stores and
  * applies it in one transaction. Throws ProblemError.
  */
-export async function receive(visit: EndpointRequest): Promise<Reply> {
+export async function receive(visit: Visit): Promise<Reply> {
   const { delivery, integration } = await authenticDelivery(visit)
   const { academy, request, limits } = visit
   const taken = await storeDelivery(academy.database, delivery, limits, (database) => ({
@@ -44,7 +44,7 @@ export async function receive(visit: EndpointRequest): Promise<Reply> {
 }
 
 /** Verifies a delivery. Failures are counted by network; authentic deliveries are not. */
-async function authenticDelivery(visit: EndpointRequest) {
+async function authenticDelivery(visit: Visit) {
   const { limits, request } = visit
   try {
     return await verified(visit)
@@ -63,7 +63,7 @@ async function authenticDelivery(visit: EndpointRequest) {
 
 const unprovedCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_range']
 
-async function verified(visit: EndpointRequest): Promise<{ delivery: Authentic; integration: Integration }> {
+async function verified(visit: Visit): Promise<{ delivery: Authentic; integration: Integration }> {
   const { academy, database, request, query, params } = visit
   const { raw, now } = request
   const rawBody = await readBytes(raw, maxBytes)

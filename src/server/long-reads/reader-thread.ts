@@ -4,10 +4,9 @@ import type { Store } from '../database/database.ts'
 import { idMaker } from '../database/id.ts'
 import { openReader } from '../database/sqlite/sqlite.ts'
 import { shortenLog } from '../database/sqlite/write-ahead-log.ts'
-import { allEndpoints } from '../endpoints.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
-import { resourceIn, routesFor } from '../routes.ts'
+import { allWebRoutes, resourceIn, routesFor } from '../routes.ts'
 import { createSealing } from '../sealing/sealing.ts'
 import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
 
@@ -46,7 +45,7 @@ function send(message: FromThread): void {
 }
 
 async function loadPages(): Promise<Answerer> {
-  return answererOf(await app, () => [], await allEndpoints())
+  return answererOf(await app, () => [], await allWebRoutes())
 }
 
 async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {

@@ -6,8 +6,8 @@ import type { Database, Row } from '../database/database.ts'
 import { type IssuedTokens, type Issuing, openGrant, writingOf } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
+import { grantableScopesOf } from './parameters.ts'
 import { requireVerifier } from './pkce.ts'
-import { grantableScopesOf } from './scope-text.ts'
 
 const lastsMs = 60_000
 

@@ -1,14 +1,13 @@
 import type { Scope } from '../../contract/operation.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
+import type { Visit } from '../http/web-route.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { findClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, printable } from './oauth-error.ts'
-import { readParameter, readRequiredParameter } from './parameter.ts'
+import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 import { challengeOf } from './pkce.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
-import { parseScopes } from './scope-text.ts'
 
 /** The client that gets the response, and its state. */
 export interface Recipient {
@@ -29,7 +28,7 @@ export interface AuthorizationRequest {
  * Validates where the response goes. Throws 400, for the user, if that is not certain: browsers are never
  * redirected to an unregistered URI (RFC 6749 §4.1.2.1).
  */
-export async function recipientOf({ database, query }: EndpointRequest): Promise<Recipient> {
+export async function recipientOf({ database, query }: Visit): Promise<Recipient> {
   const client = await findClient(database, readOrRefuse(query, 'client_id'))
   if (!client) throw unanswerable('The application is not registered here (client_id).')
   const redirectUri = readOrRefuse(query, 'redirect_uri')
@@ -43,10 +42,7 @@ export async function recipientOf({ database, query }: EndpointRequest): Promise
 }
 
 /** Reads the parameters; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
-export function authorizationRequestOf(
-  { query }: EndpointRequest,
-  { client }: Recipient,
-): AuthorizationRequest {
+export function authorizationRequestOf({ query }: Visit, { client }: Recipient): AuthorizationRequest {
   readParameter(query, 'state')
   const type = readRequiredParameter(query, 'response_type')
   if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
@@ -60,7 +56,7 @@ export function authorizationRequestOf(
 
 /** Redirects the browser to the client: 303, with the issuer (RFC 9207) and the state. */
 export function answerClient(
-  { issuer }: EndpointRequest,
+  { issuer }: Visit,
   { redirectUri, state }: Recipient,
   answer: { readonly code: string } | OAuthError,
 ): Reply {

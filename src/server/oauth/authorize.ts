@@ -1,9 +1,9 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import { type Endpoint, type EndpointRequest, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
+import { type Visit, type WebRoute, within } from '../http/web-route.ts'
 import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
-import { pageEndpoint } from '../pages/page-endpoint.ts'
+import { pageRoute } from '../pages/page-route.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { newCode } from './authorization-code.ts'
@@ -16,15 +16,15 @@ import {
 } from './authorization-request.ts'
 import { codeConsentPage, recordAllowance } from './consent.tsx'
 import { OAuthError } from './oauth-error.ts'
+import { grantableScopesOf } from './parameters.ts'
 import { formTargetOf } from './redirect-uri.ts'
-import { grantableScopesOf } from './scope-text.ts'
 
 /**
- * The authorization endpoint (RFC 6749 §3.1): signs the user in, asks for consent, and redirects to the
+ * The authorization routes (RFC 6749 §3.1): sign the user in, ask for consent, and redirect to the
  * client. The request stays in the query, which each form submits again.
  */
-export const authorizationEndpoints: readonly Endpoint[] = [
-  pageEndpoint({
+export const authorizationRoutes: readonly WebRoute[] = [
+  pageRoute({
     method: 'GET',
     path: oauthPaths.authorize,
     handle: (visit, visitor) =>
@@ -35,7 +35,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
         return codeConsentPage({ ...visit, visitor, user }, recipient, request.scopes)
       }),
   }),
-  pageEndpoint({
+  pageRoute({
     method: 'POST',
     path: oauthPaths.authorize,
     async handle(visit, visitor) {
@@ -65,7 +65,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
 
 /** Sends an error to the client, if the redirect URI is valid. */
 async function answered(
-  visit: EndpointRequest,
+  visit: Visit,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
   const recipient = await recipientOf(visit)
@@ -91,10 +91,7 @@ function pageNeeded({ user }: Visitor): OAuthError {
     : new OAuthError('login_required', 'The user must sign in.')
 }
 
-function reasonOf(
-  { base, request, query }: EndpointRequest,
-  { client, redirectUri }: Recipient,
-): SignInReason {
+function reasonOf({ base, request, query }: Visit, { client, redirectUri }: Recipient): SignInReason {
   const next = new URLSearchParams(query)
   // The new sign-in fulfils the prompt.
   next.delete('prompt')
@@ -109,7 +106,7 @@ function reasonOf(
 
 /** Creates a code for what the page showed, even if the role has gained scopes since. */
 async function allow(
-  visit: EndpointRequest,
+  visit: Visit,
   visitor: Visitor,
   recipient: Recipient,
   { scopes, codeChallenge }: AuthorizationRequest,

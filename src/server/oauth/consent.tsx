@@ -6,7 +6,7 @@ import type { Reply } from '../http/reply.ts'
 import {
   principalOf,
   type SignedIn,
-  type SignedInEndpointRequest,
+  type SignedInVisit,
   type WritingVisit,
   writingOf,
 } from '../pages/browser-session.ts'
@@ -14,12 +14,12 @@ import { page } from '../pages/page.tsx'
 import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
 import { grantDays } from './grant-tokens.ts'
+import { grantableScopesOf } from './parameters.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
-import { grantableScopesOf } from './scope-text.ts'
 
 /** Asks for consent before a code is created. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
-  signedIn: SignedInEndpointRequest,
+  signedIn: SignedInVisit,
   { client, redirectUri }: Recipient,
   asked: readonly Scope[],
 ): Reply {
@@ -43,7 +43,7 @@ export function codeConsentPage(
 
 /** Asks for consent to a device that shows a code (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
-  signedIn: SignedInEndpointRequest,
+  signedIn: SignedInVisit,
   { client, scopes }: WaitingDevice,
   userCode: string,
 ): Reply {
@@ -73,7 +73,7 @@ interface ConsentOptions {
   readonly formTarget?: string
 }
 
-function consentPage({ visitor, user, request }: SignedInEndpointRequest, options: ConsentOptions): Reply {
+function consentPage({ visitor, user, request }: SignedInVisit, options: ConsentOptions): Reply {
   const { clientName, asked, next, caution, hidden, formTarget } = options
   const scopes = grantableScopesOf(asked, user.role)
   const beyond = asked.filter((scope) => !scopes.includes(scope))

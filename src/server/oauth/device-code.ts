@@ -4,12 +4,10 @@ import { oauthPaths } from '../../contract/oauth.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, fingerprint, hmacKeyOf, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { clientEndpoint } from './client-endpoint.ts'
 import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
-import type { OAuthClient } from './oauth-client.ts'
+import { clientRoute, type OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
-import { readParameter } from './parameter.ts'
-import { grantableScopesOf, parseScopes } from './scope-text.ts'
+import { grantableScopesOf, parseScopes, readParameter } from './parameters.ts'
 
 // No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -139,8 +137,8 @@ async function hashOf(database: Database, userCode: string): Promise<string> {
   return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
 }
 
-/** The device authorization endpoint, which returns the two codes (RFC 8628 §3.1). */
-export const deviceAuthorizationEndpoint = clientEndpoint(
+/** The device authorization route, which returns the two codes (RFC 8628 §3.1). */
+export const deviceAuthorizationRoute = clientRoute(
   oauthPaths.deviceAuthorization,
   async ({ visit, form, client }) => {
     const scopes = parseScopes(readParameter(form, 'scope'))

@@ -3,26 +3,26 @@ import { oauthPaths } from '../../contract/oauth.ts'
 import { readAttempts, storeAttempts } from '../access/attempts.ts'
 import { digest } from '../access/secret.ts'
 import type { Database } from '../database/database.ts'
-import { type Endpoint, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
+import { type WebRoute, within } from '../http/web-route.ts'
 import {
   endSession,
   formOf,
   principalOf,
-  type SignedInEndpointRequest,
+  type SignedInVisit,
   stillSignedIn,
   type Visitor,
   writingOf,
 } from '../pages/browser-session.ts'
 import { hereOf, page, seeOther } from '../pages/page.tsx'
-import { pageEndpoint } from '../pages/page-endpoint.ts'
+import { pageRoute } from '../pages/page-route.ts'
 import { type EndedSession, recordEnd } from '../pages/session-list.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { deviceConsentPage, recordAllowance } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
-import { grantableScopesOf } from './scope-text.ts'
+import { grantableScopesOf } from './parameters.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
@@ -33,8 +33,8 @@ const ends = {
 } as const
 
 /** The pages on which the user enters and decides on the code of a device (RFC 8628 §3.3). */
-export const deviceEndpoints: readonly Endpoint[] = [
-  pageEndpoint({
+export const deviceRoutes: readonly WebRoute[] = [
+  pageRoute({
     method: 'GET',
     path: oauthPaths.device,
     handle(visit, visitor) {
@@ -45,7 +45,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
       return codePage(visitor, shownUserCode(visit.query.get('user_code') ?? ''))
     },
   }),
-  pageEndpoint({
+  pageRoute({
     method: 'POST',
     path: oauthPaths.device,
     async handle(visit, visitor) {
@@ -57,7 +57,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams): Promise<Reply> {
+async function answered(signedIn: SignedInVisit, form: URLSearchParams): Promise<Reply> {
   const { visitor, academy } = signedIn
   const userCode = shownUserCode(form.get('user_code') ?? '')
   try {
@@ -81,7 +81,7 @@ async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams
   }
 }
 
-async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise<Reply> {
+async function ask(signedIn: SignedInVisit, userCode: string): Promise<Reply> {
   await requireTriesLeft(signedIn)
   const device = await waitingDevice(signedIn.database, signedIn.request.now, userCode)
   return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
@@ -89,7 +89,7 @@ async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise
 
 /** Allows what was shown, or denies, in one transaction, so that only one decision counts. */
 async function decide(
-  signedIn: SignedInEndpointRequest,
+  signedIn: SignedInVisit,
   userCode: string,
   shown: readonly string[] | null,
 ): Promise<Reply> {
@@ -112,7 +112,7 @@ async function decide(
   return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
 }
 
-async function wrong(signedIn: SignedInEndpointRequest): Promise<Reply> {
+async function wrong(signedIn: SignedInVisit): Promise<Reply> {
   const { fault, signedOut } = await countWrongCode(signedIn)
   return signedOut
     ? signInPage(signedIn.visitor, { ...reason, fault })
@@ -178,7 +178,7 @@ const minuteMs = 60_000
 const codeMs = minuteMs / wrongCodesPerMinute
 
 /** Throws 429 if the user has entered too many wrong codes, at any server on the database. */
-async function requireTriesLeft(signedIn: SignedInEndpointRequest): Promise<void> {
+async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
   const nowMs = signedIn.request.now.getTime()
   const { nextMs } = await wrongCodesOf(signedIn.database, signedIn)
   const waitMs = nextMs - nowMs - (minuteMs - codeMs)
@@ -189,9 +189,7 @@ async function requireTriesLeft(signedIn: SignedInEndpointRequest): Promise<void
  * Counts a wrong code. The fifth ends the browser session (RFC 8628 §5.1), so that guessing is limited to the
  * rate of password attempts.
  */
-async function countWrongCode(
-  signedIn: SignedInEndpointRequest,
-): Promise<{ fault: ProblemError; signedOut: boolean }> {
+async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const hash = digest(signedIn.visitor.token)
   const left = await signedIn.academy.database.write(async (transaction) => {
     const { place, failures, nextMs } = await wrongCodesOf(transaction, signedIn)
@@ -215,6 +213,6 @@ async function countWrongCode(
 }
 
 /** Returns the user's wrong codes; each advances `nextMs`, up to a minute from now. */
-function wrongCodesOf(database: Database, { user, request }: SignedInEndpointRequest) {
+function wrongCodesOf(database: Database, { user, request }: SignedInVisit) {
   return readAttempts(database, `user code ${user.id}`, request.now.getTime())
 }

@@ -9,7 +9,7 @@ import type { Row, Transaction } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
-import { grantableScopesOf } from './scope-text.ts'
+import { grantableScopesOf } from './parameters.ts'
 
 const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000

@@ -1,11 +1,11 @@
 import { scopes } from '../../contract/keys.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { problemReply } from '../http/request-context.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
 import { promptValues } from './authorization-request.ts'
-import { grantTypeNames } from './token-endpoints.ts'
+import { grantTypeNames } from './token-routes.ts'
 
 const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post']
 
@@ -14,13 +14,13 @@ const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post
  * where clients look if the issuer has a path: with the path after the well-known part (§3.1 of both), and
  * before it, which is what a proxy of that path forwards.
  */
-export const metadataEndpoints: readonly Endpoint[] = [
+export const metadataRoutes: readonly WebRoute[] = [
   ...documentAt(oauthPaths.metadata, serverMetadata),
   ...documentAt(oauthPaths.resourceMetadata, resourceMetadata),
 ]
 
-function documentAt(place: Endpoint['path'], document: (visit: EndpointRequest) => object): Endpoint[] {
-  const reply = (visit: EndpointRequest): Reply => ({
+function documentAt(place: WebRoute['path'], document: (visit: Visit) => object): WebRoute[] {
+  const reply = (visit: Visit): Reply => ({
     status: 200,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(document(visit)),
@@ -42,7 +42,7 @@ function documentAt(place: Endpoint['path'], document: (visit: EndpointRequest) 
   ]
 }
 
-function serverMetadata({ issuer }: EndpointRequest): object {
+function serverMetadata({ issuer }: Visit): object {
   return {
     issuer,
     authorization_endpoint: issuer + oauthPaths.authorize,
@@ -65,7 +65,7 @@ function serverMetadata({ issuer }: EndpointRequest): object {
 }
 
 /** Returns the metadata of the protected resource (RFC 9728 §2). */
-function resourceMetadata({ issuer }: EndpointRequest): object {
+function resourceMetadata({ issuer }: Visit): object {
   return {
     resource: issuer,
     authorization_servers: [issuer],

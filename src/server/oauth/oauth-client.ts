@@ -1,10 +1,14 @@
 import { digest, isSame } from '../access/secret.ts'
 import { findAppRow } from '../credentials/apps.ts'
 import type { Database } from '../database/database.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
+import { recordRefusal } from '../http/refusal.ts'
+import type { Reply } from '../http/reply.ts'
+import { readForm } from '../http/request-body.ts'
+import { count } from '../http/request-context.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import { tooMany } from '../problem-error.ts'
-import { OAuthError } from './oauth-error.ts'
-import { readParameter } from './parameter.ts'
+import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
+import { readParameter } from './parameters.ts'
 
 /** A registered application as a client. */
 export interface OAuthClient {
@@ -14,6 +18,53 @@ export interface OAuthClient {
   /** True for a client without a secret, because it could not keep one (RFC 6749 §2.1). */
   readonly isPublic: boolean
   readonly secretHash: string | null
+}
+
+/** A request of an authenticated client. */
+interface ClientRequest {
+  readonly visit: Visit
+  readonly client: OAuthClient
+  readonly form: URLSearchParams
+}
+
+/**
+ * Creates a route that takes a form, authenticates the client, and returns errors as in RFC 6749 §5.2.
+ */
+export function clientRoute(
+  path: WebRoute['path'],
+  answer: (request: ClientRequest) => Reply | Promise<Reply>,
+): WebRoute {
+  return {
+    method: 'POST',
+    path,
+    refuse: refuseAsOAuth,
+    countsItself: true,
+    handle: (visit) => ({ reply: () => answered(visit, answer) }),
+  }
+}
+
+async function answered(
+  visit: Visit,
+  answer: (request: ClientRequest) => Reply | Promise<Reply>,
+): Promise<Reply> {
+  try {
+    const form = await readForm(visit.request.raw)
+    const client = await authenticateClient(visit, form)
+    // Any program can use the id of a public client, so these requests are counted by network.
+    count(
+      visit.limits,
+      client.isPublic ? { kind: 'signIn', name: visit.request.address } : { kind: 'known', name: client.id },
+    )
+    return await answer({ visit, form, client })
+  } catch (error) {
+    if (error instanceof OAuthError && error.code === 'invalid_client') {
+      const details = { operation: `POST ${visit.request.path}`, code: error.code }
+      const refused = { action: 'request.refused', subjectId: null, details } as const
+      await recordRefusal(visit.academy, visit.limits, visit.request, refused)
+    }
+    if (error instanceof OAuthError) return refusalReply(error)
+    throw error
+  }
 }
 
 /** Returns the client with this id. */
@@ -35,10 +86,7 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
  * public (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` if both are used, and 429
  * after too many failures from the address.
  */
-export async function authenticateClient(
-  visit: EndpointRequest,
-  form: URLSearchParams,
-): Promise<OAuthClient> {
+export async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
   const { database, limits, request } = visit
   const authorization = request.raw.headers['authorization'] ?? null
   const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)

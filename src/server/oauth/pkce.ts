@@ -1,6 +1,6 @@
 import { digest, isSame } from '../access/secret.ts'
 import { OAuthError } from './oauth-error.ts'
-import { readParameter } from './parameter.ts'
+import { readParameter } from './parameters.ts'
 
 /**
  * Returns the code challenge of an authorization request; null if a confidential client sent none. Throws

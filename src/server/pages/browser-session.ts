@@ -7,9 +7,9 @@ import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access
 import type { Actor, Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
 import { readForm } from '../http/request-body.ts'
 import { originOf } from '../http/request-context.ts'
+import type { Visit } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
 import { type EndedSession, endOldest, recordEnd } from './session-list.ts'
 import { browserIn, placeOf } from './session-place.ts'
@@ -34,13 +34,13 @@ export interface Visitor {
 }
 
 /** A request of a signed-in visitor. */
-export interface SignedInEndpointRequest extends EndpointRequest {
+export interface SignedInVisit extends Visit {
   readonly visitor: Visitor
   readonly user: SignedIn
 }
 
 /** A request, inside the transaction that writes its changes. */
-export type WritingVisit = EndpointRequest & { readonly database: Transaction }
+export type WritingVisit = Visit & { readonly database: Transaction }
 
 /** Returns the context for recording a visitor's changes. */
 export function writingOf({ database, academy, request }: WritingVisit, principal: Actor): Writing {
@@ -49,7 +49,7 @@ export function writingOf({ database, academy, request }: WritingVisit, principa
 }
 
 /** Identifies the visitor by the session cookie. */
-export async function visitorOf(visit: EndpointRequest): Promise<Visitor> {
+export async function visitorOf(visit: Visit): Promise<Visitor> {
   const { database, request } = visit
   const name = cookieName(visit)
   const sent = parse(request.raw.headers['cookie'] ?? '', name)[name]
@@ -67,10 +67,7 @@ export async function visitorOf(visit: EndpointRequest): Promise<Visitor> {
  * Checks inside the transaction that the visitor is still signed in: access may have ended since the page was loaded.
  * Throws 403.
  */
-export async function stillSignedIn(
-  { database, request }: EndpointRequest,
-  { token }: Visitor,
-): Promise<SignedIn> {
+export async function stillSignedIn({ database, request }: Visit, { token }: Visitor): Promise<SignedIn> {
   const user = await userBehind(database, token, request.now)
   if (user) return user
   throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
@@ -86,7 +83,7 @@ export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>)
  * Parses the form of a visitor. Throws 403 if it came from another site or without the page's CSRF token (OWASP,
  * Cross-Site Request Forgery Prevention), 413 and 415.
  */
-export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<URLSearchParams> {
+export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchParams> {
   const { headers } = visit.request.raw
   const origin = headers['origin']
   const site = headers['sec-fetch-site']
@@ -153,12 +150,12 @@ async function csrfOf(database: Database, token: string): Promise<string> {
  * Includes the port: all ports of a host share cookies, and two academies on one machine must not sign each other
  * out.
  */
-function cookieName({ issuer }: EndpointRequest): string {
+function cookieName({ issuer }: Visit): string {
   const { protocol, port } = new URL(issuer)
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`
 }
 
-function cookieOf(visit: EndpointRequest, token: string, maxAge = lastsMs / 1000): string {
+function cookieOf(visit: Visit, token: string, maxAge = lastsMs / 1000): string {
   const secure = visit.issuer.startsWith('https:')
   return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
 }

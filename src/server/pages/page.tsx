@@ -1,9 +1,9 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import type { Visit } from '../http/web-route.ts'
 import type { ProblemError } from '../problem-error.ts'
 import { style, styleSource } from './style.ts'
 
@@ -80,7 +80,7 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
 }
 
 /** Returns the address of a request as a relative link. */
-export function hereOf({ base, request }: EndpointRequest): string {
+export function hereOf({ base, request }: Visit): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 

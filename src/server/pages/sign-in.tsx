@@ -4,10 +4,10 @@ import type { RoleName } from '../../contract/operation.ts'
 import { maxPasswordLength } from '../access/password-hash.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
+import { type Visit, within } from '../http/web-route.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
@@ -72,7 +72,7 @@ export interface SignInOptions extends SignInReason {
  * network before the password is checked (OWASP, Authentication).
  */
 export async function signIn(
-  visit: EndpointRequest,
+  visit: Visit,
   visitor: Visitor,
   form: URLSearchParams,
   reason: SignInReason = {},
@@ -101,7 +101,7 @@ interface Account extends Row {
 const longestAccount = 254
 
 async function accountBy(
-  { academy, database, limits, request }: EndpointRequest,
+  { academy, database, limits, request }: Visit,
   account: string,
   password: string,
 ): Promise<Account> {

@@ -8,14 +8,13 @@ import type { PasswordCost } from '../access/password-hash.ts'
 import { clockAheadMs } from '../database/clock.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
-import { allEndpoints } from '../endpoints.ts'
 import { serveOutbox } from '../events/serve-outbox.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
-import { allRoutes } from '../routes.ts'
+import { allRoutes, allWebRoutes } from '../routes.ts'
 import { academySealing } from '../sealing/academy-sealing.ts'
 import { keepInOrder } from '../upkeep.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
@@ -87,7 +86,7 @@ export interface ServeOptions {
   readonly fixedTime?: string | undefined
   /** Generates the ids; default by time and randomness. */
   readonly ids?: IdMaker | undefined
-  /** Observes a long upgrade, during which only the health endpoint is available. */
+  /** Observes a long upgrade, during which only the route `/health` is available. */
   readonly upgrade?: UpgradeWatch
   /** Maximum concurrent connections. */
   readonly connections?: ConnectionCap
@@ -129,7 +128,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const newId = options.ids ?? idMaker(now)
   const { formatLog = logLine, passwordCost, publicUrl } = options
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
-  const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
+  const [routes, webRoutes] = await Promise.all([allRoutes(), allWebRoutes()])
   const allowed = allowedHosts(options)
   let listener: Listener | undefined
   const opened = Promise.withResolvers<Listener>()
@@ -203,7 +202,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     opened.resolve(listener)
   }
   const { database, created } = await openOrClose(server, options, now, () => {
-    if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, endpoints))
+    if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, webRoutes))
   })
   // Makes the store remember its files.
   database.requireFiles?.()
@@ -218,7 +217,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
   })
   const { handle, ended } = trackWork(
-    createApp({ ...app, database: outbox.database, longReads }, () => routes, endpoints),
+    createApp({ ...app, database: outbox.database, longReads }, () => routes, webRoutes),
   )
   listenWith(handle)
   const stopUpkeep = keepInOrder(database, now)

@@ -1,10 +1,9 @@
 import { onTestFinished } from 'vitest'
 import type { AcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
-import { allEndpoints } from '../../../src/server/endpoints.ts'
 import { createApp } from '../../../src/server/http/app.ts'
 import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'
-import { allRoutes } from '../../../src/server/routes.ts'
+import { allRoutes, allWebRoutes } from '../../../src/server/routes.ts'
 import { memoryKeySource } from '../../../src/server/sealing/key-file.ts'
 import { createSealing } from '../../../src/server/sealing/sealing.ts'
 import { passwordCost } from '../../helpers/academy.ts'
@@ -27,7 +26,7 @@ export async function appOn(academy: string | AcademyFile, now: () => Date) {
       log: () => undefined,
     },
     () => routes,
-    await allEndpoints(),
+    await allWebRoutes(),
   )
   const fetch = fetchOf(app)
   return {

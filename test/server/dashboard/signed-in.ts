@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { RoleName } from '../../../src/contract/operation.ts'
-import { dashboardEndpoints } from '../../../src/server/dashboard/pages.ts'
+import { dashboardRoutes } from '../../../src/server/dashboard/pages.ts'
 import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 import { sample } from '../../lms/samples.ts'
@@ -24,7 +24,7 @@ export const test = base
 
 /** The paths of the dashboard that take this method. */
 export function pathsOf(method: 'GET' | 'POST'): string[] {
-  return dashboardEndpoints.filter((endpoint) => endpoint.method === method).map(({ path }) => path)
+  return dashboardRoutes.filter((route) => route.method === method).map(({ path }) => path)
 }
 
 /** Things of one's own that paths can name. */

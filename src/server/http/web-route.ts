@@ -13,8 +13,8 @@ import {
   refusalOf,
 } from './request-context.ts'
 
-/** A request to an endpoint that is not an operation of the API: a page, or a part of OAuth. */
-export interface EndpointRequest {
+/** A request to a web route. */
+export interface Visit {
   readonly academy: AppOptions
   /** The academy's database, or the transaction of the request. */
   readonly database: Database
@@ -30,10 +30,10 @@ export interface EndpointRequest {
 }
 
 /** Returns a visit that uses a transaction. */
-export function within<Visit extends EndpointRequest>(
-  visit: Visit,
+export function within<V extends Visit>(
+  visit: V,
   database: Transaction,
-): Visit & { readonly database: Transaction } {
+): V & { readonly database: Transaction } {
   return { ...visit, database }
 }
 
@@ -47,16 +47,16 @@ export interface Handled {
   readonly reply: () => Reply | Promise<Reply>
 }
 
-/** An endpoint that is not an operation of the API. */
-export interface Endpoint {
+/** A route that is no operation of the API: a page, a part of OAuth, or the inbox of deliveries. */
+export interface WebRoute {
   readonly method: 'GET' | 'POST'
   /** Absolute path, with `:name` for each parameter. */
   readonly path: `/${string}`
-  /** True if the endpoint counts its requests itself. */
+  /** True if the handler counts its requests itself. */
   readonly countsItself?: true
   /** Converts an error to a response. */
   readonly refuse: Refuse
-  readonly handle: (visit: EndpointRequest) => Handled | Promise<Handled>
+  readonly handle: (visit: Visit) => Handled | Promise<Handled>
 }
 
 /** Returns the base URL that the client uses, without a trailing slash. */
@@ -64,11 +64,11 @@ export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext
   return publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
 }
 
-/** Answers a request to an endpoint. Counts it by user or by network. */
-export async function answerEndpoint(
+/** Answers a request to a web route. Counts it by user or by network. */
+export async function answerWebRoute(
   academy: AppOptions,
   limits: RateLimits,
-  { path, handle, refuse, countsItself }: Endpoint,
+  { path, handle, refuse, countsItself }: WebRoute,
   request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {

@@ -9,13 +9,11 @@ import type { Database, Row } from '../database/database.ts'
 import { mayRecord } from '../http/refusal-bounds.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
-import { clientEndpoint } from './client-endpoint.ts'
 import { pollDevice } from './device-code.ts'
 import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './grant-tokens.ts'
-import type { OAuthClient } from './oauth-client.ts'
+import { clientRoute, type OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
-import { readParameter, readRequiredParameter } from './parameter.ts'
-import { parseScopes } from './scope-text.ts'
+import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
 type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
@@ -44,10 +42,10 @@ const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Give>> = {
 export const grantTypeNames = Object.keys(grantTypes)
 
 /**
- * The token endpoint (RFC 6749 §3.2). Each request is one transaction, so that a code or token is used only
+ * The token route (RFC 6749 §3.2). Each request is one transaction, so that a code or token is used only
  * once.
  */
-export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, form, client }) => {
+export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, client }) => {
   const give = giveOf(form)
   const { academy, request } = visit
   const { database, newId } = academy
@@ -75,29 +73,26 @@ function giveOf(form: URLSearchParams): Give {
 }
 
 /**
- * The introspection endpoint (RFC 7662): returns the properties of the client's own tokens. All others,
+ * The introspection route (RFC 7662): returns the properties of the client's own tokens. All others,
  * including those of other clients and API keys, are reported as inactive (§2.2, §4).
  */
-export const introspectionEndpoint = clientEndpoint(
-  oauthPaths.introspect,
-  async ({ visit, form, client }) => {
-    const token = readRequiredParameter(form, 'token')
-    const { database, request, issuer } = visit
-    const now = request.now.toISOString()
-    const found = await liveToken(database, token, client.id, now)
-    if (!found) return clientReply(200, { active: false })
-    const granted = JSON.parse(found.scopes) as Scope[]
-    return clientReply(200, {
-      active: true,
-      scope: granted.filter((scope) => grantable[found.role].includes(scope)).join(' '),
-      client_id: client.id,
-      ...(found.kind === 'access' && { token_type: 'Bearer' }),
-      exp: Math.floor(Date.parse(found.expires_at) / 1000),
-      sub: found.user_id,
-      iss: issuer,
-    })
-  },
-)
+export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ visit, form, client }) => {
+  const token = readRequiredParameter(form, 'token')
+  const { database, request, issuer } = visit
+  const now = request.now.toISOString()
+  const found = await liveToken(database, token, client.id, now)
+  if (!found) return clientReply(200, { active: false })
+  const granted = JSON.parse(found.scopes) as Scope[]
+  return clientReply(200, {
+    active: true,
+    scope: granted.filter((scope) => grantable[found.role].includes(scope)).join(' '),
+    client_id: client.id,
+    ...(found.kind === 'access' && { token_type: 'Bearer' }),
+    exp: Math.floor(Date.parse(found.expires_at) / 1000),
+    sub: found.user_id,
+    iss: issuer,
+  })
+})
 
 interface TokenRow extends Row {
   readonly kind: 'access' | 'refresh'
@@ -125,10 +120,10 @@ async function liveToken(
 }
 
 /**
- * The revocation endpoint (RFC 7009). A refresh token revokes its grant, an access token only itself, which
+ * The revocation route (RFC 7009). A refresh token revokes its grant, an access token only itself, which
  * §2.1 permits: dropping one is not signing out. Returns 200 for unknown tokens.
  */
-export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
+export const revocationRoute = clientRoute(oauthPaths.revoke, async ({ visit, form, client }) => {
   const hash = digest(readRequiredParameter(form, 'token'))
   const { academy, request } = visit
   const { database, newId } = academy

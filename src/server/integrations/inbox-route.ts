@@ -1,11 +1,11 @@
-import type { Endpoint } from '../http/endpoint.ts'
 import { problemReply } from '../http/request-context.ts'
+import type { WebRoute } from '../http/web-route.ts'
 
 /**
- * The endpoint for grades and progress from other systems. It needs no bearer token: each kind of system has
+ * The route for grades and progress from other systems. It needs no bearer token: each kind of system has
  * its own proof.
  */
-export const inboxEndpoint: Endpoint = {
+export const inboxRoute: WebRoute = {
   method: 'POST',
   path: '/webhooks/:lmsKind/grades',
   countsItself: true,

@@ -1,16 +1,16 @@
-import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import type { Bucket } from '../http/request-context.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
 import { refusalPage } from './page.tsx'
 
 /** A page: its handler receives the visitor, and errors are shown as a page. */
-export interface PageEndpoint extends Pick<Endpoint, 'method' | 'path'> {
-  readonly handle: (visit: EndpointRequest, visitor: Visitor) => Reply | Promise<Reply>
+export interface PageRoute extends Pick<WebRoute, 'method' | 'path'> {
+  readonly handle: (visit: Visit, visitor: Visitor) => Reply | Promise<Reply>
 }
 
-/** Creates an endpoint for browsers. */
-export function pageEndpoint({ method, path, handle }: PageEndpoint): Endpoint {
+/** Creates a web route for browsers. */
+export function pageRoute({ method, path, handle }: PageRoute): WebRoute {
   return {
     method,
     path,
