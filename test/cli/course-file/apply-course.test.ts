@@ -437,6 +437,7 @@ describe('courses diff --file', () => {
 describe('courses validate', () => {
   test('checks files without an academy, and tells every problem with its line', async () => {
     const cli = testCli()
+    onTestFinished(cli.remove)
     writeFileSync(join(cli.cwd, 'course.json'), JSON.stringify(marine))
     const valid = await cli.run('courses validate -f course.json')
     expect(valid).toEqual({ code: 0, stdout: '', stderr: 'course.json is valid: 1 course, 4 lessons\n' })
