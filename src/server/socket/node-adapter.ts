@@ -7,7 +7,9 @@ import type { ClientAddress } from './client-address.ts'
 /** Called for a response that could not be completed; its head may already have been sent as a success. */
 export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
 
-const lingerMs = 1_000
+/** How long a refused body is drained: until the client is silent, and never longer than the second limit. */
+const silenceMs = 5_000
+const lingerMs = 30_000
 
 /** Creates a Node request listener from a transport. */
 export function nodeListener(
@@ -101,10 +103,16 @@ async function sendAmidBody(
   outgoing: ServerResponse,
 ): Promise<void> {
   outgoing.write(body)
-  incoming.resume()
-  const late = new AbortController()
-  await Promise.race([once(incoming, 'close'), delay(lingerMs, undefined, late)]).catch(() => {})
-  late.abort()
+  const closed = new AbortController()
+  incoming.once('close', () => closed.abort())
+  let hasSent = true
+  incoming.on('data', () => {
+    hasSent = true
+  })
+  for (let waited = 0; hasSent && waited < lingerMs && !closed.signal.aborted; waited += silenceMs) {
+    hasSent = false
+    await delay(silenceMs, undefined, closed).catch(() => {})
+  }
   outgoing.end()
 }
 
