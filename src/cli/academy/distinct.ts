@@ -1,5 +1,6 @@
 import { users } from '../dataset/users.ts'
-import { type Declared, type Entry, keyAmongEquals, keyText, nouns, placeText } from './entry.ts'
+import { keyAmongEquals, keyText, valueName } from '../records/identity.ts'
+import { type Declared, type Entry, nouns, placeText } from './entry.ts'
 import type { Problems } from './problems.ts'
 
 /**
@@ -48,8 +49,7 @@ function numberEquals(entries: readonly Entry[]): void {
 function namesOf({ dataset, key, record }: Entry): string[] {
   const others = (dataset === 'users' ? (users.unique ?? []) : []).flatMap((field) => {
     const value = record[field]
-    if (typeof value !== 'string') return []
-    return [`${field}:${field === 'email' ? value.trim().toLowerCase() : value}`]
+    return typeof value === 'string' ? [valueName(field, value)] : []
   })
   return [...new Set([key, ...others])]
 }

@@ -2,12 +2,13 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { documentOf } from '../course-file/course-records.ts'
 import { loadYaml } from '../output/formats/yaml.ts'
+import { shownIn } from '../records/finder.ts'
+import { keyIn } from '../records/identity.ts'
 import { withoutDefaults } from '../records/without-defaults.ts'
 import { formatVersion, type PartName, partSchemas } from './academy-document.ts'
-import { keyIn } from './entry.ts'
 import { withoutVariables } from './environment.ts'
 import { loadPart } from './load-part.ts'
-import { type Reader, shownIn } from './reader.ts'
+import type { Reader } from './reader.ts'
 
 /** Parts of a file, in the order in which they are written. */
 export const dumpedParts: readonly PartName[] = ['users', 'courses', 'enrollments', 'progress', 'grades']

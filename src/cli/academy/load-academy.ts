@@ -6,10 +6,11 @@ import { CourseDocument } from '../course-file/course-document.ts'
 import { recordsOf } from '../course-file/course-records.ts'
 import { type PlacedDocument, readPlacedDocument } from '../operation/placed-document.ts'
 import { setAt, valueAt } from '../output/columns.ts'
+import { keyIn } from '../records/identity.ts'
 import type { Io } from '../terminal/io.ts'
 import { formatVersion, type PartName, partSchemas } from './academy-document.ts'
 import { distinct } from './distinct.ts'
-import { type Declared, type Entry, keyIn, type Part, type Place, parts } from './entry.ts'
+import { type Declared, type Entry, type Part, type Place, parts } from './entry.ts'
 import { hasVariable, type Variables, withVariables } from './environment.ts'
 import { issuesIn, pathText } from './issues.ts'
 import type { PartDataset } from './load-part.ts'
@@ -52,7 +53,7 @@ export async function loadAcademy(
       reading.entries.has(part) ? [[part, reading.entries.get(part) ?? []] as const] : [],
     ),
   )
-  nameByKeys(declared)
+  await nameByKeys(declared)
   const told = distinct(declared, problems)
   problems.throwIfAny()
   return told

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import { type Change, changesOf, isOlder } from '../records/compare.ts'
+import { shownFor } from '../records/finder.ts'
+import { indexOf, type KnownIds, keyIn, keyText, knownIds } from '../records/identity.ts'
 import { type KeyedLesson, keyedLesson, matchLessons } from '../records/match-lessons.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { isClosed } from './closing.ts'
-import { countText, type Declared, type Entry, isSet, keyIn, keyText, parts, placeText } from './entry.ts'
-import { indexOf } from './entry-index.ts'
-import { type KnownIds, knownIds, lookUpReferences } from './known-ids.ts'
+import { countText, type Declared, type Entry, isSet, parts, placeText } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
 import type { Action, LessonPlace, Plan, Undeclared } from './plan.ts'
 import { createProblems } from './problems.ts'
-import { type Reader, shownFor } from './reader.ts'
-import { referencesOf } from './references.ts'
+import type { Reader } from './reader.ts'
+import { lookUpReferences } from './references.ts'
 import { inFreeOrder } from './renames.ts'
 
 /** Options of a plan. */
@@ -39,7 +39,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
     const entries = declared.get(part)
     if (entries === undefined) continue
     const dataset = await loadPart(part)
-    if (referencesOf({ dataset: part }).length > 0 && !lookedUp) {
+    if (Object.keys(dataset.references).length > 0 && !lookedUp) {
       lookedUp = true
       const problems = createProblems()
       await lookUpReferences(reader, declared, ids, problems)
@@ -86,7 +86,7 @@ function placesOf(
     const course = String(record['courseId'])
     if (!courses.has(course) || typeof record['order'] !== 'number') continue
     const own = places.get(course) ?? []
-    own.push({ key: keyIn('lessons', record) ?? key, order: record['order'], id: ids.idOf(key) })
+    own.push({ key: keyIn('lessons', record) ?? key, order: record['order'], id: ids.idOf('lessons', key) })
     places.set(course, own)
   }
   return places
@@ -126,7 +126,7 @@ async function compareAll(
   async function match(entry: Entry, shown: JsonObject): Promise<void> {
     if (matched.has(entry)) return
     matched.add(entry)
-    ids.add(shown['id'], entry.key)
+    ids.add(dataset.name, shown['id'], entry.key)
     if (isOlder(dataset, entry.record, shown)) {
       newer += 1
       return
@@ -145,9 +145,9 @@ async function compareAll(
 
   async function recordOf(shown: JsonObject): Promise<JsonObject> {
     const record = await dataset.toRecord(shown, reader.names)
-    const named = referencesOf({ dataset: dataset.name }).map(([field]) => [
+    const named = Object.entries(dataset.references).map(([field, to]) => [
       field,
-      ids.keyOf(shown[field]) ?? record[field],
+      ids.keyOf(to, shown[field]) ?? record[field],
     ])
     return { ...record, ...Object.fromEntries(named) }
   }
@@ -162,14 +162,15 @@ async function compareAll(
       deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
       return
     }
-    const course = ids.keyOf(shown['courseId'])
+    const course = ids.keyOf('courses', shown['courseId'])
     // A platform may list a record twice.
     if (course === undefined || !courses.has(course) || seen.has(shown['id'])) return
     seen.add(shown['id'])
     others.push(shown)
   }
 
-  for await (const shown of shownFor(reader, dataset, entries, { whole: prune, idOf: ids.idOf })) {
+  const records = entries.map(({ record }) => record)
+  for await (const shown of shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })) {
     if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const entry = index.of(shown)
     if (entry) {
@@ -177,7 +178,7 @@ async function compareAll(
       continue
     }
     const other = index.byAddress(shown)
-    const course = ids.keyOf(shown['courseId'])
+    const course = ids.keyOf('courses', shown['courseId'])
     if (other) addressed.set(other, shown)
     else if (course !== undefined && courses.has(course)) {
       const record = await recordOf(shown)
@@ -207,7 +208,7 @@ async function compareAll(
   }
   for (const { id, courseId, title } of others) {
     undeclared.push({
-      course: ids.keyOf(courseId) ?? String(courseId),
+      course: ids.keyOf('courses', courseId) ?? String(courseId),
       id: String(id),
       title: String(title),
       isDuplicate: duplicates.has(id),

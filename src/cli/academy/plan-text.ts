@@ -2,8 +2,9 @@ import type { ChalkInstance } from 'chalk'
 import { visible } from '../../codec/hidden-characters.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { keyText } from '../records/identity.ts'
 import { counted } from '../terminal/counted.ts'
-import { keyText, parts, placeText } from './entry.ts'
+import { parts, placeText } from './entry.ts'
 import { type Action, type Plan, summaryOf } from './plan.ts'
 
 const signs = { create: '+', update: '~', delete: '-' } as const

@@ -1,7 +1,8 @@
 import { users } from '../dataset/users.ts'
 import type { Change } from '../records/compare.ts'
+import { keyText, valueName } from '../records/identity.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { emailKey, keyText, placeText } from './entry.ts'
+import { placeText } from './entry.ts'
 import type { Action } from './plan.ts'
 
 /** Unique fields of users: a value must be free before another user takes it. */
@@ -15,7 +16,7 @@ export function inFreeOrder(updates: readonly Action[]): Action[] {
   const holders = new Map<string, Action>()
   for (const action of updates) {
     for (const { field, from } of action.changes) {
-      if (unique.includes(field) && typeof from === 'string') holders.set(nameOf(field, from), action)
+      if (unique.includes(field) && typeof from === 'string') holders.set(valueName(field, from), action)
     }
   }
   const ordered = new Set<Action>()
@@ -24,7 +25,7 @@ export function inFreeOrder(updates: readonly Action[]): Action[] {
     if (before.includes(action)) throw exchange(before.slice(before.indexOf(action)))
     for (const { field, to } of action.changes) {
       if (!unique.includes(field) || typeof to !== 'string') continue
-      const holder = holders.get(nameOf(field, to))
+      const holder = holders.get(valueName(field, to))
       if (holder && holder !== action) place(holder, [...before, action])
     }
     ordered.add(action)
@@ -37,13 +38,9 @@ export function inFreeOrder(updates: readonly Action[]): Action[] {
 export function uniqueNames(changes: readonly Change[]): readonly string[] {
   return changes.flatMap(({ field, from, to }) =>
     unique.includes(field)
-      ? [from, to].flatMap((value) => (typeof value === 'string' ? [nameOf(field, value)] : []))
+      ? [from, to].flatMap((value) => (typeof value === 'string' ? [valueName(field, value)] : []))
       : [],
   )
-}
-
-function nameOf(field: string, value: string): string {
-  return field === 'email' ? emailKey(value) : `${field}:${value}`
 }
 
 function exchange(actions: readonly Action[]): CommandError {

@@ -148,13 +148,15 @@ async function applyAll(
     { applyPlan },
     { planDocument, countsText },
     { createProgressLine },
-    { keyText, nouns, placeText },
+    { nouns, placeText },
+    { keyText },
     { summaryOf },
   ] = await Promise.all([
     import('../academy/apply-plan.ts'),
     import('../academy/plan-text.ts'),
     import('../terminal/progress-line.ts'),
     import('../academy/entry.ts'),
+    import('../records/identity.ts'),
     import('../academy/plan.ts'),
   ])
   const line = await createProgressLine(io, 'changes', plan.actions.length)

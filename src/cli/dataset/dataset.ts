@@ -101,9 +101,7 @@ export function namesOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): re
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const first = keys.find((fields) => fields.every(has))
   const sets = keys.filter((fields) => fields === first || (fields.length === 1 && fields.every(has)))
-  return sets.map((fields) =>
-    [...fields, ...fields.map((field) => String(record[field]))]
-      .map((text, index) => (fields[index - fields.length] === 'email' ? text.toLowerCase() : text))
-      .join('\n'),
-  )
+  const textOf = (field: string) =>
+    field === 'email' ? String(record[field]).toLowerCase() : String(record[field])
+  return sets.map((fields) => [...fields, ...fields.map(textOf)].join('\n'))
 }

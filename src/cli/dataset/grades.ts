@@ -20,7 +20,7 @@ export const grades: Dataset = {
     ['learnerId', 'courseId', 'itemId'],
     ['learnerId', 'courseId'],
   ],
-  references: { learnerId: 'users', courseId: 'courses' },
+  references: { courseId: 'courses', learnerId: 'users' },
   operations: {
     list,
     get,

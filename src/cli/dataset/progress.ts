@@ -14,7 +14,7 @@ export const progress: Dataset = {
   schema: ProgressItem,
   columns: columnsOf(ProgressItem),
   keys: [['learnerId', 'courseId']],
-  references: { learnerId: 'users', courseId: 'courses' },
+  references: { courseId: 'courses', learnerId: 'users' },
   operations: {
     list,
     all,

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { byPages, type Finder } from './finder.ts'
+import { byPages, type Finder } from '../records/finder.ts'
 
 /**
  * Returns a function that replaces `ext:` and `email:` references in a record by the ids of a remote platform, which

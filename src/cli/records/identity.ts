@@ -1,0 +1,143 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+import { wholeCourse } from '../../contract/whole-course.ts'
+import type { DatasetName } from '../dataset/dataset.ts'
+import { courseKeyOf } from '../dataset/names.ts'
+import { externalKeyOf } from '../dataset/shown-records.ts'
+
+const separator = '\n'
+
+/**
+ * Returns the key of a record; null if it has none. A user's is `ext:` and the external id, else `email:` and the
+ * address in lower case; a course's `ext:` and the external id; a lesson's the same, else its course, module and
+ * title; enrolments and progress use the keys of their course and user, grades also their item and source.
+ */
+export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
+  const { externalId, email, title, module, courseId, userId, learnerId, role = 'learner' } = record
+  const { itemId = wholeCourse, source = 'manual' } = record
+  const external = typeof externalId === 'string' ? `ext:${externalId}` : null
+  switch (dataset) {
+    case 'users':
+      return external ?? (typeof email === 'string' ? valueName('email', email) : null)
+    case 'courses':
+      return external
+    case 'lessons':
+      return external ?? [courseId, module ?? '', title].join(separator)
+    case 'enrollments':
+      return [courseId, userId, role].join(separator)
+    case 'progress':
+      return [courseId, learnerId].join(separator)
+    case 'grades':
+      return [courseId, learnerId, itemId, source].join(separator)
+  }
+}
+
+/** Returns the key of a lesson without an external id among others with the same `key`; `place` counts from 1. */
+export function keyAmongEquals(key: string, place: number): string {
+  return place === 1 ? key : `${key}${separator}${place}`
+}
+
+/** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
+export function keyText(key: string): string {
+  return key
+    .split(separator)
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+/** Returns the name of a unique value, `username:ada`. E-mail addresses are compared without case. */
+export function valueName(field: string, value: unknown): string {
+  return `${field}:${field === 'email' ? String(value).trim().toLowerCase() : value}`
+}
+
+/** Returns the references by which files may name a course or user: the id, `ext:…` and `email:…`. */
+export function referencesTo({ id, externalId, email }: JsonObject): readonly string[] {
+  return [
+    ...(id === undefined ? [] : [String(id)]),
+    ...(typeof email === 'string' ? [valueName('email', email)] : []),
+    ...(typeof externalId === 'string' ? [`ext:${externalId}`] : []),
+  ]
+}
+
+/** Returns a reference by an e-mail address, with or without `email:`, in lower case; any other unchanged. */
+export function plainReference(reference: string): string {
+  return /^email:|^[^:]*@/i.test(reference) ? reference.toLowerCase() : reference
+}
+
+/** Maps ids of records of a platform to the keys that files use, by dataset: other platforms number each on its own. */
+export interface KnownIds {
+  /** Returns the key for an id; undefined if no file mentions the record. */
+  keyOf(dataset: DatasetName, id: unknown): string | undefined
+  /** Returns the id for a key; undefined if the record does not exist yet. */
+  idOf(dataset: DatasetName, key: string): string | undefined
+  add(dataset: DatasetName, id: unknown, key: string): void
+}
+
+/** Creates an empty map. */
+export function knownIds(): KnownIds {
+  const keys = new Map<string, string>()
+  const ids = new Map<string, string>()
+  return {
+    keyOf: (dataset, id) => keys.get(`${dataset} ${id}`),
+    idOf: (dataset, key) => ids.get(`${dataset} ${key}`),
+    add(dataset, id, key) {
+      if (typeof id !== 'string') return
+      keys.set(`${dataset} ${id}`, key)
+      ids.set(`${dataset} ${key}`, id)
+    },
+  }
+}
+
+/** A record of a file with its key. */
+interface Keyed {
+  readonly dataset: DatasetName
+  readonly key: string
+  readonly record: JsonObject
+}
+
+/** Finds the entry that declares a record. */
+export interface EntryIndex<Entry> {
+  /** Returns the entry of a record; undefined if it is not declared. */
+  of(shown: JsonObject): Entry | undefined
+  /** Returns the user entry with the record's e-mail address but another external id. */
+  byAddress(shown: JsonObject): Entry | undefined
+}
+
+/** Indexes the entries of one dataset. */
+export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: KnownIds): EntryIndex<Entry> {
+  const dataset = entries[0]?.dataset
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]))
+  const byEmail = new Map(
+    (dataset === 'users' ? entries : []).map((entry) => [valueName('email', entry.record['email']), entry]),
+  )
+  return {
+    of(shown) {
+      switch (dataset) {
+        case undefined:
+          return undefined
+        case 'users':
+          return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(valueName('email', shown['email']))
+        case 'courses':
+          return byKey.get(courseKeyOf(shown))
+        case 'lessons':
+          // match-lessons.ts matches lessons that have no external id.
+          return byKey.get(`ext:${externalKeyOf(shown)}`)
+        default: {
+          const { role, itemId, source } = shown
+          const record = {
+            courseId: ids.keyOf('courses', shown['courseId']),
+            userId: ids.keyOf('users', shown['userId']),
+            learnerId: ids.keyOf('users', shown['learnerId']),
+            role,
+            itemId,
+          }
+          const known = byKey.get(keyIn(dataset, { ...record, source }) ?? '')
+          if (known || dataset !== 'grades') return known
+          // An entry without a source matches the existing grade of any source.
+          const sourceless = byKey.get(keyIn(dataset, record) ?? '')
+          return sourceless?.record['source'] === undefined ? sourceless : undefined
+        }
+      }
+    },
+    byAddress: (shown) => byEmail.get(valueName('email', shown['email'])),
+  }
+}
