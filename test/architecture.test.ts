@@ -78,11 +78,7 @@ const typesOfServer = [
 ]
 
 /** Files outside client/foreign that import it statically: each is loaded when it is needed. */
-const knowingStyles = [
-  'cli/export/open-csv.ts',
-  'cli/export/row-encoder.ts',
-  'cli/operation/platform-filter.ts',
-]
+const knowingStyles = ['cli/export/open-csv.ts', 'cli/export/row-encoder.ts']
 
 interface Import {
   readonly from: string

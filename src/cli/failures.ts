@@ -79,8 +79,11 @@ export function failureOf(error: unknown, target: Target | null): Failure {
     }
   }
   if (error instanceof RequestError) {
-    const hint = error.code === 'insecure_http' ? 'Use https, or --insecure-http to allow it' : null
-    return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint }
+    const { code, message, why } = error
+    const exit = code === 'precondition_failed' ? 'conflict' : 'usage'
+    // Only --if-version sets this header.
+    const told = message.replace('If-Match', '--if-version')
+    return { ...nothing, code, exit, message: told, why, hint: requestHint(error) }
   }
   if (error instanceof ProtocolError && isUnclear(error)) {
     const why = ['It may have succeeded']
@@ -98,6 +101,21 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   }
   const message = error instanceof Error ? error.message : String(error)
   return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
+}
+
+function requestHint({ code, noun }: RequestError): string | null {
+  switch (code) {
+    case 'insecure_http':
+      return 'Use https, or --insecure-http to allow it'
+    case 'version_unknown':
+      return 'Run the command without --if-version'
+    case 'not_resolved':
+      return noun === 'course'
+        ? 'Use the id of the course: learnctl courses list'
+        : `Use the id of the ${noun}`
+    default:
+      return null
+  }
 }
 
 /**

@@ -22,6 +22,21 @@ export interface WalkedPage extends RawPage {
   readonly more: boolean
 }
 
+/** A result without data, and without anything that response headers say. */
+export const bareResult: Omit<Result<unknown>, 'data'> = {
+  status: 200,
+  requestId: null,
+  etag: null,
+  replayed: false,
+  unchanged: false,
+  location: null,
+  strict: false,
+  fromList: false,
+  id: null,
+  written: null,
+  date: null,
+}
+
 /** True for the reply of a server of this API: it confirms how it handled the request, and has its own request ids. */
 export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean {
   return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { isOwnReply, type RawPage, readOwnAnswer, readOwnPage, readOwnPages } from './answer.ts'
+import { bareResult, isOwnReply, type RawPage, readOwnAnswer, readOwnPage, readOwnPages } from './answer.ts'
 import { normaliseBaseUrl } from './base-url.ts'
 import {
   type AnyInput,
@@ -20,11 +20,17 @@ import { type CredentialKind, errorOf } from './problem.ts'
 import { type RawRequest, rawRequestOf } from './raw-request.ts'
 import type { Wait } from './retry.ts'
 import { createSender, type ExchangeReport, type Translate } from './sender.ts'
+import { createWrite } from './write.ts'
 
 /** Calls operations on one platform. It throws only the errors of errors.ts, or the reason of an aborted signal. */
 export interface Caller {
   /** Calls an operation and reads the whole response, which is not validated. */
   call<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
+  /**
+   * Calls a write on a platform of any style: replaces references by ids and compares the version before, where the
+   * platform may not do so itself, and reads the record back if the response does not confirm the write.
+   */
+  write<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
   /** Calls an operation and returns the response as a stream; read it to its end, or leave the loop with `break`. */
   open<const O extends Operation>(
     operation: O,
@@ -39,6 +45,8 @@ export interface Caller {
   send(request: RawRequest): Promise<StreamedResponse>
   /** Returns the request that `send` would send, without its credential. */
   rawRequest(request: RawRequest): OutgoingRequest
+  /** True once the platform has shown that it is a server of this API, from the start for one in this process. */
+  isOurs(): boolean
 }
 
 /** Address, credential, timeouts and retries of a caller. */
@@ -99,7 +107,15 @@ export function createCaller(options: CallerOptions): Caller {
     onExchange: options.onExchange,
   })
 
-  const isOwn = (reply: HttpResponse) => options.ours === true || isOwnReply(reply)
+  /** True once the platform has shown that it is a server of this API. */
+  let isOwnServer = options.ours === true
+  function isOwn(reply: HttpResponse): boolean {
+    if (options.ours) return true
+    const isOwn = isOwnReply(reply)
+    isOwnServer ||= isOwn
+    return isOwn
+  }
+
   const refuse: Refuse = (target, reply, failure) =>
     errorOf(
       target,
@@ -197,17 +213,8 @@ export function createCaller(options: CallerOptions): Caller {
       return await sender.send(request, consume, translating(request, operation, input))
     } catch (error) {
       if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
-      const none = {
-        requestId: null,
-        etag: null,
-        replayed: false,
-        unchanged: false,
-        location: null,
-        strict: false,
-      }
       // Not validated, as above.
-      const data = error.listed as Answer<O>
-      return { ...none, data, status: 200, fromList: true, written: null, id: null, date: null }
+      return { ...bareResult, data: error.listed as Answer<O>, fromList: true }
     }
   }
 
@@ -258,10 +265,20 @@ export function createCaller(options: CallerOptions): Caller {
     return rawRequestOf(baseUrl, raw, newIdempotencyKey)
   }
 
+  const write = createWrite({
+    call: (operation, input) => call(operation, input),
+    pages: (operation, input) => pages(operation, input),
+    host: new URL(baseUrl).host,
+    isOurs: () => isOwnServer,
+  })
+
   return {
     call,
+    // Not validated, as in `call`.
+    write: async (operation, ...[input]) => (await write(operation, input ?? {})) as never,
     open,
     pages,
+    isOurs: () => isOwnServer,
     request: (operation, ...[input]) => requestOf(operation, input),
     rawRequest,
     send: (raw) => sender.send(rawRequest(raw), async (reply) => streamed(reply)),

@@ -60,7 +60,7 @@ export function encodeBody(value: unknown): string {
     })
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause)
-    throw new RequestError('invalid_body', `Cannot write the body as JSON: ${reason}`, cause)
+    throw new RequestError('invalid_body', `Cannot write the body as JSON: ${reason}`, { cause })
   }
 }
 

@@ -175,11 +175,6 @@ export class ProtocolError extends Error {
   }
 }
 
-/** True for an error about one record, which says nothing about other writes. */
-export function isAboutRecord({ code }: ProtocolError): boolean {
-  return code === 'not_shown' || code === 'another_record' || code === 'nothing_done'
-}
-
 /** Returns the response that caused an error; null if there was none. */
 export function answerBehind(error: unknown): RawAnswer | null {
   if (error instanceof ApiError) return error.answer
@@ -234,16 +229,42 @@ export type RequestCode =
   | 'invalid_header'
   | 'insecure_http'
   | 'invalid_proxy'
+  | 'not_resolved'
+  | 'version_unknown'
+  | 'precondition_failed'
 
-/** The input is invalid; nothing was sent. */
+/** Details of a request that was not sent. */
+export interface RequestErrorOptions extends ErrorOptions {
+  /** Reasons, each a sentence. */
+  readonly why?: readonly string[]
+  /** Noun of the record that a reference is about, such as `course`. */
+  readonly noun?: string
+}
+
+/** The input is invalid, or the platform cannot take it; nothing was sent. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly code: RequestCode
+  readonly why: readonly string[]
+  readonly noun: string | null
 
-  constructor(code: RequestCode, message: string, cause?: unknown) {
-    super(message, { cause })
+  constructor(code: RequestCode, message: string, options: RequestErrorOptions = {}) {
+    super(message, options)
     this.code = code
+    this.why = options.why ?? []
+    this.noun = options.noun ?? null
   }
+}
+
+/** Codes of errors about one record. */
+const recordCodes: ReadonlySet<string> = new Set([
+  ...['not_shown', 'another_record', 'nothing_done'],
+  ...['not_resolved', 'version_unknown', 'precondition_failed'],
+])
+
+/** True for an error about one record, which says nothing about other writes. */
+export function isAboutRecord({ code }: ProtocolError | RequestError): boolean {
+  return recordCodes.has(code)
 }
 
 /** True for problem details of a server like ours, which itself resolves references and honours If-Match. */

@@ -72,7 +72,8 @@ export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): u
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason
   if (!(fault instanceof Error)) return fault
-  if (fault instanceof ProxySettingError) return new RequestError('invalid_proxy', fault.message, fault)
+  if (fault instanceof ProxySettingError)
+    return new RequestError('invalid_proxy', fault.message, { cause: fault })
   // Errors are printed, so the credentials of the proxy are left out.
   const target: Target = proxy
     ? { ...request, proxy: { host: proxy.host, variable: proxy.variable } }
@@ -89,7 +90,9 @@ export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): u
   if (refusal)
     return new ConnectionError(target, refusal.code, `${refusal.saying} (${lineOf(request)})`, fault)
   if (/^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_HTTP_TOKEN)$/.test(wireCode)) {
-    return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
+    return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, {
+      cause: fault,
+    })
   }
   const code = codeOf(wireCode, part, fault.message)
   // Node's advice on command line options does not apply to users of this program.

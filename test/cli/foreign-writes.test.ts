@@ -166,3 +166,63 @@ test('an id that stands beside the record is told', async ({ run }) => {
     stderr: 'note: The response does not contain the record; its id is 1001\n',
   })
 })
+
+describe('a write that the response does not confirm', () => {
+  const [course, learner] = ['65f0a1b2c3d4e5f6c0000002', '65f0a1b2c3d4e5f6a5000002']
+
+  /** A platform that does what it is sent, and says it in these words. */
+  function saying(body: unknown, status = 200, isDone = true): ForeignPlatform {
+    const platform = expressPlatform()
+    platform.intercept(({ method }, usual) => {
+      if (method === 'GET') return undefined
+      if (isDone) usual()
+      return json(status, body)
+    })
+    return platform
+  }
+
+  test.for([
+    [`courses update ${course} --title Sea`, `Updated course Sea (${course})\n`],
+    [`courses publish ${course}`, `Published course Algebra (${course})\n`],
+    ['courses create --title Sea --external-id sea', 'Created course Sea (sea)\n'],
+    [
+      `progress set ${learner} --course ${course} --completion 55`,
+      `Set progress of learner ${learner} in course Algebra to 55%\n`,
+    ],
+  ])('has succeeded if the record shows what was sent: %s', async ([line = '', told], { run }) => {
+    for (const platform of [saying({ auftrag: 17 }, 202), saying({ meldung: 'Gespeichert' }), saying({})]) {
+      const { code, stderr } = await run(platform, line)
+      expect({ code, stderr: stderr.replace(/, version \d/, '') }).toEqual({ code: 0, stderr: told })
+    }
+  })
+
+  test('prints the record as the platform shows it', async ({ run }) => {
+    const { code, stdout } = await run(saying({}), `courses update ${course} --title Sea -o json`)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ _id: course, title: 'Sea', __v: 1 })
+  })
+
+  test.for([
+    ['shows other values', `courses update ${course} --title Sea`, {}, false],
+    ['cannot be told from others of its title', 'courses create --title Sea', {}, true],
+    ['has no published read', `lessons create --course ${course} --title Tides`, {}, true],
+    ['was refused in words', `courses update ${course} --title Algebra`, { msg: 'title exists' }, true],
+  ] as const)('may have failed if the record %s', async ([, line, body, isDone], { run }) => {
+    const platform = saying(body, 200, isDone)
+    const { code, stderr } = await run(platform, line)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: express\.example did not confirm /)
+    expect(stderr).toContain('  It may have succeeded\n')
+    expect(platform.requests.filter(({ method }) => method !== 'GET')).toHaveLength(1)
+  })
+
+  test('may have failed if the platform cannot be read', async ({ run }) => {
+    const platform = expressPlatform()
+    platform.intercept(({ method }) => (method === 'GET' ? json(500, { error: 'boom' }) : json(200, {})))
+    const ran = await run(platform, `courses update ${course} --title Sea`)
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('did not confirm PUT /v1/courses/'),
+    })
+  })
+})

@@ -85,22 +85,26 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportOptionsOf(settings, given), query: filterOf(context, given) }
   const encoding = await encodingAsked(given, wanted)
-  const [caller, operation, { exportLearners, exportRequest }, { learnerFilter }, { withPlainDates }] =
-    await Promise.all([
-      session.caller(),
-      contract(),
-      import('../export/learner-export.ts'),
-      import('../export/learner-filter.ts'),
-      import('../export/plain-dates.ts'),
-    ])
+  const [
+    caller,
+    operation,
+    { exportLearners, exportRequest },
+    { learnerFilter, withPlainDates },
+    { assertSeveralOffered },
+  ] = await Promise.all([
+    session.caller(),
+    contract(),
+    import('../export/learner-export.ts'),
+    import('../export/learner-filter.ts'),
+    import('../operation/judge-list.ts'),
+  ])
   if (wanted.columns && session.target().kind === 'local') {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
   const flagOf = flagIn(given)
   const whole = { ...wanted, encoding, operation, filter: null, remote: session.target().kind === 'remote' }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
-  const { assertSeveralTaken } = await import('../operation/several-references.ts')
-  await assertSeveralTaken(context, caller, operation, wanted.query, flagOf)
+  await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)
   await withPlainDates(context, wanted.query, async (sent) => {
     const filtering = { operation, query: wanted.query, sent }
     const filter = await learnerFilter(context, caller, filtering, given.flags, flagOf)
@@ -126,14 +130,14 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [caller, operation] = await Promise.all([session.caller(), contract()])
   const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const { assertSeveralTaken } = await import('../operation/several-references.ts')
-  await assertSeveralTaken(context, caller, operation, query, flagIn(given))
-  const [{ assertFiltered, learnerFilter }, { withPlainDates }, { platformName }] = await Promise.all([
-    import('../export/learner-filter.ts'),
-    import('../export/plain-dates.ts'),
-    import('../../config/target.ts'),
-  ])
+  const [{ assertFiltered, learnerFilter, withPlainDates }, { assertSeveralOffered }, { platformName }] =
+    await Promise.all([
+      import('../export/learner-filter.ts'),
+      import('../operation/judge-list.ts'),
+      import('../../config/target.ts'),
+    ])
   const flagOf = flagIn(given)
+  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
   const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
   const result = await withPlainDates(context, query, (query) =>
     caller.call(operation, { query, signal: io.signal }),

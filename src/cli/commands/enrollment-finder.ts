@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import { escapeReference } from '../../codec/reference.ts'
+import { sureRecords } from '../operation/judge-list.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { sureRecords } from '../operation/sure-pages.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { escapeReference } from '../../codec/reference.ts'
+import { sureRecords } from '../operation/judge-list.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { sureRecords } from '../operation/sure-pages.ts'
 import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'

@@ -1,4 +1,4 @@
-import type { PlatformFilter } from '../operation/platform-filter.ts'
+import type { PlatformFilter } from '../operation/judge-list.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** Maximum record; a longer one has lost its closing quote. */

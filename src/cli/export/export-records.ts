@@ -9,7 +9,7 @@ import type { BoundFlag } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { judgedList } from '../operation/judged-list.ts'
+import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
 import { queryOf } from '../operation/query.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-flags.ts'
@@ -60,11 +60,8 @@ export async function exportRecords(
   }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, withOrder(input, usualOrder)))
 
-  if (Object.keys(list.filters ?? {}).some((name) => String(query[name] ?? '').includes(','))) {
-    const { assertSeveralTaken } = await import('../operation/several-references.ts')
-    await assertSeveralTaken(context, caller, list, query, flagOf)
-  }
-  const judged = judgedList(context, caller, { operation: list, query, flagOf, flags: given.flags })
+  await assertSeveralOffered(context, caller, { operation: list, query }, flagOf)
+  const judged = judgeList(context, caller, { operation: list, query, flagOf, flags: given.flags })
   await writeExport(
     context,
     asked,

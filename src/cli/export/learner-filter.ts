@@ -6,7 +6,7 @@ import { platformName } from '../../config/target.ts'
 import type { LearnerPage } from '../../contract/analytics.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { filtersIgnored, type PlatformFilter, platformFilter } from '../operation/platform-filter.ts'
+import { ignoresFilters, type PlatformFilter, platformFilter } from '../operation/judge-list.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Learners, LearnersQuery } from './learner-rows.ts'
 
@@ -23,8 +23,8 @@ export async function learnerFilter(
 ): Promise<PlatformFilter | null> {
   const { operation, query } = filtering
   const filtered = Object.keys(operation.filters).some((name) => name in query)
-  if (!filtered || context.session.target().kind === 'local') return null
-  if (await filtersIgnored(context, flags)) return null
+  if (!filtered || caller.isOurs()) return null
+  if (await ignoresFilters(context, flags)) return null
   const readOtherwise: ReadFirst = (asked) => firstLines(caller, operation, asked, context.io.signal)
   return platformFilter(context, caller, { ...filtering, readOtherwise }, flagOf)
 }
@@ -76,4 +76,28 @@ export async function assertFiltered(
     )
   }
   await output.note(`Cannot check that ${host} applied the filters to its summary`)
+}
+
+/**
+ * Requests learners from a platform. If its response says that it takes plain dates, or requires both,
+ * requests them again for the days around the period; the caller filters out the rest of those days.
+ *
+ * @param send sends the query
+ */
+export async function withPlainDates<Result>(
+  { io, output, session }: Pick<Context, 'io' | 'output' | 'session'>,
+  query: LearnersQuery,
+  send: (query: LearnersQuery) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await send(query)
+  } catch (error) {
+    const { plainDays } = await import('../../client/foreign/filter.ts')
+    const days = plainDays(error, query, io.now())
+    if (days === null) throw error
+    await output.note(
+      `${platformName(session.target())} requires a start and an end date; retrying with ${days.start_date} to ${days.end_date}`,
+    )
+    return send({ ...query, ...days })
+  }
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { PlatformFilter } from '../operation/platform-filter.ts'
+import type { PlatformFilter } from '../operation/judge-list.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** The operation that exports learners. */

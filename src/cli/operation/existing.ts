@@ -1,3 +1,4 @@
+import { bareResult } from '../../client/answer.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
@@ -10,7 +11,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { BoundCall } from './bound-call.ts'
 import { showRequests } from './dry-run.ts'
 import { ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
-import { assertSecretShown, type PreparedCall, sendCall } from './prepare-call.ts'
+import { assertSecretShown, type PreparedCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { updatedLine } from './thing-name.ts'
 
@@ -61,7 +62,7 @@ export async function createOrFind(
   const { input } = prepared
   if (settings.dryRun.value) return showRequests(context, [caller.request<Operation>(call.operation, input)])
   try {
-    const result = await sendCall(context, caller, call.operation, input)
+    const result = await caller.write<Operation>(call.operation, input)
     return await printAnswer(context, given, call, { ...prepared, result })
   } catch (error) {
     const raced = error instanceof ApiError && error.status === 409 ? await look() : null
@@ -84,8 +85,8 @@ export async function createOrFind(
     const spec = { ...call.spec, done: words }
     const input = update?.input ?? { params: {} }
     const result = update
-      ? await sendCall(context, caller, update.operation, update.input)
-      : { ...unsent, data: thing, id: String(thing[call.operation.identifier ?? 'id'] ?? '') || null }
+      ? await caller.write(update.operation, update.input)
+      : { ...bareResult, data: thing, id: String(thing[call.operation.identifier ?? 'id'] ?? '') || null }
     const { data } = result
     // Some operations answer with an object that contains the record.
     const record = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
@@ -103,19 +104,6 @@ export async function createOrFind(
   }
 }
 
-const unsent = {
-  status: 200,
-  requestId: null,
-  etag: null,
-  replayed: false,
-  unchanged: false,
-  location: null,
-  strict: true,
-  fromList: false,
-  written: null,
-  date: null,
-}
-
 /** Finds the record with the key of a body and prepares its update. */
 async function datasetSearch(
   context: Context,
@@ -128,7 +116,7 @@ async function datasetSearch(
     import('../dataset/load-dataset.ts'),
     import('../dataset/find.ts'),
     import('../dataset/names.ts'),
-    import('./sure-pages.ts'),
+    import('./judge-list.ts'),
   ])
   const { signal } = context.io
   const dataset: Dataset = await loadDataset(name)

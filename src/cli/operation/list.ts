@@ -9,7 +9,7 @@ import { hasChosenColumns } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
-import { judgedList, pathsOfColumns } from './judged-list.ts'
+import { assertSeveralOffered, judgeList, pathsOfColumns } from './judge-list.ts'
 import { printReceived } from './received.ts'
 
 /** Prints a list up to `--limit`, or with `--all` page by page; says so if it is cut. */
@@ -29,13 +29,10 @@ export async function printList(
   const whole = limit === Number.POSITIVE_INFINITY
   const paged: AnyInput = { ...input, query }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
-  if (Object.keys(operation.filters ?? {}).some((name) => String(query[name] ?? '').includes(','))) {
-    const { assertSeveralTaken } = await import('./several-references.ts')
-    await assertSeveralTaken(context, caller, operation, query, flagOf)
-  }
+  await assertSeveralOffered(context, caller, { operation, query }, flagOf)
   const areChosen = hasChosenColumns(settings) && !settings.quiet.value
   const columns = pathsOfColumns(areChosen ? settings.columns.value : null, shape.paths)
-  const judged = judgedList(context, caller, { operation, params, query, flagOf, flags, columns })
+  const judged = judgeList(context, caller, { operation, params, query, flagOf, flags, columns })
   const isElsewhere = session.target().kind === 'remote'
   const seen = isElsewhere ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
   let cut: number | null = null

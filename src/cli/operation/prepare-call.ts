@@ -1,5 +1,4 @@
-import type { AnyInput, Result } from '../../client/call-input.ts'
-import type { Caller } from '../../client/caller.ts'
+import type { AnyInput } from '../../client/call-input.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
@@ -45,20 +44,6 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
   const input = await inputOf(context, given, call)
   const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true
   return { input, shape, rows, secret: secretless ? undefined : operation.secret }
-}
-
-/** Sends a call; for a remote platform, references are replaced by ids first. */
-export async function sendCall(
-  context: Context,
-  caller: Caller,
-  operation: Operation,
-  input: AnyInput,
-): Promise<Result<unknown>> {
-  const settled = context.session.target().kind === 'remote' && ['POST', 'PUT'].includes(operation.method)
-  const sent: AnyInput = settled
-    ? await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)
-    : input
-  return caller.call(operation, sent)
 }
 
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {

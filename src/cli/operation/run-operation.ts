@@ -10,7 +10,7 @@ import type { BoundCall } from './bound-call.ts'
 import { showRequests } from './dry-run.ts'
 import { createLookup } from './lookup.ts'
 import { idsFlag, ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
-import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
+import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
@@ -107,7 +107,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     })
     await confirm(context, destroys.action(given), () => destroys.question(look, meant, destroyed))
   }
-  const send = (sent: AnyInput) => sendCall(context, caller, operation, sent)
+  const send = (sent: AnyInput) => caller.write(operation, sent)
   const result = await send(input).catch(async (error: unknown) => {
     return send(await confirmed(context, given, call, input, error))
   })

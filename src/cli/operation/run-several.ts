@@ -1,5 +1,5 @@
 import type { AnyInput } from '../../client/call-input.ts'
-import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { ApiError, isAboutRecord, ProtocolError, RequestError } from '../../client/errors.ts'
 import { visible } from '../../codec/hidden-characters.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -18,7 +18,7 @@ import { readIds } from './given-ids.ts'
 import { inOrder } from './in-order.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from './operation-flags.ts'
-import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
+import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
@@ -92,7 +92,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
     const work = async (thing: string) => {
       const input = await inputFor(thing)
       // Things that may exist already are looked up and created one after the other.
-      return { input, result: isSearched ? null : await sendCall(context, caller, operation, input) }
+      return { input, result: isSearched ? null : await caller.write(operation, input) }
     }
     for await (const settled of inOrder(things, work, pacing, isFatal)) {
       const rows: unknown[] = []
@@ -186,7 +186,7 @@ function verbOf(name: string): string {
 function isFatal(error: unknown): boolean {
   if (error instanceof ApiError)
     return ![400, 403, 404, 409, 412, 422].includes(error.status) || isExpired(error)
-  if (error instanceof ProtocolError) return !isAboutRecord(error)
+  if (error instanceof ProtocolError || error instanceof RequestError) return !isAboutRecord(error)
   return !(error instanceof CommandError) || error.exit === 'interrupted'
 }
 

@@ -234,7 +234,7 @@ function lower(value: unknown): string {
 export type ReadFirst = (query: Readonly<Record<string, unknown>>) => Promise<readonly unknown[] | null>
 
 /** Periods without bounds, for platforms that require both dates. */
-const unbounded: Readonly<Partial<Record<Filter['by'], string>>> = { start: '1970-01-01', end: '2999-12-31' }
+export const unbounded = { start: '1970-01-01', end: '2999-12-31' } as const
 
 /**
  * True if the platform applies a parameter: its first page differs without it. The page is read twice with the parameter,
@@ -254,7 +254,8 @@ export async function isApplied(
   const asked = await first(query)
   if (asked === null) return false
   const { [parameter]: _, ...others } = query
-  const widest = unbounded[operation.filters?.[parameter]?.by ?? 'equal']
+  const by = operation.filters?.[parameter]?.by
+  const widest = by === 'start' || by === 'end' ? unbounded[by] : undefined
   const control =
     (await first(others)) ?? (widest === undefined ? null : await first({ ...others, [parameter]: widest }))
   if (control === null || isDeepStrictEqual(asked, control)) return false

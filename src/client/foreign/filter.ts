@@ -1,16 +1,20 @@
+import { splitReferences } from '../../codec/reference.ts'
+import { isDay } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { AnyInput, Page } from '../call-input.ts'
 import type { Caller } from '../caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../errors.ts'
+import { listParameters, publishedApi } from '../published-api.ts'
 import {
   createFilterCheck,
   type FilterCheck,
   isApplied,
-  type OpenReference,
   openReferences,
   type ReadFirst,
+  unbounded,
   type Verdict,
 } from './asked.ts'
+import { createReferences } from './request.ts'
 
 /** A list that is requested with filters. */
 export interface Filtering {
@@ -21,13 +25,6 @@ export interface Filtering {
   readonly sent?: Readonly<Record<string, unknown>>
   /** Reads the first rows in another form, for a platform that has no pages of JSON. */
   readonly readOtherwise?: ReadFirst
-}
-
-/** Functions that a row filter uses. */
-export interface FilterOptions {
-  /** Returns the id behind `ext:…` or `email:…`; null if it cannot be compared. */
-  readonly resolve: (to: OpenReference['to'], reference: string) => Promise<string | null>
-  readonly signal: AbortSignal
 }
 
 /** Access to the rows of a batch. */
@@ -67,8 +64,10 @@ const maxWaitingRows = 2000
 export function createRowFilter(
   caller: Caller,
   { operation, params, query, sent = query, readOtherwise }: Filtering,
-  { resolve, signal }: FilterOptions,
+  signal: AbortSignal,
 ): RowFilter {
+  const { host } = new URL(caller.request(operation, { params, query: {} }).url)
+  const resolved = createReferences(host, (read, input) => caller.call(read, input))
   const appliedByParameter = new Map<string, Promise<boolean>>()
   const whyByParameter = new Map<string, string>()
   let leftOut = 0
@@ -79,7 +78,7 @@ export function createRowFilter(
     const references = openReferences(operation, query)
     const ids = new Map<string, string>()
     for (const { to, reference } of references) {
-      const id = await resolve(to, reference)
+      const id = await resolved.idOf(to, reference, signal)
       if (id !== null) ids.set(reference, id)
     }
     const check = createFilterCheck(operation, query, ids)
@@ -196,3 +195,61 @@ export async function unlessRefused<Answer>(read: () => Promise<Answer>): Promis
     throw error
   }
 }
+
+/** A list parameter that a platform may not take several references by. */
+export interface UndeclaredList {
+  readonly parameter: string
+  /** True if the platform publishes an OpenAPI document, which does not declare the parameter as a list. */
+  readonly isDocumented: boolean
+}
+
+/**
+ * Returns a parameter of a query with several references that the platform's OpenAPI document does not declare as a list;
+ * null for none. The platform could send the rows of another course, of none or of all.
+ */
+export async function undeclaredList(
+  caller: Caller,
+  { operation, query }: Pick<Filtering, 'operation' | 'query'>,
+  signal: AbortSignal,
+): Promise<UndeclaredList | null> {
+  const several = Object.entries(operation.filters ?? {}).flatMap(([name, filter]) => {
+    const isList = filter.by === 'reference' && filter.several
+    return isList && splitReferences(String(query[name] ?? '')).length > 1 ? [name] : []
+  })
+  if (several.length === 0) return null
+  const document = await publishedApi(caller, signal)
+  const declared = listParameters(document, operation)
+  const parameter = several.find((name) => !declared.includes(name))
+  return parameter === undefined ? null : { parameter, isDocumented: document !== null }
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** A period in plain days. */
+export interface Days {
+  readonly start_date: string
+  readonly end_date: string
+}
+
+/**
+ * Returns the days around the period of a query that a platform refused because it takes plain dates, or requires both; null
+ * if it refused the query for another reason. Without an end, they last until tomorrow in any time zone.
+ */
+export function plainDays(
+  error: unknown,
+  { start_date: start, end_date: end }: { readonly [Name in keyof Days]?: string | undefined },
+  nowMs: number,
+): Days | null {
+  if (!(error instanceof ApiError) || error.coded || ![400, 422].includes(error.status)) return null
+  if (!aboutDates.test(`${error.message} ${JSON.stringify(error.problem)}`)) return null
+  const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+  const days = {
+    start_date: start === undefined ? unbounded.start : dayOf(Date.parse(start)),
+    // Some platforms exclude the last day.
+    end_date:
+      end !== undefined && isDay(end) ? end : dayOf((end === undefined ? nowMs : Date.parse(end)) + dayMs),
+  }
+  return days.start_date === start && days.end_date === end ? null : days
+}
+
+const aboutDates = /(?:\b|_)(?:start|end|from|to)?[_ ]?dates?(?:\b|_)|(?:start|end)Date/i

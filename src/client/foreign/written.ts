@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { AnyInput, Written } from '../call-input.ts'
 import { answer as answerFrom, type Body } from '../decode.ts'
-import { hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
+import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from '../errors.ts'
 import { isRemark } from './body.ts'
 import { bareName, nounOf } from './names.ts'
 import { idOf, memberOf, thingsIn } from './record.ts'
@@ -47,7 +47,7 @@ export function judgeWrite(write: AnsweredWrite): Written {
   if (operation.report) return { shown: true, other: [], unshown: [] }
   const noun = nounOf(operation)
   const things = [...thingsIn(answer.data ?? answer.body, noun)].filter(isThing)
-  const fields = comparedFields(write, things, noun)
+  const fields = compareFields(write, things, noun)
   const another =
     fields.find(({ verdict, isIdentity }) => verdict === false && isIdentity) ??
     (operation.method === 'POST' ? (otherKey(fields) ?? userInstead(fields, things)) : undefined)
@@ -78,7 +78,8 @@ export function judgeWrite(write: AnsweredWrite): Written {
   }
 }
 
-interface ComparedField {
+/** A value that was sent, and the one that the platform shows. */
+export interface ComparedField {
   readonly field: string
   readonly sent: unknown
   readonly shown: unknown
@@ -90,9 +91,9 @@ interface ComparedField {
   readonly isIdentity: boolean
 }
 
-/** Compares each value in body and path with the response. */
-function comparedFields(
-  { operation, input: { params = {}, body, handling } }: AnsweredWrite,
+/** Compares each value in the body and path of a write with the records that the platform shows. */
+export function compareFields(
+  { operation, input: { params = {}, body, handling } }: Pick<AnsweredWrite, 'operation' | 'input'>,
   things: readonly JsonObject[],
   noun: string,
 ): ComparedField[] {
@@ -242,6 +243,14 @@ function objects(body: JsonObject): boolean {
     textsIn(body).some((text) => objection.test(text)) ||
     Object.entries(body).some(([name, value]) => faultNames.test(bareName(name)) && isSaid(value))
   )
+}
+
+/** True for a response that says that a write failed. */
+export function isObjection(answer: RawAnswer | null): boolean {
+  const body = parseJsonOrNull(answer?.body ?? '')
+  if (typeof body === 'string') return objection.test(body)
+  const bodies = isJsonObject(body) ? [body, ...Object.values(body).filter(isJsonObject)] : []
+  return bodies.some((each) => saysFailed(each) || objects(each))
 }
 
 /** True for a value that reports an error: not empty, and not a word or number for success or nothing. */
