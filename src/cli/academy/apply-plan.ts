@@ -1,32 +1,22 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import { findShown } from '../dataset/find.ts'
+import type { Names } from '../dataset/names.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import type { Change } from '../records/compare.ts'
-import { restoreLesson } from '../records/restore-lessons.ts'
-import type { Refusal } from '../records/step.ts'
-import {
-  batchSize,
-  createBatcher,
-  createRecord,
-  createRefusals,
-  deleteRecord,
-  updateRecord,
-  versionOf,
-  writeBatch,
-} from '../records/write.ts'
+import { createExecutor, type Writing } from '../records/execute.ts'
+import type { Refusal, Step } from '../records/step.ts'
+import { type BatchSize, batchSize, versionOf } from '../records/write.ts'
 import { busyIn, stagesOf } from './closing.ts'
-import { isSet, parts } from './entry.ts'
+import { isSet, type Part, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
 import type { Action, Plan } from './plan.ts'
 import { missingSteps } from './progress-steps.ts'
-import type { Reader } from './reader.ts'
 import { uniqueNames } from './renames.ts'
 
 /** Options for applying a plan. */
-export interface Applying extends Reader {
+export interface Applying extends Writing {
   /** Datasets of which one request takes many records. */
   readonly batched: ReadonlySet<DatasetName>
   /** Called with the number of finished actions. */
@@ -40,201 +30,150 @@ export interface Failure {
   readonly message: string
 }
 
-/** Item of a batch request, with its action. */
-interface Item {
-  readonly action: Action
-  readonly body: JsonObject
-}
-
 /**
- * Applies a plan in this order: users, courses, lessons, enrolments, progress, grades, deletions, then the changes
- * that close records. Returns the refused actions, which wrote nothing; the next plan contains them again.
+ * Applies a plan in this order: closed records are opened, users, courses, lessons, enrolments, progress and grades
+ * written, records deleted, and finally records closed. Returns the refused actions, which wrote nothing; the next
+ * plan contains them again.
  */
 export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
-  const { names, pacing, signal } = applying
   const failures = new Map<Action, Failure>()
-  const refusals = createRefusals()
-  /** Changes that close records, sent after all other writes. */
-  const late: Item[] = []
-  /** Changes that publish courses, sent after their lessons. */
-  const publishings: Item[] = []
-  const busy = busyIn(plan)
-  let done = 0
-  const tell = async (count: number) => {
-    done += count
-    await applying.onDone(done)
-  }
+  const finished = new Set<Action>()
+  const executor = createExecutor<Action>({
+    ...applying,
+    finish: async ({ steps }, outcomes) => {
+      for (const [index, { from: action }] of steps.entries()) {
+        const outcome = outcomes[index]
+        finished.add(action)
+        // Stale progress was written by an earlier apply that was interrupted before the answer.
+        if (outcome?.kind !== 'failed' || outcome.code === 'stale_progress') continue
+        failures.set(action, { action, code: outcome.code, message: messageOf(outcome) })
+      }
+      await applying.onDone(finished.size)
+    },
+  })
+  const stages = await stagesIn(applying, plan)
+  const run = (part: Part, steps: readonly Step<Action>[] = [], size?: BatchSize) =>
+    executor.run(
+      steps.filter(({ dataset }) => dataset.name === part),
+      size,
+    )
+  const patches = (stage: 'opening' | 'publishing' | 'closing') =>
+    stages.flatMap((steps) => steps[stage] ?? [])
+  const writes = Map.groupBy(
+    stages.flatMap((steps) => steps.writes),
+    ({ deed }) => deed,
+  )
 
-  for (const action of plan.closed) {
-    const { opening, closing } = stagesOf(action, {}, busy)
-    if (!opening || !closing) continue
-    if (await attempt(action, () => put(action, opening))) late.push({ action, body: closing })
-  }
+  for (const part of parts) await run(part, patches('opening'))
   for (const part of parts) {
-    const dataset = await loadPart(part)
-    const own = plan.actions.filter((action) => action.dataset === part && action.kind !== 'delete')
-    if (part === 'progress') await writeProgress(dataset, own)
-    else await writeRecords(dataset, own)
-    if (part === 'courses') names.forgetCourses()
+    await run(part, writes.get('update'))
+    // A creation may need a name that an update frees.
+    await run(part, writes.get('create'), applying.batched.has(part) ? batchSize : undefined)
+    if (part === 'courses') applying.names.forgetCourses()
     if (part !== 'lessons') continue
     await settleLessons(applying, plan.lessonPlaces)
     const refused = new Set([...failures.keys()].map(courseKeyOf))
-    for (const { action, body } of publishings) {
-      if (!refused.has(action.key)) await attempt(action, () => put(action, body))
-    }
+    const whole = patches('publishing').filter(({ from }) => !refused.has(from.key))
+    await run('courses', whole)
   }
-  for (const action of plan.actions.filter(({ kind }) => kind === 'delete')) {
-    const { current } = action
-    const dataset = await loadPart(action.dataset)
-    await attempt(action, async () => {
-      if (current) await deleteRecord(applying, dataset, current, versionOf(current))
-    })
-    await tell(1)
-  }
-  for (const { action, body } of late.toSorted((one, other) => rank(other) - rank(one))) {
-    await attempt(action, () => put(action, body))
-  }
+  for (const part of parts.toReversed()) await run(part, writes.get('delete'))
+  for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
   return plan.actions.concat(plan.closed).flatMap((action) => failures.get(action) ?? [])
-
-  async function attempt(action: Action, work: () => Promise<unknown>): Promise<boolean> {
-    signal.throwIfAborted()
-    try {
-      await work()
-      refusals.reset()
-      return true
-    } catch (error) {
-      fail(action, refusals.of(error))
-      return false
-    }
-  }
-
-  function fail(action: Action, refusal: Refusal): void {
-    failures.set(action, { action, code: refusal.code, message: messageOf(refusal) })
-  }
-
-  /** Sends updates concurrently, then creations: these may need a name that an update frees. */
-  async function writeRecords(dataset: PartDataset, actions: readonly Action[]): Promise<void> {
-    const many: Item[] = []
-    const single: { readonly action: Action; readonly write: () => Promise<void> }[] = []
-    for (const action of actions) {
-      const work = await workOn(dataset, action)
-      if (work === null) continue
-      if ('body' in work) many.push(work)
-      else if (action.kind === 'update' || dataset.name === 'lessons')
-        await pacing.run(work.write, lanesOf(action))
-      else single.push(work)
-    }
-    await pacing.settled()
-    await inRequests(dataset, many)
-    for (const { write } of single) await pacing.run(write)
-    await pacing.settled()
-  }
-
-  /** Adds the work for one record: an item of a batch, or a request of its own. */
-  async function workOn(
-    dataset: PartDataset,
-    action: Action,
-  ): Promise<Item | { readonly action: Action; readonly write: () => Promise<void> } | null> {
-    const { entry, current, kind, changes } = action
-    if (!entry) return null
-    const whole = isSet(dataset)
-    const given =
-      kind === 'create'
-        ? entry.record
-        : whole
-          ? await mended(dataset, action)
-          : changedPart(entry.record, changes)
-    const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
-    const { opening, record, publishing, closing } = stagesOf(
-      action,
-      restored ? { ...given, status: restored.to } : given,
-      busy,
-    )
-    if (publishing) publishings.push({ action, body: publishing })
-    if (closing) late.push({ action, body: closing })
-    if ((kind === 'create' || whole) && applying.batched.has(dataset.name)) return { action, body: record }
-    const write = async () => {
-      await attempt(action, async () => {
-        if (opening) await put(action, opening)
-        if (kind === 'create' || whole) await create(dataset, record)
-        else if (Object.keys(record).length > 0) {
-          const body = await dataset.toBody({ ...identityOf(action), ...record }, current, names)
-          const guarded = opening === null && dataset.name !== 'lessons'
-          await put(action, body, guarded ? versionOf(current) : undefined)
-        }
-      })
-      await tell(1)
-    }
-    return { action, write }
-  }
-
-  /** Returns a record to send as a whole: the declared fields, and the current ones for the rest except the time. */
-  async function mended(dataset: PartDataset, { entry, current }: Action): Promise<JsonObject> {
-    const { gradedAt: _, ...there } = current ? await dataset.toRecord(current, names) : {}
-    return { ...there, ...entry?.record }
-  }
-
-  async function inRequests(dataset: PartDataset, items: Iterable<Item>): Promise<void> {
-    const batcher = createBatcher<Item>(batchSize, ({ body }) => body)
-    const send = async (batch: readonly Item[]) => {
-      signal.throwIfAborted()
-      const bodies = batch.map(({ body }) => body)
-      const results = await writeBatch(applying, dataset, bodies, 'update')
-      for (const [index, result] of results.entries()) {
-        const action = batch[index]?.action
-        // Stale progress was written by an earlier apply that was interrupted before the answer.
-        if (action && result.kind === 'failed' && result.code !== 'stale_progress') fail(action, result)
-      }
-      await tell(new Set(batch.map(({ action }) => action)).size)
-    }
-    for (const item of items) {
-      const full = batcher.add(item)
-      if (full) await send(full)
-    }
-    const rest = batcher.rest()
-    if (rest.length > 0) await send(rest)
-  }
-
-  async function writeProgress(dataset: PartDataset, actions: readonly Action[]): Promise<void> {
-    const stepsOf = (action: Action) =>
-      (action.entry ? missingSteps(action.entry, action.current) : []).map((body) => ({ action, body }))
-    if (applying.batched.has(dataset.name)) return inRequests(dataset, actions.flatMap(stepsOf))
-    for (const action of actions) {
-      await pacing.run(async () => {
-        for (const { body } of stepsOf(action)) {
-          if (!(await attempt(action, () => createRecord(applying, dataset, body)))) break
-        }
-        await tell(1)
-      })
-    }
-    await pacing.settled()
-  }
-
-  async function create(dataset: PartDataset, record: JsonObject): Promise<void> {
-    try {
-      await createRecord(applying, dataset, record)
-    } catch (error) {
-      const restored = await restoreLesson(applying, dataset, record, error)
-      if (!restored) throw error
-      await updateRecord(applying, dataset, restored, await dataset.toBody(record, restored, names))
-    }
-  }
-
-  /** Updates a record that existed before or was created by this plan. */
-  async function put({ dataset: part, current, entry }: Action, body: JsonObject, ifMatch?: number) {
-    const dataset = await loadPart(part)
-    const made = entry && !current ? findShown(applying.caller, dataset, entry.record, signal) : null
-    const shown = current ?? (await made)
-    if (shown) await updateRecord(applying, dataset, shown, body, ifMatch)
-  }
 }
 
-/** Returns the lanes of an action, which order the lessons of one course and users that pass on a name. */
-function lanesOf({ dataset, entry, changes }: Action): readonly string[] {
+/** Steps of one action, by stage; see `stagesOf`. */
+interface StagedSteps {
+  readonly opening: Step<Action> | null
+  readonly writes: readonly Step<Action>[]
+  readonly publishing: Step<Action> | null
+  readonly closing: Step<Action> | null
+}
+
+/** Returns the steps of all actions of a plan. */
+function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
+  const busy = busyIn(plan)
+  return Promise.all(
+    [...plan.closed, ...plan.actions].map(async (action) => {
+      const dataset = await loadPart(action.dataset)
+      const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
+      const opening = patchOf(dataset, action, bodies.opening)
+      return {
+        opening,
+        writes: writesOf(dataset, action, record, opening),
+        publishing: patchOf(dataset, action, bodies.publishing),
+        closing: patchOf(dataset, action, bodies.closing, opening),
+      }
+    }),
+  )
+}
+
+/** Returns the fields of a record to send. */
+async function recordOf(
+  dataset: PartDataset,
+  { entry, current, kind, changes }: Action,
+  names: Names,
+): Promise<JsonObject> {
+  if (!entry || dataset.name === 'progress') return {}
+  if (kind === 'create') return entry.record
+  if (isSet(dataset)) {
+    const { gradedAt: _, ...others } = current ? await dataset.toRecord(current, names) : {}
+    return { ...others, ...entry.record }
+  }
+  const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
+  const changed = changedPart(entry.record, changes)
+  return restored ? { ...changed, status: restored.to } : changed
+}
+
+function writesOf(
+  dataset: PartDataset,
+  action: Action,
+  record: JsonObject,
+  opening: Step<Action> | null,
+): Step<Action>[] {
+  const { entry, current, kind } = action
+  const step = { dataset, from: action, lanes: lanesOf(action), needs: opening }
+  if (kind === 'delete') {
+    return [{ ...step, deed: 'delete', record: {}, current, version: versionOf(current) }]
+  }
+  if (dataset.name === 'progress') {
+    return (entry ? missingSteps(entry, current) : []).map((record) => ({ ...step, deed: 'create', record }))
+  }
+  if (kind === 'create' || isSet(dataset)) return [{ ...step, deed: 'create', record }]
+  if (Object.keys(record).length === 0) return []
+  const isLesson = dataset.name === 'lessons'
+  return [
+    {
+      ...step,
+      deed: 'update',
+      // Lessons name modules of their course.
+      record: isLesson ? { courseId: entry?.record['courseId'], ...record } : record,
+      current,
+      version: isLesson || opening ? undefined : versionOf(current),
+    },
+  ]
+}
+
+function patchOf(
+  dataset: PartDataset,
+  action: Action,
+  record: JsonObject | null,
+  needs: Step<Action> | null = null,
+): Step<Action> | null {
+  const { current, entry } = action
+  const created = entry ? { created: entry.record } : {}
+  return record && { deed: 'patch', dataset, from: action, record, current, ...created, needs }
+}
+
+/**
+ * Returns the lanes of an action, which order the lessons of one course, steps of progress, and users that pass on a
+ * name.
+ */
+function lanesOf({ dataset, entry, current, key, changes }: Action): readonly string[] {
   if (dataset === 'users') return uniqueNames(changes)
+  if (dataset === 'progress') return [key]
   if (dataset !== 'lessons') return []
   const moved = changes.filter(({ field }) => field === 'courseId').map(({ from }) => String(from))
-  return [String(entry?.record['courseId']), ...moved]
+  return [String((entry?.record ?? current)?.['courseId']), ...moved]
 }
 
 /** Returns the key of the course of a course or lesson action; null for others. */
@@ -243,20 +182,10 @@ function courseKeyOf({ dataset, entry, key }: Action): string | null {
   return dataset === 'lessons' ? String(entry?.record['courseId']) : null
 }
 
-/** Returns the rank of a closing: enrolments close before users, users before courses. */
-function rank({ action }: Item): number {
-  return ['courses', 'users', 'enrollments'].indexOf(action.dataset)
-}
-
-/** Returns the body that changes only these fields; objects contain only declared members. */
+/** Returns the fields that have changes; objects contain only declared members. */
 function changedPart(record: JsonObject, changes: readonly Change[]): JsonObject {
   const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
   return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
-}
-
-/** Returns the fields that a body needs besides the changes: lessons name modules of their course. */
-function identityOf({ dataset, entry }: Action): JsonObject {
-  return dataset === 'lessons' && entry ? { courseId: entry.record['courseId'] } : {}
 }
 
 /** Returns the message of a refusal, with fields of the file instead of the API's pointers. */

@@ -65,17 +65,18 @@ export function stagesOf(
   record: JsonObject,
   busy: Busy,
 ): Stages {
+  const plain = { opening: null, record, publishing: null, closing: null }
+  if (kind === 'delete') return plain
   if (dataset === 'users' || dataset === 'enrollments') {
     const [closing, open] = [{ status: closedStatus[dataset] }, { status: openStatus[dataset] }]
     const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)
     // A closed record whose file declares no status stays closed: after an interruption no plan would close it again.
     const stays = (record['status'] ?? entry?.record['status']) === closing.status
-    const stages = { opening: null, record, publishing: null, closing: null }
-    if (!isBusy || !stays) return stages
-    if (current?.['status'] === closing.status) return { ...stages, opening: open, closing }
-    return { ...stages, record: { ...record, ...open }, closing }
+    if (!isBusy || !stays) return plain
+    if (current?.['status'] === closing.status) return { ...plain, opening: open, closing }
+    return { ...plain, record: { ...record, ...open }, closing }
   }
-  if (dataset !== 'courses') return { opening: null, record, publishing: null, closing: null }
+  if (dataset !== 'courses') return plain
 
   const tracking = record['progressTracking']
   const untracked = isOff(tracking) && busy.progress.has(key)

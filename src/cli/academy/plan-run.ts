@@ -4,9 +4,7 @@ import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { createNames } from '../dataset/names.ts'
-import { createWriteNotes } from '../operation/write-notes.ts'
-import { createPacing } from '../session/pacing.ts'
+import { openWriting, type Writing } from '../records/execute.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { findFiles } from './find-files.ts'
 import { loadAcademy } from './load-academy.ts'
@@ -20,7 +18,7 @@ import type { Reader } from './reader.ts'
 export interface Planned {
   readonly plan: Plan
   readonly options: PlanOptions
-  readonly reader: Reader
+  readonly reader: Writing
   readonly target: string
   /** Files that the plan was made from. */
   readonly files: readonly string[]
@@ -30,15 +28,6 @@ export interface Planned {
 export function textsOf({ flags }: Given, name: string): string[] {
   const texts = flags[name]
   return Array.isArray(texts) ? texts.map(String) : []
-}
-
-/** Opens the academy of a run; a local one handles one request at a time. */
-export async function openReader({ session, io }: Context, concurrency = 1): Promise<Reader> {
-  const maximum = session.target().kind === 'local' ? 1 : concurrency
-  const pacing = createPacing(maximum, (ms) => io.sleep(ms, io.signal))
-  const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
-  const names = createNames(caller, io.signal)
-  return { caller, names, signal: io.signal, pacing, notes: createWriteNotes() }
 }
 
 /** Compares the files with the academy; the context's signal aborts it. */
@@ -58,7 +47,7 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
   return async (context) => {
-    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 8))
+    const reader = await openWriting(context, Number(given.flags['concurrency'] ?? 8))
     const plan = await makePlan(reader, declared, options)
     return { plan, options, reader, files, target: platformName(context.session.target()) }
   }
@@ -78,7 +67,7 @@ export async function readSaved(context: Context, given: Given, path: string): P
     )
   }
   return async (context) => {
-    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 8))
+    const reader = await openWriting(context, Number(given.flags['concurrency'] ?? 8))
     const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
     saved.requireSame(plan)
     const deletes: Action[] = []

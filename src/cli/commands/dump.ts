@@ -30,13 +30,13 @@ async function run(context: Context, { flags }: Given): Promise<void> {
   const [file, dir] = [flags['file'], flags['dir']]
   if (file !== undefined && dir !== undefined)
     throw new UsageError('--file and --dir cannot be used together')
-  const [{ academyChunks, jsonDocument, yamlText }, { openReader }, { countText }] = await Promise.all([
+  const [{ academyChunks, jsonDocument, yamlText }, { openWriting }, { countText }] = await Promise.all([
     import('../academy/dump.ts'),
-    import('../academy/plan-run.ts'),
+    import('../records/execute.ts'),
     import('../academy/entry.ts'),
   ])
   const counts = new Map<Part, number>()
-  const reader = await openReader(context)
+  const reader = await openWriting(context)
   async function* counting() {
     for await (const chunk of academyChunks(reader)) {
       counts.set(chunk.part, (counts.get(chunk.part) ?? 0) + chunk.records.length)
