@@ -1,13 +1,12 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
-import type { Database, Dialect, Row } from '../database/database.ts'
-import type { Condition } from '../database/keyset.ts'
-import { isTooManyAtOnce } from '../database/page.ts'
+import type { Database, Dialect } from '../database/database.ts'
+import { type Condition, type Order, walkOf } from '../database/keyset.ts'
+import { isTooManyAtOnce, page } from '../database/page.ts'
 import { found, searchTest } from '../database/search.ts'
-import { selected, toRow } from './analytics-rows.ts'
-import { byCourse, byUser, lastOf, rowsOf } from './analytics-tables.ts'
-import { type Attention, attentionConditions } from './attention.ts'
+import { byCourse, byUser, lastOf, rowsOf, selected, toLearnerRow } from './rows.ts'
+import { type Attention, attentionConditions } from './standing.ts'
 
 /** Sort fields of a course's learners. */
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
@@ -23,71 +22,60 @@ export interface LearnerFilter {
   readonly sort: string
 }
 
-/** The displayed name of a learner: the email address if there is no name. */
-const shownName = sql`coalesce(
-  nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email)`
-
-// Missing values sort last in either direction.
-const expressions: Readonly<Record<string, readonly Sql[]>> = {
-  status: [
-    sql`case p.status when 'completed' then 2 when 'in_progress' then 1 else 0 end`,
-    sql`coalesce(p.percentage, 0)`,
-  ],
-  completion: [sql`coalesce(p.percentage, 0)`],
-  last_accessed: [sql`p.last_accessed`],
-  grade: [sql`g.percent`],
-}
-
 /** Maximum learners of a course that are sorted for a page. */
-export const mostSorted = 10_000
+export const maxSortedLearners = 10_000
 
 /** Options of a page of learners besides the filter. */
-interface PageAsked {
-  readonly size: number
-  readonly from: number
+interface PageOptions {
+  readonly limit: number
+  readonly cursor?: string | undefined
   /** Number of learners in the course. */
   readonly learners: number
-  /** Maximum learners to sort (default `mostSorted`). */
-  readonly most?: number
+  /** Maximum learners to sort (default `maxSortedLearners`). */
+  readonly maxSorted?: number
 }
 
 /** One page of a course's learners. */
 interface LearnerPage {
-  readonly rows: LearnerRow[]
-  /** Number of learners on all pages. */
-  readonly total: number
+  readonly data: readonly LearnerRow[]
+  readonly nextCursor: string | null
   /** True if the course is too large, so only its newest enrolments were considered. */
   readonly isPart: boolean
 }
 
 /**
  * Reads one page of learners. In a large course it covers the matches of the search or, if these are too many, the
- * newest enrolments.
+ * newest enrolments. Throws 400 `invalid_cursor`.
  */
 export async function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
   now: Date,
-  { size, from, learners, most = mostSorted }: PageAsked,
+  { limit, cursor, learners, maxSorted = maxSortedLearners }: PageOptions,
 ): Promise<LearnerPage> {
-  const { dialect } = database
-  const isLarge = learners > most
+  const isLarge = learners > maxSorted
   const { search, courseId } = filter
   const all =
     isLarge && search !== undefined ? await found(database, 'users', sql`u.search_key`, search) : undefined
   const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
-  const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, most)
+  const { tables, on } = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, maxSorted)
   const named =
     wanted &&
     sql`u.id in (
-      select id from (${wanted.ids} limit ${most}) found
+      select id from (${wanted.ids} limit ${maxSorted}) found
       union all select id from users where external_id = ${externalIdIn(search ?? '')})`
-  const rows = rowsOf(tables, [...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`])
-  const count = await database.one<Row & { total: number }>(sql`select count(*) as total from ${rows}`)
-  const cells = await database.cells(
-    sql`select ${selected} from ${rows} ${orderOf(dialect, filter)} limit ${size} offset ${from}`,
+  const listed = await page(
+    database,
+    {
+      columns: selected,
+      from: tables,
+      mostly: [on, ...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`],
+    },
+    orderOf(database.dialect, filter),
+    { limit, cursor },
+    toLearnerRow,
   )
-  return { rows: cells.map(toRow), total: count?.total ?? 0, isPart: isLarge && !wanted }
+  return { ...listed, isPart: isLarge && !wanted }
 }
 
 /**
@@ -98,18 +86,43 @@ export function everyLearner(
   dialect: Dialect,
   filter: LearnerFilter,
   now: Date,
-  { learners, most = mostSorted }: Pick<PageAsked, 'learners' | 'most'>,
+  { learners, maxSorted = maxSortedLearners }: Pick<PageOptions, 'learners' | 'maxSorted'>,
 ): Sql {
   const rows = rowsOf(byCourse, [...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
-  const order = learners > most ? sql`order by e.created_at desc, e.id desc` : orderOf(dialect, filter)
+  const order =
+    learners > maxSorted
+      ? sql`order by e.created_at desc, e.id desc`
+      : walkOf(orderOf(dialect, filter), undefined, []).ordered
   return sql`select ${selected} from ${rows} ${order}`
 }
 
-function orderOf(dialect: Dialect, { sort }: LearnerFilter): Sql {
+/** The displayed name of a learner: the email address if there is no name. */
+const shownName = sql`coalesce(
+  nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email)`
+
+const statusRank = sql`case p.status when 'completed' then 2 when 'in_progress' then 1 else 0 end`
+const percentage = sql`coalesce(p.percentage, 0)`
+
+function orderOf(dialect: Dialect, { sort }: LearnerFilter): Order {
   const name = dialect.folded(shownName)
-  const order = expressions[sort.replace(/^-/, '')] ?? [name]
-  const terms = order.map((term) => sql`${term} ${raw(sort.startsWith('-') ? 'desc' : 'asc')} nulls last`)
-  return sql`order by ${join(terms)}, ${name}, u.email, u.id`
+  // Missing values sort last in either direction.
+  const [present, missing] = sort.startsWith('-') ? [sql`1`, sql`0`] : [sql`0`, sql`1`]
+  const orLast = (value: Sql, none: Sql) => [
+    sql`case when ${value} is null then ${missing} else ${present} end`,
+    sql`coalesce(${value}, ${none})`,
+  ]
+  return {
+    sort,
+    expressions: {
+      name: [name],
+      status: [statusRank, percentage],
+      completion: [percentage],
+      last_accessed: orLast(sql`p.last_accessed`, sql`''`),
+      grade: orLast(sql`g.percent`, sql`0`),
+    },
+    ties: [name, sql`u.email`],
+    id: sql`u.id`,
+  }
 }
 
 function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {

@@ -1,4 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
+import { spanOf } from '../../codec/time-text.ts'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
 import type { Scope } from '../counters/standings.ts'
@@ -6,6 +7,7 @@ import { type CountedStatus, standings } from '../counters/tally.ts'
 import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
+import { ProblemError } from '../problem-error.ts'
 
 /** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
@@ -102,4 +104,20 @@ function coursesOf(
 function statusesOf(statuses: readonly string[] | undefined): readonly CountedStatus[] {
   if (!statuses) return standings
   return standings.filter((standing) => statuses.includes(standing === 'none' ? 'not_started' : standing))
+}
+
+/** Returns the period between two bounds, each a day or an instant. Throws 400 if the start is after the end. */
+export function periodOf(startDate: string | undefined, endDate: string | undefined): Period {
+  const { start, end, ordered } = spanOf(startDate, endDate)
+  if (!ordered) {
+    const detail = `must not be after end_date: ${startDate} is after ${endDate}`
+    throw new ProblemError('invalid_parameter', `The parameter start_date ${detail}.`, {
+      errors: [{ parameter: 'start_date', code: 'out_of_order', detail }],
+    })
+  }
+  return { start: timeOf(start), end: timeOf(end) }
+}
+
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,12 +1,22 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import { courseFigures, everybody, steps } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Condition, type Page, where } from '../database/keyset.ts'
-import { beginningOf, coursesPage, type RowsQuery, rowsPage } from './analytics-rows.ts'
-import { byCourse, byStatus, byTime, byUser, type Joined, rowsOf } from './analytics-tables.ts'
+import { type Condition, invalidCursor, type Page, readCursor, walkOf, where } from '../database/keyset.ts'
+import { page, type Select } from '../database/page.ts'
 import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
+import {
+  byCourse,
+  byEmail,
+  byStatus,
+  byTime,
+  byUser,
+  type Rows,
+  rowsOf,
+  selected,
+  toLearnerRow,
+} from './rows.ts'
 
 /** Maximum work for one page or one total. */
 export interface PageBounds {
@@ -24,10 +34,183 @@ export interface PageBounds {
 /** Limits for some tenths of a second in a worker thread. */
 const standard: PageBounds = { sorted: 50_000, courses: 100, learners: 50_000, users: 5_000, counted: 10_000 }
 
-/** A superset of the rows of a filter, found through an index. */
-interface Candidates {
-  readonly tables: Joined
+/** Query parameters of a page of rows. */
+interface RowsQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+type PageQuery = RowsQuery & { readonly include_total: boolean }
+
+/**
+ * Reads one page of a filter's rows at a bounded cost, whatever the size of the academy. The learners of few courses
+ * are scanned by the index of their addresses, those of all courses user by user; if a period or a status leaves few
+ * enough rows, they are sorted instead. A page may end early, and the next one continues.
+ *
+ * The choice is made here and not by `page`: counters know how many rows a filter leaves before any is read.
+ */
+export async function filteredPage(
+  database: Database,
+  query: PageQuery,
+  filter: RowFilter,
+  bounds = standard,
+): Promise<Page<LearnerRow>> {
+  // Validates the cursor, so it comes first.
+  const begin = beginningOf(query.cursor)
+  if (filter.learnerIds) {
+    const rows = { tables: byUser, conditions: allConditions(filter) }
+    const page = await rowsPage(database, query, rows)
+    return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
+  }
+  const outlook = await outlookOf(database, query, filter, bounds)
+  const page = await pageOf(database, query, begin, outlook, filter, bounds)
+  return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
+}
+
+async function pageOf(
+  database: Database,
+  query: RowsQuery,
+  begin: string,
+  { candidates, matches, courseIds, walked }: Outlook,
+  filter: RowFilter,
+  bounds: PageBounds,
+): Promise<Page<LearnerRow>> {
+  if (matches === 0) return { data: [], nextCursor: null }
+  // Expected rows between two rows of a page, if they are spread evenly.
+  const passed = (query.limit * walked) / matches
+  if (candidates.count <= Math.min(bounds.sorted, passed)) return rowsPage(database, query, candidates)
+  const conditions = allConditions(filter)
+  if (courseIds) {
+    // Counters do not include removed enrolments, which a status may ask for.
+    const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
+    const end = isLong ? await endInCourses(database, begin, courseIds, bounds) : undefined
+    return coursesPage(database, query, { courseIds, conditions }, end)
+  }
+  const end = await database.one<{ email: string }>(
+    sql`select u.email from users u where u.email >= ${begin} order by u.email limit 1 offset ${bounds.users}`,
+  )
+  // Bounds at both ends make the planner use this index.
+  const within = [sql`u.email >= ${begin}`, sql`u.email <= ${'\u{10ffff}'}`]
+  return rowsPage(database, query, { tables: byUser, conditions: [...conditions, ...within] }, end?.email)
+}
+
+/**
+ * Returns the conditions for the rows of one user: in all courses, in one course, or in those that are published or
+ * not.
+ */
+export function rowsOfUser(
+  userId: string,
+  { courseId, isPublished }: { readonly courseId?: string; readonly isPublished?: boolean } = {},
+): Condition[] {
+  const status = isPublished ? sql`c.status = 'published'` : sql`c.status <> 'published'`
+  return [
+    sql`u.id = ${userId}`,
+    sql`e.status <> 'deleted'`,
+    courseId !== undefined && sql`c.id = ${courseId}`,
+    isPublished !== undefined && status,
+  ]
+}
+
+/** Name of the order in cursors: by email address, title, learner and course. */
+const sort = 'learners'
+
+/**
+ * Reads one page of rows, ordered by email address and title. Throws 400 `invalid_cursor`.
+ *
+ * @param end email address at which the page ends at the latest, so that the next one continues there; undefined for
+ * no limit
+ */
+export function rowsPage(
+  database: Database,
+  { limit, cursor }: RowsQuery,
+  { tables: { tables, on }, conditions }: Rows,
+  end?: string,
+): Promise<Page<LearnerRow>> {
+  const keys = [sql`u.email`, sql`c.title`, sql`u.id`]
+  const select: Select = {
+    columns: selected,
+    from: tables,
+    // No index has the title, so the first term searches it by the address.
+    mostly: [cursor !== undefined && sql`u.email >= ${beginningOf(cursor)}`, on, ...conditions],
+    end: endAt(end, sql`u.email < ${end}`),
+  }
+  const order = { sort, expressions: { [sort]: keys }, id: sql`c.id` }
+  return page(database, select, order, { limit, cursor }, toLearnerRow)
+}
+
+/** The learners of some courses. */
+interface CourseRows {
+  readonly courseIds: readonly string[]
   readonly conditions: readonly Condition[]
+}
+
+/**
+ * Reads the same page for a few courses: each has an index of its learners in this order, and the first rows of all
+ * are merged. Throws 400 `invalid_cursor`.
+ */
+function coursesPage(
+  database: Database,
+  { limit, cursor }: RowsQuery,
+  { courseIds, conditions }: CourseRows,
+  end?: string,
+): Promise<Page<LearnerRow>> {
+  const keys = [sql`e.user_email`, sql`c.title`, sql`u.id`]
+  const { after } = walkOf({ sort, expressions: { [sort]: keys }, id: sql`c.id` }, cursor, [])
+  const begin = cursor !== undefined && sql`e.user_email >= ${beginningOf(cursor)}`
+  const before = end !== undefined && sql`e.user_email < ${end}`
+  const firstOf = (id: string) => sql`
+    select ${selected} from ${rowsOf(byEmail, [sql`e.course_id = ${id}`, begin, after, before, ...conditions])}
+    order by e.user_email, e.user_id limit ${limit + 1}`
+  const first = courseIds.map((id) => sql`select * from (${firstOf(id)}) found`)
+  const select: Select = {
+    columns: sql`merged.*`,
+    from: sql`(${join(first, ' union all ')}) merged`,
+    end: endAt(end),
+  }
+  const order = {
+    sort,
+    expressions: { [sort]: [sql`merged.email`, sql`merged."courseTitle"`, sql`merged."learnerId"`] },
+    id: sql`merged."courseId"`,
+  }
+  return page(database, select, order, { limit, cursor }, toLearnerRow)
+}
+
+/** Returns the end of a page at an email address. */
+function endAt(email: string | undefined, condition?: Sql): Select['end'] {
+  if (email === undefined) return undefined
+  const place = { cursor_value: email, cursor_value_2: '', cursor_value_3: '', cursor_id: '' }
+  return { place, ...(condition && { condition }) }
+}
+
+/** Returns the email address at which the page after this cursor begins; empty for the first page. */
+function beginningOf(cursor: string | undefined): string {
+  if (cursor === undefined) return ''
+  const values = readCursor(cursor, sort, 4)
+  if (!values.every((value) => typeof value === 'string')) throw invalidCursor()
+  return values[0] ?? ''
+}
+
+/** Returns the address at which a scan of these courses stops; undefined if it reaches their end. */
+async function endInCourses(
+  database: Database,
+  begin: string,
+  courseIds: readonly string[],
+  { learners }: PageBounds,
+): Promise<string | undefined> {
+  const each = Math.ceil(learners / courseIds.length)
+  const ends: string[] = []
+  for (const id of courseIds) {
+    const end = await database.one<{ email: string }>(sql`
+      select e.user_email as email from enrollments e
+      where e.course_id = ${id} and e.role = 'learner' and e.user_email >= ${begin}
+      order by e.user_email, e.user_id limit 1 offset ${each}`)
+    if (end) ends.push(end.email)
+  }
+  return ends.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))[0]
+}
+
+/** A superset of the rows of a filter, found through an index. */
+interface Candidates extends Rows {
   /** Number of rows; more than the maximum to sort if unknown. */
   readonly count: number
 }
@@ -42,77 +225,6 @@ interface Outlook {
   readonly courseIds: readonly string[] | undefined
   /** Number of rows of these courses, or of the academy. */
   readonly walked: number
-}
-
-type PageQuery = RowsQuery & { readonly include_total: boolean }
-
-/**
- * Reads one page of a filter's rows at a bounded cost, whatever the size of the academy. The learners of few courses
- * are scanned by the index of their addresses, those of all courses user by user; if a period or a status leaves few
- * enough rows, they are sorted instead. A page may end early, and the next one continues.
- */
-export async function filteredPage(
-  database: Database,
-  query: PageQuery,
-  filter: RowFilter,
-  bounds = standard,
-): Promise<Page<LearnerRow>> {
-  if (filter.learnerIds) {
-    const rows = { tables: byUser, conditions: allConditions(filter) }
-    const page = await rowsPage(database, query, rows)
-    return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
-  }
-  // Validates the cursor, so it comes first.
-  const beginning = beginningOf(query.cursor)
-  const outlook = await outlookOf(database, query, filter, bounds)
-  const page = await pageOf(database, { ...query, beginning }, outlook, filter, bounds)
-  return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
-}
-
-async function pageOf(
-  database: Database,
-  query: RowsQuery & { readonly beginning: string },
-  { candidates, matches, courseIds, walked }: Outlook,
-  filter: RowFilter,
-  bounds: PageBounds,
-): Promise<Page<LearnerRow>> {
-  if (matches === 0) return { data: [], nextCursor: null }
-  // Expected rows between two rows of a page, if they are spread evenly.
-  const passed = (query.limit * walked) / matches
-  if (candidates.count <= Math.min(bounds.sorted, passed)) return rowsPage(database, query, candidates)
-  const conditions = allConditions(filter)
-  if (courseIds) {
-    // Counters do not include removed enrolments, which a status may ask for.
-    const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
-    const end = isLong ? await endInCourses(database, query, courseIds, bounds) : undefined
-    return coursesPage(database, query, { courseIds, conditions }, end)
-  }
-  const begin = sql`u.email >= ${query.beginning}`
-  const end = await database.one<{ email: string }>(
-    sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${bounds.users}`,
-  )
-  // Bounds at both ends make the planner use this index.
-  const last = sql`u.email <= ${'\u{10ffff}'}`
-  return rowsPage(database, query, { conditions: [...conditions, begin, last] }, end?.email)
-}
-
-/** Returns the address at which a scan of these courses stops; undefined if it reaches their end. */
-async function endInCourses(
-  database: Database,
-  { beginning }: { readonly beginning: string },
-  courseIds: readonly string[],
-  { learners }: PageBounds,
-): Promise<string | undefined> {
-  const each = Math.ceil(learners / courseIds.length)
-  const ends: string[] = []
-  for (const id of courseIds) {
-    const end = await database.one<{ email: string }>(sql`
-      select e.user_email as email from enrollments e
-      where e.course_id = ${id} and e.role = 'learner' and e.user_email >= ${beginning}
-      order by e.user_email, e.user_id limit 1 offset ${each}`)
-    if (end) ends.push(end.email)
-  }
-  return ends.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))[0]
 }
 
 async function outlookOf(
@@ -200,7 +312,7 @@ async function totalOf(
 
 async function countRows(
   database: Database,
-  { tables, conditions }: Pick<Candidates, 'tables' | 'conditions'>,
+  { tables, conditions }: Rows,
   bounds: PageBounds,
 ): Promise<Total> {
   const found = await database.one<Row & { rows: number }>(sql`

@@ -5,14 +5,14 @@ import {
   everybody,
   gradedOfAcademy,
   learnersOf,
+  medianOf,
   type StatusFigures,
   type Step,
   steps,
+  tenthsOf,
 } from '../counters/standings.ts'
-import { dayNumber, ofMillionths } from '../counters/tally.ts'
+import { dayNumber, ofMillionths, stuckBelow } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Attention, recentSince } from './attention.ts'
-import { medianOf, tenthsOf } from './median.ts'
 
 /** Progress figures of the learners of a course, or of all courses; the average of no values is null. */
 export interface Standing {
@@ -37,7 +37,7 @@ export interface CourseAttention {
 }
 
 /** Progress figures of one course for lists. */
-export type CourseStanding = Pick<
+type CourseStanding = Pick<
   Standing,
   'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'averageCompletionPercentage'
 >
@@ -152,4 +152,35 @@ function total<One>(all: readonly One[], of: (one: One) => number): number {
 
 function average(amount: number, count: number): number | null {
   return count === 0 ? null : ofMillionths(amount) / count
+}
+
+/** Reasons why a learner may need help, in display order. */
+export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
+export type Attention = (typeof attentionKinds)[number]
+
+/** Calendar days (UTC) without access or progress after which a learner needs attention. */
+export const quietDays = 14
+export { stuckBelow }
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Returns the start of the first recent day: a learner whose last access is earlier is inactive. */
+function recentSince(now: Date): string {
+  const day = new Date(now.getTime() - (quietDays - 1) * dayMs).toISOString().slice(0, 10)
+  return `${day}T00:00:00.000Z`
+}
+
+/**
+ * Returns the condition for each reason, in a query over enrolments in published courses (`c`, `e`, `p` and `g`). A
+ * completed enrolment is neither inactive nor stuck; `not_passed` requires a grade.
+ */
+export function attentionConditions(now: Date): Readonly<Record<Attention, Sql>> {
+  const since = recentSince(now)
+  const isOpen = sql`c.status = 'published' and e.status = 'active' and coalesce(p.status, '') <> 'completed'`
+  return {
+    inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${since})`,
+    stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${since})`,
+    not_passed: sql`(c.status = 'published' and e.status = 'active' and g.percent <
+      cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision))`,
+  }
 }

@@ -1,11 +1,20 @@
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Summary } from '../../contract/analytics.ts'
-import { courseFigures, type Scope, steps } from '../counters/standings.ts'
-import type { Database } from '../database/database.ts'
-import { type SummaryParts, summaryOf } from './analytics-summary.ts'
-import { byCourse, byStatus, byTime, byUser } from './analytics-tables.ts'
-import { countedParts, fewLearners } from './counted-summary.ts'
+import {
+  courseFigures,
+  learnersOf,
+  medianOf,
+  type Scope,
+  type StatusFigures,
+  type Step,
+  steps,
+  tenthsOf,
+} from '../counters/standings.ts'
+import { type CountedStatus, ofMillionths, standings } from '../counters/tally.ts'
+import type { Database, Row } from '../database/database.ts'
+import type { Condition } from '../database/keyset.ts'
 import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
-import { partsOfRows } from './row-summary.ts'
+import { byCourse, byStatus, byTime, byUser, type Rows, rowsOf } from './rows.ts'
 
 /**
  * Summarises the rows of a filter. Uses counters, except for single learners, whose few rows are read, and for a
@@ -15,29 +24,175 @@ export async function filteredSummary(database: Database, filter: RowFilter): Pr
   return summaryOf(database, await partsOf(database, filter))
 }
 
-/** Reads the rows of enrolments with some statuses, which counters do not distinguish. */
-async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
-  const { query, courseIds, inPeriod } = filter
-  const conditions = allConditions(filter)
-  if (inPeriod && !query.include_not_started) return partsOfRows(database, byTime, conditions)
-  return courseIds
-    ? partsOfRows(database, byCourse, conditions)
-    : partsOfRows(database, byStatus, [withStatus(query.enrollment_status ?? []), ...conditions])
+/** Summarises all rows that meet the conditions, which must select the rows of a few learners. */
+export async function rowsSummary(database: Database, conditions: readonly Condition[]): Promise<Summary> {
+  return summaryOf(database, await partsOfRows(database, { tables: byUser, conditions }))
+}
+
+/** The figures that a summary is calculated from. */
+interface SummaryParts {
+  /** Number of distinct learners; null if counting them would take too long. */
+  readonly learners: number | null
+  readonly figures: readonly StatusFigures[]
+  readonly steps: readonly Step[]
+}
+
+/** Returns the summary of these figures, with courses ordered by title; the average of no values is null. */
+async function summaryOf(database: Database, { learners, figures, steps }: SummaryParts): Promise<Summary> {
+  const median = medianOf(steps)
+  const byCourse = Map.groupBy(figures, ({ courseId }) => courseId)
+  return {
+    learners,
+    ...figuresOf(figures),
+    medianCompletionPercentage: median === null ? null : rounded(median),
+    distribution: tenthsOf(steps),
+    byCourse: (await titlesOf(database, [...byCourse.keys()])).map(({ id, title }) => ({
+      courseId: id,
+      courseTitle: title,
+      ...figuresOf(byCourse.get(id) ?? []),
+    })),
+  }
 }
 
 async function partsOf(database: Database, filter: RowFilter): Promise<SummaryParts> {
   const { query, learnerIds, inPeriod } = filter
-  if (learnerIds) return partsOfRows(database, byUser, allConditions(filter))
+  if (learnerIds) return partsOfRows(database, { tables: byUser, conditions: allConditions(filter) })
   if (query.enrollment_status) return partsOfStatus(database, filter)
   const scope = scopeOf(filter)
   const rows = { tables: byCourse, conditions: allConditions(filter) }
   if (!inPeriod) return countedParts(database, scope, rows)
-  const dated = await partsOfRows(database, byTime, [...filter.conditions, inPeriod])
+  const conditions = [...filter.conditions, inPeriod]
+  const dated = await partsOfRows(database, { tables: byTime, conditions })
   if (!query.include_not_started || !scope.statuses.includes('none')) return dated
   const unstarted: Scope = { ...scope, statuses: ['none'] }
   return {
     figures: [...(await courseFigures(database, unstarted)), ...dated.figures],
     steps: [...(await steps(database, unstarted)), ...dated.steps],
-    learners: await fewLearners(database, scope, rows),
+    learners: await countDistinctLearners(database, scope, rows),
   }
+}
+
+/** Reads the rows of enrolments with some statuses, which counters do not distinguish. */
+async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
+  const { query, courseIds, inPeriod } = filter
+  const conditions = allConditions(filter)
+  if (inPeriod && !query.include_not_started) return partsOfRows(database, { tables: byTime, conditions })
+  if (courseIds) return partsOfRows(database, { tables: byCourse, conditions })
+  const own = withStatus(query.enrollment_status ?? [])
+  return partsOfRows(database, { tables: byStatus, conditions: [own, ...conditions] })
+}
+
+/** Maximum enrolments to read for a distinct count of learners: more would block other requests. */
+const maxEnrollmentsRead = 20_000
+
+/** Reads the figures of a summary from counters; the cost does not depend on the number of learners. */
+async function countedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
+  const figures = await courseFigures(database, scope)
+  return {
+    figures,
+    steps: await steps(database, scope),
+    learners: await countLearners(database, scope, figures, rows),
+  }
+}
+
+async function countLearners(
+  database: Database,
+  scope: Scope,
+  figures: readonly StatusFigures[],
+  rows: Rows,
+): Promise<number | null> {
+  const isWhole = !scope.courses && scope.statuses.length === standings.length
+  if (isWhole) return learnersOf(database, scope.withDeleted)
+  // A learner is in a course once.
+  const courses = new Set(figures.map(({ courseId }) => courseId))
+  return courses.size <= 1
+    ? sum(figures, ({ learners }) => learners)
+    : countDistinctLearners(database, scope, rows)
+}
+
+/** Counts distinct learners; null if the scope has too many enrolments to count exactly. */
+async function countDistinctLearners(
+  database: Database,
+  scope: Scope,
+  { tables, conditions }: Rows,
+): Promise<number | null> {
+  const all = await courseFigures(database, { ...scope, statuses: standings })
+  if (sum(all, ({ learners }) => learners) > maxEnrollmentsRead) return null
+  const counted = await database.one<Row & { learners: number }>(
+    sql`select count(distinct e.user_id) as learners from ${rowsOf(tables, conditions)}`,
+  )
+  return counted?.learners ?? 0
+}
+
+/** Reads the figures of a summary in one pass over all rows: those of some learners, or of a period. */
+async function partsOfRows(database: Database, { tables, conditions }: Rows): Promise<SummaryParts> {
+  // The last row, without a course, counts the learners.
+  const groups = await database.all<Row & StatusFigures & Step & { courseId: string | null }>(sql`
+    with found as materialized (
+      select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
+        g.percent as grade
+      from ${rowsOf(tables, conditions)})
+    select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
+      sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
+      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade
+    from found group by 1, 2, 3
+    union all select null, '', 0, count(distinct user_id), 0, 0, 0 from found`)
+  const figures = groups.filter(({ courseId }) => courseId !== null)
+  const steps = figures.map(({ status, hundredths, learners, percentage: amount }) => {
+    return { status, hundredths, learners, amount }
+  })
+  return {
+    figures,
+    steps: steps.sort((one, other) => one.hundredths - other.hundredths),
+    learners: groups.find(({ courseId }) => courseId === null)?.learners ?? 0,
+  }
+}
+
+function figuresOf(figures: readonly StatusFigures[]) {
+  const enrollments = sum(figures, ({ learners }) => learners)
+  const counted = (...statuses: readonly CountedStatus[]) =>
+    sum(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
+  const completed = counted('completed')
+  const average = (total: number, count: number) =>
+    count === 0 ? null : rounded(ofMillionths(total / count))
+  return {
+    enrollments,
+    notStarted: counted('none', 'not_started'),
+    inProgress: counted('in_progress'),
+    completed,
+    completionRate: enrollments === 0 ? null : rounded(completed / enrollments),
+    averageCompletionPercentage: average(
+      sum(figures, ({ percentage }) => percentage),
+      enrollments,
+    ),
+    averageGradePercent: average(
+      sum(figures, ({ grade }) => grade),
+      sum(figures, ({ graded }) => graded),
+    ),
+  }
+}
+
+/** Maximum courses that are looked up by id: the number of parameters of a statement is limited. */
+const maxTitlesById = 100
+
+async function titlesOf(
+  database: Database,
+  courseIds: readonly string[],
+): Promise<{ id: string; title: string }[]> {
+  if (courseIds.length === 0) return []
+  const titled = (only: Sql) =>
+    database.all<Row & { id: string; title: string }>(
+      sql`select id, title from courses ${only} order by title, id`,
+    )
+  if (courseIds.length <= maxTitlesById) return titled(sql`where id in (${join(courseIds)})`)
+  const wanted = new Set(courseIds)
+  return (await titled(empty)).filter(({ id }) => wanted.has(id))
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}
+
+function sum(figures: readonly StatusFigures[], of: (one: StatusFigures) => number): number {
+  return figures.reduce((total, one) => total + of(one), 0)
 }

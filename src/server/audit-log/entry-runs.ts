@@ -158,7 +158,7 @@ function toHead(row: HeadRow): Head {
 
 /** Reads the entry that a cursor points to. */
 async function headAt(database: Database, cursor: string): Promise<Head | undefined> {
-  const [, id] = readCursor(cursor, sort)
+  const [, id = ''] = readCursor(cursor, sort, 2)
   const row = await database.one<HeadRow>(sql`select ${headColumns} from audit_entries a where a.id = ${id}`)
   return row && toHead(row)
 }

@@ -1,6 +1,12 @@
 import type { Child } from 'hono/jsx'
-import { type Attention, attentionKinds, quietDays, stuckBelow } from '../analytics/attention.ts'
-import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
+import {
+  type Attention,
+  attentionKinds,
+  type CourseAttention as Concerned,
+  quietDays,
+  type Standing,
+  stuckBelow,
+} from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
 import { countOf, formatCount, lineOf } from './value-text.tsx'
 

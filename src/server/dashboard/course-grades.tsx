@@ -3,7 +3,7 @@ import { analytics, type LearnerRow } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { type Grade, wholeCourse } from '../../contract/grades.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
-import { standingOfCourse } from '../analytics/standing.ts'
+import { type Standing, standingOfCourse } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { gradesOfLearners, hasGrades, maxGrades } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
@@ -12,9 +12,16 @@ import { courseHeading } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { itemName, Score } from './grade.tsx'
-import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
+import {
+  filterOf,
+  type LearnerQuery,
+  learnerQueryOf,
+  noLearnersText,
+  searchOf,
+  withoutPage,
+} from './learner-query.ts'
 import { gradeOf, LearnerName, LearnerSearch, PartNote, sortingOf } from './learner-table.tsx'
-import { numberedPages, pageSize } from './paging.tsx'
+import { nextPage, pageSize } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Figures, Table } from './table.tsx'
 import { formatCount, formatPercent, lineOf } from './value-text.tsx'
@@ -45,17 +52,20 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   const given = [...signedIn.query].filter(([name]) => name === 'items')
   const { items } = parseQuery(Items, `${new URLSearchParams(given)}`)
   const standing = await standingOfCourse(database, course.id, request.now)
-  const { rows, total, isPart } = await pageOfLearners(database, filterOf(course.id, query), request.now, {
-    size: pageSize,
-    from: (query.page - 1) * pageSize,
-    learners: standing.enrollments,
-  })
+  const { data, nextCursor, isPart } = await pageOfLearners(
+    database,
+    filterOf(course.id, query),
+    request.now,
+    { limit: pageSize, cursor: query.cursor, learners: standing.enrollments },
+  )
   const grades = await gradesOfLearners(
     database,
     course.id,
-    rows.map(({ learnerId }) => learnerId),
+    data.map(({ learnerId }) => learnerId),
   )
   const here = base + request.path
+  const isUngraded =
+    standing.enrollments > 0 && grades.length === 0 && !(await hasGrades(database, course.id))
   return (
     <>
       <Figures
@@ -68,52 +78,21 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Grades</h2>
         {standing.averageGradePercent === null ? null : (
-          <nav class="filter" aria-label="Learners by verdict">
-            <ul>
-              {[
-                { word: 'All', count: standing.enrollments, attention: undefined },
-                {
-                  word: 'Not passed',
-                  count: standing.attention.not_passed,
-                  attention: 'not_passed' as const,
-                },
-              ].map(({ word, count, attention }) => (
-                <li>
-                  <a
-                    href={`${here}${itemSearch({ ...query, attention, page: 1 }, items)}#learners`}
-                    aria-current={query.attention === attention ? 'true' : undefined}
-                  >
-                    {word} {query.q ? null : <span>{formatCount(count)}</span>}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
+          <VerdictFilter {...{ here, standing, query, items }} />
         )}
         <LearnerSearch here={here} query={query} />
         {isPart ? <PartNote /> : null}
-        {standing.enrollments > 0 && grades.length === 0 && !(await hasGrades(database, course.id)) ? (
-          <>
-            <p>No grades yet. Record one, or connect the system that has them under Integrations.</p>
-            <code class="code">{`learnctl grades set email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
-          </>
-        ) : null}
+        {isUngraded ? <FirstGrade course={course} /> : null}
         {grades.length === maxGrades ? (
           <p class="note">These learners have more grades than this page shows. Download all.</p>
         ) : null}
-        {rows.length === 0 ? (
-          <p>{noneOf(standing.enrollments, total)}</p>
+        {data.length === 0 ? (
+          <p>{standing.enrollments === 0 ? 'No learners enrolled yet.' : noLearnersText(query)}</p>
         ) : (
-          <GradeMatrix at={items} {...{ base, here, query, rows, grades }} />
+          <GradeMatrix at={items} rows={data} {...{ base, here, query, grades }} />
         )}
         <div class="below">
-          {total === 0
-            ? null
-            : numberedPages(
-                query.page,
-                total,
-                (page) => `${here}${itemSearch({ ...query, page }, items)}#learners`,
-              )}
+          {nextPage(signedIn, nextCursor, '#learners')}
           <a class="button" href={`${here}.csv`}>
             Download all grades (CSV)
           </a>
@@ -123,9 +102,47 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   )
 }
 
-function noneOf(enrollments: number, matching: number): string {
-  if (enrollments === 0) return 'No learners enrolled yet.'
-  return matching === 0 ? 'No learners match.' : 'No learners on this page.'
+/** Links that list all learners, or those who have not passed, each with its count. */
+function VerdictFilter({
+  here,
+  standing,
+  query,
+  items,
+}: {
+  here: string
+  standing: Standing
+  query: LearnerQuery
+  items: number
+}) {
+  const choices = [
+    { word: 'All', count: standing.enrollments, attention: undefined },
+    { word: 'Not passed', count: standing.attention.not_passed, attention: 'not_passed' as const },
+  ]
+  return (
+    <nav class="filter" aria-label="Learners by verdict">
+      <ul>
+        {choices.map(({ word, count, attention }) => (
+          <li>
+            <a
+              href={`${here}${itemSearch({ ...withoutPage(query), attention }, items)}#learners`}
+              aria-current={query.attention === attention ? 'true' : undefined}
+            >
+              {word} {query.q ? null : <span>{formatCount(count)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function FirstGrade({ course }: { course: Course }) {
+  return (
+    <>
+      <p>No grades yet. Record one, or connect the system that has them under Integrations.</p>
+      <code class="code">{`learnctl grades set email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
+    </>
+  )
 }
 
 /** Learners and their grades, one column per item; links to the other items if there are too many. */

@@ -2,12 +2,11 @@ import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { lessons } from '../../contract/lessons.ts'
 import { progressStatuses } from '../../contract/progress.ts'
-import { rowsOfUser, rowsPage } from '../analytics/analytics-rows.ts'
-import { attentionKinds } from '../analytics/attention.ts'
 import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
-import { gradesOfCourse } from '../analytics/grade-file.ts'
-import { csvFile, type FileRows, learnerRows } from '../analytics/learner-file.ts'
-import { type Standing, standingOfCourse, standingsOf } from '../analytics/standing.ts'
+import { csvFile, type FileRows, gradesOfCourse, learnerRows } from '../analytics/export.ts'
+import { rowsOfUser, rowsPage } from '../analytics/row-page.ts'
+import { byUser } from '../analytics/rows.ts'
+import { attentionKinds, type Standing, standingOfCourse, standingsOf } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { lessonRoutes } from '../courses/lessons.ts'
 import { hasGrades } from '../grades/course-grades.ts'
@@ -17,9 +16,16 @@ import { CompletionChart } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
-import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
+import {
+  filterOf,
+  type LearnerQuery,
+  learnerQueryOf,
+  noLearnersText,
+  searchOf,
+  withoutPage,
+} from './learner-query.ts'
 import { CourseTable, LearnerSearch, LearnerTable, PartNote } from './learner-table.tsx'
-import { numberedPages, pageSize } from './paging.tsx'
+import { nextPage, pageSize } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Figures } from './table.tsx'
 import { formatCount, formatPercent, statusWords } from './value-text.tsx'
@@ -46,7 +52,7 @@ export const coursePage: DashboardPage = {
 async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database, user } = signedIn
   const conditions = rowsOfUser(user.id, { courseId: course.id })
-  const { data } = await rowsPage(database, { limit: 1 }, { conditions })
+  const { data } = await rowsPage(database, { limit: 1 }, { tables: byUser, conditions })
   const grades = await gradeList({
     signedIn,
     learnerId: signedIn.user.id,
@@ -132,12 +138,12 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   }
   const here = signedIn.base + signedIn.request.path
   const isGraded = standing.averageGradePercent !== null
-  const from = (query.page - 1) * pageSize
-  const { rows, total, isPart } = await pageOfLearners(database, filterOf(course.id, query), now, {
-    size: pageSize,
-    from,
+  const { data, nextCursor, isPart } = await pageOfLearners(database, filterOf(course.id, query), now, {
+    limit: pageSize,
+    cursor: query.cursor,
     learners: standing.enrollments,
   })
+  const isEmpty = data.length === 0 && query.cursor === undefined
   return (
     <>
       <CourseAttention standing={standing} here={here} />
@@ -155,15 +161,15 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
         <Filters {...{ here, standing, query, isGraded }} />
         <LearnerSearch here={here} query={query} />
         {isPart ? <PartNote /> : null}
-        {rows.length === 0 ? (
-          <p>{total === 0 ? 'No learners match.' : 'No learners on this page.'}</p>
+        {data.length === 0 ? (
+          <p>{noLearnersText(query)}</p>
         ) : (
-          <LearnerTable base={signedIn.base} {...{ here, query, isGraded, rows }} />
+          <LearnerTable base={signedIn.base} {...{ here, query, isGraded }} rows={data} />
         )}
-        {total === 0 ? null : (
+        {isEmpty ? null : (
           <div class="below">
-            {numberedPages(query.page, total, (page) => `${here}${searchOf({ ...query, page })}#learners`)}
-            <a class="button" href={`${here}/learners.csv${searchOf({ ...query, page: 1 })}`}>
+            {nextPage(signedIn, nextCursor, '#learners')}
+            <a class="button" href={`${here}/learners.csv${searchOf(withoutPage(query))}`}>
               Download CSV
             </a>
           </div>
@@ -208,7 +214,7 @@ function Filters({
       })),
   ]
   const { q, sort } = query
-  const chosen = searchOf({ ...query, page: 1 })
+  const chosen = searchOf(withoutPage(query))
   return (
     <nav class="filter" aria-label="Learners by status">
       <ul>

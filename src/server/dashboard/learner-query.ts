@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { sorting } from '../../contract/page.ts'
 import { progressStatuses } from '../../contract/progress.ts'
-import { attentionKinds } from '../analytics/attention.ts'
 import { type LearnerFilter, learnerSorts } from '../analytics/course-learners.ts'
+import { attentionKinds } from '../analytics/standing.ts'
 import { parseQuery } from '../http/validation.ts'
 import type { SignedInRequest } from './signed-in-request.ts'
 
@@ -11,13 +11,13 @@ const LearnerQuery = z.strictObject({
   attention: z.enum(attentionKinds).optional(),
   q: z.string().trim().max(200).optional(),
   sort: sorting(learnerSorts, 'name'),
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  cursor: z.string().optional(),
 })
 
 /** The query of a course's page about its table of learners. */
 export type LearnerQuery = z.output<typeof LearnerQuery>
 
-/** Parses the query of a URL; throws 400 for an unknown filter, order or page. */
+/** Parses the query of a URL; throws 400 for an unknown filter or order. */
 export function learnerQueryOf({ query }: SignedInRequest): LearnerQuery {
   const known = [...query].filter(([name]) => Object.hasOwn(LearnerQuery.shape, name))
   return parseQuery(LearnerQuery, `${new URLSearchParams(known)}`)
@@ -29,16 +29,26 @@ export function filterOf(courseId: string, { status, attention, q, sort }: Learn
 }
 
 /** Returns the query string for these learners, with `?`; defaults are left out. */
-export function searchOf({ status, attention, q, sort, page }: Partial<LearnerQuery>): string {
+export function searchOf({ status, attention, q, sort, cursor }: Partial<LearnerQuery>): string {
   const given = {
     status,
     attention,
     q: q || undefined,
     sort: sort === 'name' ? undefined : sort,
-    page: page === 1 ? undefined : page,
+    cursor,
   }
   const entries = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, value]],
   )
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
+}
+
+/** Returns the query of the first page of these learners. */
+export function withoutPage(query: LearnerQuery): LearnerQuery {
+  return { ...query, cursor: undefined }
+}
+
+/** Returns the text for a page without learners of a course that has some. */
+export function noLearnersText({ cursor }: LearnerQuery): string {
+  return cursor === undefined ? 'No learners match.' : 'No learners on this page.'
 }

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { mostSorted } from '../analytics/course-learners.ts'
+import { maxSortedLearners } from '../analytics/course-learners.ts'
 import { Completion } from './completion-chart.tsx'
-import { type LearnerQuery, searchOf } from './learner-query.ts'
+import { type LearnerQuery, searchOf, withoutPage } from './learner-query.ts'
 import { type Column, Table } from './table.tsx'
 import { Day, formatCount, formatPercent, lineOf, statusWords } from './value-text.tsx'
 
@@ -112,11 +112,11 @@ function StandingTable({
 export function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
   const now = query.sort === sort ? 'ascending' : query.sort === `-${sort}` ? 'descending' : undefined
   const next = (now === 'ascending' ? `-${sort}` : sort) as LearnerQuery['sort']
-  return { now, href: `${here}${searchOf({ ...query, sort: next, page: 1 })}#learners` }
+  return { now, href: `${here}${searchOf({ ...withoutPage(query), sort: next })}#learners` }
 }
 
 function statusOf({ progressStatus, enrollmentStatus, gradePercent }: LearnerRow): Child {
-  // A isGraded learner has started, although no progress is recorded.
+  // A graded learner has started, although no progress is recorded.
   const isGradedOnly = progressStatus === 'not_started' && gradePercent !== null
   const odd = enrollmentStatus === 'inactive' || enrollmentStatus === 'deleted'
   return (
@@ -160,8 +160,8 @@ export function LearnerSearch({ here, query }: { here: string; query: LearnerQue
 export function PartNote() {
   return (
     <p class="note">
-      Of the learners, the {formatCount(mostSorted)} who enrolled last are listed. Search for others, or
-      download all.
+      Of the learners, the {formatCount(maxSortedLearners)} who enrolled last are listed. Search for others,
+      or download all.
     </p>
   )
 }

@@ -1,7 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { analytics } from '../../contract/analytics.ts'
 import { type User, users } from '../../contract/users.ts'
-import { rowsOfUser, rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
+import { rowsOfUser, rowsPage } from '../analytics/row-page.ts'
+import { byUser } from '../analytics/rows.ts'
+import { rowsSummary } from '../analytics/summary.ts'
 import { isGraded } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -128,7 +130,7 @@ async function learnerCourses({
 }) {
   const { database } = signedIn
   const query = { ...pageQueryOf(signedIn), limit: pageSize }
-  const { data, nextCursor } = await rowsPage(database, query, { conditions })
+  const { data, nextCursor } = await rowsPage(database, query, { tables: byUser, conditions })
   const summary = await rowsSummary(database, conditions)
   return (
     <>

@@ -1,13 +1,15 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, Sql } from 'sql-template-tag'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Cell, Database, Row } from './database.ts'
 
-/** Order of a list: the fields of `sort` with the SQL expression of each. */
+/** Order of a list: the fields of `sort` with the SQL expressions of each, which are never null. */
 export interface Order {
   readonly sort: string
-  readonly expressions: Readonly<Record<string, Sql>>
-  /** Unique: breaks ties and ends every cursor. */
+  readonly expressions: Readonly<Record<string, Sql | readonly Sql[]>>
+  /** Expressions that break ties in ascending order, also in a descending list. Default: the id breaks them. */
+  readonly ties?: readonly Sql[]
+  /** Unique: breaks the last ties and ends every cursor. */
   readonly id: Sql
 }
 
@@ -65,15 +67,8 @@ export function writeCursor(sort: string, ...values: readonly Cell[]): string {
   return Buffer.from(JSON.stringify([sort, ...values])).toString('base64url')
 }
 
-/** Decodes the value and id in a cursor of this order. Throws 400 `invalid_cursor`. */
-export function readCursor(cursor: string, sort: string): [Cell, string] {
-  const parts = readCursorParts(cursor, sort, 2)
-  if (typeof parts[1] !== 'string') throw invalidCursor()
-  return [parts[0] ?? null, parts[1]]
-}
-
-/** Decodes the `count` values in a cursor of this order. */
-export function readCursorParts(cursor: string, sort: string, count: number): Cell[] {
+/** Decodes the `count` values in a cursor of this order. Throws 400 `invalid_cursor`. */
+export function readCursor(cursor: string, sort: string, count: number): Cell[] {
   let parts: unknown
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -100,7 +95,7 @@ export function invalidCursor(): ProblemError {
   })
 }
 
-/** Position of a row in an order. */
+/** Position of a row in an order; further values of an order by several expressions are `cursor_value_2` and so on. */
 export interface Place extends Row {
   readonly cursor_value: Cell
   readonly cursor_id: string
@@ -132,34 +127,83 @@ export interface Walk {
   /** Returns the conditions on rows up to a place, and on the rows after it. */
   readonly upTo: (place: Place) => Sql
   readonly beyond: (place: Place) => Sql
+  /** Returns the cursor of the rows after a place. */
+  readonly cursorAfter: (place: Place) => string
 }
 
 /** Returns the scan of an order from a cursor on. Throws 400 `invalid_cursor`. */
-export function walkOf(
-  { sort, expressions, id }: Order,
-  cursor: string | undefined,
-  within: readonly Within[],
-): Walk {
+export function walkOf(order: Order, cursor: string | undefined, within: readonly Within[]): Walk {
+  const { sort, expressions, ties, id } = order
   const descending = sort.startsWith('-')
   const field = descending ? sort.slice(1) : sort
-  const expression = expressions[field] ?? id
-  const direction = raw(descending ? 'desc' : 'asc')
-  const [beyond, before] = descending ? [raw('<'), raw('>=')] : [raw('>'), raw('<=')]
-  // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
-  const isOrderOfIds = expression.sql === id.sql
-  const placed = (sign: Sql, value: Cell, key: string) =>
-    isOrderOfIds ? sql`${id} ${sign} ${key}` : sql`(${expression}, ${id}) ${sign} (${value}, ${key})`
-  const [value = null, key = ''] = cursor === undefined ? [] : readCursor(cursor, sort)
+  const keys = listed(expressions[field] ?? id)
+  const all = [...keys, ...(ties ?? []), id]
+  const names = all.map((_, index) => (index === all.length - 1 ? 'cursor_id' : placeName(index)))
+  const valuesAt = (place: Place) => names.map((name) => place[name] ?? null)
+  const compare = ties ? byKeysAndTies(keys, [...ties, id], descending) : byAll(all, descending)
+  const values = cursor === undefined ? undefined : valuesIn(cursor, sort, all.length)
+  const orderBy = (terms: readonly Sql[]) =>
+    sql`order by ${join(
+      terms.map(
+        (term, index) => sql`${term} ${raw(descending && (!ties || index < keys.length) ? 'desc' : 'asc')}`,
+      ),
+      ', ',
+    )}`
   return {
     field,
     id,
-    place: sql`${expression} as cursor_value, ${id} as cursor_id`,
-    ordered: sql`order by ${expression} ${direction}, ${id} ${direction}`,
-    orderedPlaces: sql`order by cursor_value ${direction}, cursor_id ${direction}`,
-    after: cursor !== undefined && placed(beyond, value, key),
+    place: join(
+      all.map((term, index) => sql`${term} as ${raw(names[index] ?? '')}`),
+      ', ',
+    ),
+    ordered: orderBy(all),
+    orderedPlaces: orderBy(names.map((name) => raw(name))),
+    after: values && compare('after', values),
     within: within.filter((one) => one.field === field).map(({ condition }) => condition),
-    upTo: (place) => placed(before, place.cursor_value, place.cursor_id),
-    beyond: (place) => placed(beyond, place.cursor_value, place.cursor_id),
+    upTo: (place) => compare('upTo', valuesAt(place)),
+    beyond: (place) => compare('after', valuesAt(place)),
+    cursorAfter: (place) => writeCursor(sort, ...valuesAt(place)),
+  }
+}
+
+function listed(expression: Sql | readonly Sql[]): readonly Sql[] {
+  return expression instanceof Sql ? [expression] : expression
+}
+
+function placeName(index: number): string {
+  return index === 0 ? 'cursor_value' : `cursor_value_${index + 1}`
+}
+
+function valuesIn(cursor: string, sort: string, count: number): Cell[] {
+  const values = readCursor(cursor, sort, count)
+  if (typeof values.at(-1) !== 'string') throw invalidCursor()
+  return values
+}
+
+/** Returns the condition on rows after a place, or up to it. */
+type Compare = (side: 'after' | 'upTo', values: readonly Cell[]) => Sql
+
+/** Compares with all terms in one direction: one comparison, by which an index is searched. */
+function byAll(terms: readonly Sql[], descending: boolean): Compare {
+  const signs = descending ? { after: raw('<'), upTo: raw('>=') } : { after: raw('>'), upTo: raw('<=') }
+  // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
+  const [first, last = empty] = [terms[0], terms.at(-1)]
+  const isOrderOfIds = terms.length === 2 && first?.sql === last.sql
+  return (side, values) =>
+    isOrderOfIds
+      ? sql`${last} ${signs[side]} ${values[1]}`
+      : sql`(${join(terms, ', ')}) ${signs[side]} (${join(values, ', ')})`
+}
+
+/** Compares with the keys in the direction of the order, and for equal keys with the ascending ties. */
+function byKeysAndTies(keys: readonly Sql[], ties: readonly Sql[], descending: boolean): Compare {
+  const beyond = byAll(keys, descending)
+  const before = byAll(keys, !descending)
+  const tied = byAll(ties, false)
+  return (side, values) => {
+    const [own, rest] = [values.slice(0, keys.length), values.slice(keys.length)]
+    const apart = side === 'after' ? beyond('after', own) : before('after', own)
+    return sql`(${apart} or (${join(keys, ', ')}) = (${join(own, ', ')}) and ${tied(side, rest)})`
   }
 }
 

@@ -12,7 +12,6 @@ import {
   type Within,
   walkOf,
   where,
-  writeCursor,
 } from './keyset.ts'
 import { sqlStateOf } from './sql-state.ts'
 
@@ -29,12 +28,17 @@ export interface Select {
   /** Conditions on a prefix of the sort's index or on the sort field itself; for other sorts they count as narrow. */
   readonly within?: readonly Within[]
   readonly where?: readonly Condition[]
+  /**
+   * The page ends before this place at the latest, and the next one continues there. The condition is left out if `from`
+   * has no rows beyond. For lists without other filters than `mostly`.
+   */
+  readonly end?: { readonly condition?: Sql; readonly place: Place } | undefined
 }
 
 interface PageQuery {
   readonly limit: number
   readonly cursor?: string | undefined
-  readonly include_total: boolean
+  readonly include_total?: boolean
 }
 
 /** Rows found through another table, with further conditions on each. */
@@ -96,6 +100,7 @@ interface List {
   readonly narrow: readonly (Sql | Found)[]
   /** Conditions without an index. */
   readonly others: readonly Condition[]
+  readonly end: Select['end']
   readonly bounds: Bounds
   /** Cached row counts of the filters whose index finds all rows at once. */
   readonly countByFilter: Map<Sql | Found, number>
@@ -121,7 +126,7 @@ export async function page<Shape extends Row, Item>(
   select: Select,
   order: Order,
   query: PageQuery,
-  show: (row: Shape) => Item,
+  show: (row: Shape & Place) => Item,
   bounds = usualBounds,
 ): Promise<Page<Item>> {
   try {
@@ -139,7 +144,7 @@ async function pageOf<Shape extends Row, Item>(
   select: Select,
   order: Order,
   query: PageQuery,
-  show: (row: Shape) => Item,
+  show: (row: Shape & Place) => Item,
   bounds: Bounds,
 ): Promise<Page<Item>> {
   const list = listOf(database, select, order, query, bounds)
@@ -147,7 +152,7 @@ async function pageOf<Shape extends Row, Item>(
   const { rows, last, by } = isPlain ? await readPlain<Shape>(list) : await readFiltered<Shape>(list)
   const answer: Page<Item> = {
     data: rows.map(show),
-    nextCursor: last ? writeCursor(order.sort, last.cursor_value, last.cursor_id) : null,
+    nextCursor: last ? list.walk.cursorAfter(last) : null,
   }
   if (!query.include_total) return answer
   const widest = bounds.rounds.at(-1)
@@ -165,18 +170,19 @@ function listOf(
   const walk = walkOf(order, cursor, within)
   const outOfOrder = within.filter(({ field }) => field !== walk.field).map(({ condition }) => condition)
   const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isThere)
-  const { columns, from, base = from, mostly = [], where: others = [] } = select
+  const { columns, from, base = from, mostly = [], where: others = [], end } = select
   const countByFilter = new Map()
-  return { database, columns, from, base, walk, limit, mostly, narrow, others, bounds, countByFilter }
+  return { database, columns, from, base, walk, limit, mostly, narrow, others, end, bounds, countByFilter }
 }
 
 /** Scans the index of the sort, for lists that contain all of its rows or nearly all. */
 async function readPlain<Shape extends Row>(list: List): Promise<Rows<Shape>> {
-  const { database, columns, from, walk, mostly, limit } = list
+  const { database, columns, from, walk, mostly, limit, end } = list
   const rows = await database.all<Shape & Place>(sql`
     select ${columns}, ${walk.place} from ${from}
-    ${where([walk.after, ...walk.within, ...mostly])} ${walk.ordered} limit ${limit + 1}`)
-  return cut(rows, limit)
+    ${where([walk.after, end?.condition, ...walk.within, ...mostly])} ${walk.ordered} limit ${limit + 1}`)
+  const page = cut(rows, limit)
+  return page.last ? page : { rows: page.rows, last: end?.place }
 }
 
 async function readFiltered<Shape extends Row>(list: List): Promise<Rows<Shape>> {

@@ -12,7 +12,7 @@ import type { LmsKind } from '../../contract/integration-choices.ts'
 import { DeliveryFault } from '../../lms/delivery-fault.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
-import { during, readCursorParts, writeCursor } from '../database/keyset.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
@@ -96,18 +96,33 @@ async function replayUnmatched(
   call: Call,
   { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },
 ): Promise<Replayed> {
-  const { database } = call
-  const after = cursor === null ? ['', '', ''] : readCursorParts(cursor, 'unmatched', 3).map(String)
-  const ofKind = lmsKind === null ? sql`true` : sql`d.lms_kind = ${lmsKind}`
-  const rows = await database.all<DeliveryRow>(sql`
-    select ${deliveryColumns} from webhook_deliveries d
-    where d.status = 'unmatched' and ${ofKind} and (d.lms_kind, d.received_at, d.id) > (${join(after)})
-    order by d.lms_kind, d.received_at, d.id limit ${limit + 1}`)
+  const { data: rows, nextCursor } = await page<DeliveryRow, DeliveryRow>(
+    call.database,
+    {
+      columns: deliveryColumns,
+      from: sql`webhook_deliveries d`,
+      within: [
+        { field: unmatchedOrder.sort, condition: sql`d.status = 'unmatched'` },
+        // The second is always true; it makes the planner search the index.
+        {
+          field: unmatchedOrder.sort,
+          condition: lmsKind === null ? sql`d.lms_kind >= ''` : sql`d.lms_kind = ${lmsKind}`,
+        },
+      ],
+    },
+    unmatchedOrder,
+    { limit, cursor: cursor ?? undefined },
+    (row) => row,
+  )
   const data: Delivery[] = []
-  for (const row of rows.slice(0, limit)) data.push(await replayOne(call, row))
-  const last = rows.length > limit ? rows[limit - 1] : undefined
-  const nextCursor = last ? writeCursor('unmatched', last.lms_kind, last.received_at, last.id) : null
+  for (const row of rows) data.push(await replayOne(call, row))
   return { data, nextCursor }
+}
+
+const unmatchedOrder = {
+  sort: 'unmatched',
+  expressions: { unmatched: [sql`d.lms_kind`, sql`d.received_at`] },
+  id: sql`d.id`,
 }
 
 /** Row of a delivery, with the current names of its learner and course. */

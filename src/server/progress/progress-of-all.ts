@@ -9,7 +9,7 @@ import {
   invalidCursor,
   type Page,
   type Place,
-  readCursorParts,
+  readCursor,
   where,
   writeCursor,
 } from '../database/keyset.ts'
@@ -44,8 +44,9 @@ export const progressOfAll = {
   },
 
   /**
-   * Pages by versions: each progress has as many steps as versions, so the spans of a page are known without reading steps.
-   * A period filter may leave fewer of them. No step is newer than its progress.
+   * Reads a page of enrolments and returns the steps of their progress, in the order of versions. Each progress has as many
+   * steps as versions, so the enrolments of a page are known without reading steps; a period filter may leave fewer of them. No
+   * step is newer than its progress. The cursor is that of the enrolments with the version at which the page was cut.
    */
   async steps(call) {
     const { database, query } = call
@@ -54,7 +55,7 @@ export const progressOfAll = {
       database,
       await progressOf(call, [during(sql`p.updated_at`, { since: query.since })]),
       order,
-      { limit: query.limit, cursor: cursor.before, include_total: false },
+      { limit: query.limit, cursor: cursor.before },
       (row) => row,
     )
     const { spans, nextCursor } = spansOf(found, cursor, query.limit)
@@ -137,7 +138,7 @@ function stepCursor(before = '', enrollment = '', version = 0): string {
 }
 
 function readStepCursor(cursor: string): StepCursor {
-  const [before, enrollment, version] = readCursorParts(cursor, stepsSort, 3)
+  const [before, enrollment, version] = readCursor(cursor, stepsSort, 3)
   if (typeof before !== 'string' || typeof enrollment !== 'string' || typeof version !== 'number') {
     throw invalidCursor()
   }

@@ -1,9 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { everyRow } from '../../../src/server/analytics/analytics-rows.ts'
+import { rowsPage } from '../../../src/server/analytics/row-page.ts'
+import { byUser } from '../../../src/server/analytics/rows.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
+import { watched } from '../../helpers/plans/watched-database.ts'
 
 const path = '/v1/analytics/learners'
 
@@ -198,12 +200,13 @@ test('of a list all references that are not found are told', async ({ academy, a
 test.skipIf(onPostgres)(
   'rows of some courses and learners are searched by index, and not sorted as a whole',
   async ({ academy: { database } }) => {
-    const planOf = async (condition: Sql) =>
-      (
-        await database.all<Row & { detail: string }>(
-          sql`explain query plan ${everyRow({ conditions: [condition] })}`,
-        )
-      ).map(({ detail }) => detail)
+    const planOf = async (condition: Sql) => {
+      const asked: Sql[] = []
+      const watching = watched(database, { seen: (statement) => void asked.push(statement) })
+      await rowsPage(watching, { limit: 20 }, { tables: byUser, conditions: [condition] })
+      const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${asked[0]}`)
+      return plan.map(({ detail }) => detail)
+    }
     const ofCourses = await planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
     expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')
     expect(ofCourses).not.toContain('USE TEMP B-TREE FOR ORDER BY')

@@ -49,7 +49,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
       for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
-        await pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0, learners })
+        await pageOfLearners(database, { ...filter, attention }, now, { limit: 25, learners })
       }
     }
     counts.push(asked.length)
@@ -61,7 +61,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
       expect(scans, query.sql).toEqual([])
     }
   }
-  expect(counts).toEqual([85, 85])
+  expect(counts).toEqual([45, 45])
 })
 
 test('of a course with very many learners those are listed who enrolled last, and whoever is searched for', async ({
@@ -77,19 +77,25 @@ test('of a course with very many learners those are listed who enrolled last, an
     clock.advance(second)
   }
   const listed = async (search?: string, sort = 'name') => {
-    const asked = { size: 2, from: 0, learners: 5, most: 3 }
-    const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, asked)
-    return [page.rows.map(({ firstName }) => firstName), page.total, page.isPart]
+    const names: (string | null)[] = []
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+      const asked = { limit: 2, cursor, learners: 5, maxSorted: 3 }
+      const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, asked)
+      names.push(...page.data.map(({ firstName }) => firstName))
+      cursor = page.nextCursor ?? undefined
+      if (!cursor) return [names, page.isPart]
+    }
+    return undefined
   }
-  expect(await listed()).toEqual([['Ann', 'Cleo'], 3, true])
-  expect(await listed(undefined, '-name')).toEqual([['Dan', 'Cleo'], 3, true])
-  expect(await listed('eva')).toEqual([['Eva'], 1, false])
-  expect(await listed('nobody')).toEqual([[], 0, false])
+  expect(await listed()).toEqual([['Ann', 'Cleo', 'Dan'], true])
+  expect(await listed(undefined, '-name')).toEqual([['Dan', 'Cleo', 'Ann'], true])
+  expect(await listed('eva')).toEqual([['Eva'], false])
+  expect(await listed('nobody')).toEqual([[], false])
   const { database } = academy
-  const downloaded = async (most: number) => {
+  const downloaded = async (maxSorted: number) => {
     const statement = everyLearner(database.dialect, { courseId: id, sort: 'name' }, now, {
       learners: 5,
-      most,
+      maxSorted,
     })
     const plan = onPostgres ? [] : await planOf(database, statement)
     const names = (await database.cells(statement)).map((cells) => cells[2])

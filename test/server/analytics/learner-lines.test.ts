@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { everyLine } from '../../../src/server/analytics/learner-lines.ts'
+import { everyLine } from '../../../src/server/analytics/export.ts'
 import { rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, test as standard } from '../../helpers/academy.ts'

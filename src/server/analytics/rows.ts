@@ -1,6 +1,61 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import { type LearnerRow, learnerFields } from '../../contract/analytics.ts'
 import { isLearners, learns } from '../counters/counted-enrollment.ts'
+import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
+
+type ColumnName = keyof LearnerRow
+
+/** The columns of an enrolment row, in the order of the CSV. */
+export const columns = Object.keys(learnerFields) as readonly ColumnName[]
+
+/** Whether a grade passes, as text; null without a grade. */
+export const passed = sql`case when g.percent is null then null
+  when g.percent >= cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) then 'true' else 'false' end`
+
+const expressionByColumn: Readonly<Record<ColumnName, Sql>> = {
+  learnerId: sql`u.id`,
+  email: sql`u.email`,
+  firstName: sql`u.profile ->> 'firstName'`,
+  lastName: sql`u.profile ->> 'lastName'`,
+  externalId: sql`u.external_id`,
+  courseId: sql`c.id`,
+  courseTitle: sql`c.title`,
+  difficulty: sql`c.difficulty`,
+  enrollmentStatus: sql`e.status`,
+  enrolledAt: sql`e.enrolled_at`,
+  progressStatus: sql`coalesce(p.status, 'not_started')`,
+  completionPercentage: sql`coalesce(p.percentage, 0)`,
+  startedAt: sql`p.started_at`,
+  lastAccessed: sql`p.last_accessed`,
+  completedAt: sql`p.completed_at`,
+  gradePercent: sql`g.percent`,
+  passed,
+  gradeUpdatedAt: sql`g.updated_at`,
+  courseExternalId: sql`c.external_id`,
+}
+
+/** Selects the columns of a row, by their names, from `u`, `c`, `e`, `p` and `g` in a query over enrolments. */
+export const selected = join(
+  columns.map((name) => sql`${expressionByColumn[name]} as ${raw(`"${name}"`)}`),
+  ', ',
+)
+
+/** Converts a row of `selected` to its JSON form. */
+export function toLearnerRow(row: Row): LearnerRow {
+  return toRow(columns.map((name) => row[name] ?? null))
+}
+
+/** Converts the cells of a row of `selected` to its JSON form. */
+export function toRow(cells: readonly Cell[]): LearnerRow {
+  // The statement selects exactly the columns of a LearnerRow, in order.
+  return Object.fromEntries(
+    columns.map((name, index) => {
+      const cell = cells[index] ?? null
+      return [name, name === 'passed' && cell !== null ? cell === 'true' : cell]
+    }),
+  ) as LearnerRow
+}
 
 /**
  * Joins of learners' enrolments: `u`, `e`, `c`, `p` and `g`. SQLite keeps the order of a cross join, so the first
@@ -56,6 +111,12 @@ export function lastOf(courseId: string, most: number): Joined {
       cross join users u ${progress} ${grades}`,
     on: sql`e.course_id = c.id and u.id = e.user_id`,
   }
+}
+
+/** Tables with their order, and conditions. */
+export interface Rows {
+  readonly tables: Joined
+  readonly conditions: readonly Condition[]
 }
 
 /** Returns the rest of a statement after `from`, for rows that meet the conditions. */

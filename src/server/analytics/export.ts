@@ -1,14 +1,103 @@
 import sql, { join, Sql } from 'sql-template-tag'
-import { csvText } from '../../codec/csv.ts'
+import { csvRecord, csvText } from '../../codec/csv.ts'
 import { isLearners } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
-import { columns, passed, toRow } from './analytics-rows.ts'
-import type { LearnerRows } from './learner-file.ts'
+import { Streamed } from '../http/reply.ts'
 import { type RowFilter, timeCondition, withStatus } from './row-filter.ts'
+import { columns, passed, toRow } from './rows.ts'
+
+/** Options of a file of rows. */
+interface RowFile {
+  /** File name without extension. */
+  readonly name: string
+  /** True to begin CSV with a byte order mark, by which spreadsheets recognise UTF-8. */
+  readonly bom: boolean
+  /** True for CSV without the guard against formula injection. */
+  readonly raw: boolean
+}
+
+/** Options of a file of learners. */
+export interface LearnerFile extends RowFile {
+  readonly format: 'csv' | 'ndjson'
+}
+
+/** Approximate number of characters per chunk. */
+const chunkLength = 64 * 1024
+/** A statement, and a function that turns each row's cells into zero or more lines of text. */
+export interface FileRows {
+  readonly columns: readonly string[]
+  readonly statement: Sql
+  readonly csv: (raw: boolean) => (cells: readonly Cell[]) => string
+}
+
+/** Rows of learners, which can be NDJSON as well. */
+interface LearnerRows extends FileRows {
+  readonly json: () => (cells: readonly Cell[]) => string
+}
+
+/** The text columns; all others are ids, times, numbers or enumerated values. */
+const textColumns: readonly string[] = [
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseTitle',
+  'courseExternalId',
+]
+const isPlain = columns.map((name) => !textColumns.includes(name))
+
+/** Returns the rows of a statement that selects the columns of a LearnerRow. */
+export function learnerRows(statement: Sql): LearnerRows {
+  return {
+    columns,
+    statement,
+    csv: (raw) => (cells) => csvRecord(cells, raw, isPlain),
+    json: () => (cells) => `${JSON.stringify(toRow(cells))}\n`,
+  }
+}
+
+/** Streams all rows as text, from one snapshot on a separate connection. */
+export function learnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
+  if (file.format === 'csv') return csvFile(database, rows, file)
+  const headers = fileHeaders('application/x-ndjson; charset=utf-8', `${file.name}.ndjson`)
+  return new Streamed(headers, chunks(database, rows.statement, '', rows.json()))
+}
+
+/** Streams all rows as CSV, from one snapshot on a separate connection. */
+export function csvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
+  const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
+  const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
+  return new Streamed(headers, chunks(database, rows.statement, head, rows.csv(raw)))
+}
+
+function fileHeaders(type: string, name: string) {
+  return { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` }
+}
+
+async function* chunks(
+  database: Database,
+  statement: Sql,
+  head: string,
+  encode: (cells: readonly Cell[]) => string,
+) {
+  let text = head
+  for await (const rows of database.stream(statement)) {
+    for (const cells of rows) {
+      text += encode(cells)
+      if (text.length < chunkLength) continue
+      yield text
+      text = ''
+    }
+    // Yields empty chunks, too: with a selective filter this is where a disconnected client is noticed.
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
 
 /** Maximum rows of a filter to find and sort; if there are more, a scan of all learners soon meets some. */
-const few = 20_000
+const maxSortedRows = 20_000
 
 /** Separators of a learner's lines and of the parts of a line: characters that occur in neither. */
 const [betweenLines, betweenParts] = ['\u001e', '\u001f']
@@ -35,7 +124,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
 
 /** Returns their statement: id, email address, first and last name, external id and lines (or null) of each learner. */
 export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
-  const found = await firstFew(database, narrow(filter))
+  const found = await firstSelective(database, narrow(filter))
   const own: Condition[] = [sql`e.user_id = u.id`, isLearners('e'), sql`c.id = e.course_id`]
   // SQLite keeps the order of a cross join.
   return sql`
@@ -67,16 +156,16 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
 }
 
 /** Returns the first statement that finds few learners. */
-async function firstFew(database: Database, statements: readonly Sql[]): Promise<Sql | undefined> {
-  for (const ids of statements) if (await isFew(database, ids)) return ids
+async function firstSelective(database: Database, statements: readonly Sql[]): Promise<Sql | undefined> {
+  for (const ids of statements) if (await isSelective(database, ids)) return ids
   return undefined
 }
 
-async function isFew(database: Database, ids: Sql): Promise<boolean> {
+async function isSelective(database: Database, ids: Sql): Promise<boolean> {
   const counted = await database.one<Row & { found: number }>(
-    sql`select count(*) as found from (select 1 from (${ids}) i limit ${few + 1}) f`,
+    sql`select count(*) as found from (select 1 from (${ids}) i limit ${maxSortedRows + 1}) f`,
   )
-  return (counted?.found ?? 0) <= few
+  return (counted?.found ?? 0) <= maxSortedRows
 }
 
 /** The part of a line that is the same for all lines of a course. */
@@ -89,11 +178,11 @@ interface LineCourse {
 
 function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
   const cell = (value: Cell | undefined) => (typeof value === 'string' ? csvText(value, raw) : '')
-  const course = remembered((text) => {
+  const course = cached((text) => {
     const { id, title, difficulty, externalId } = courseOf(text)
     return { known: `${id},${csvText(title, raw)},${difficulty},`, last: csvText(externalId ?? '', raw) }
   })
-  const number = remembered((text) => String(Number(text)))
+  const number = cached((text) => String(Number(text)))
   return ([id, email, firstName, lastName, externalId, lines]) => {
     if (typeof lines !== 'string') return ''
     const learner = `${id},${cell(email)},${cell(firstName)},${cell(lastName)},${cell(externalId)},`
@@ -108,7 +197,7 @@ function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
 }
 
 function jsonLines(): (cells: readonly Cell[]) => string {
-  const course = remembered(courseOf)
+  const course = cached(courseOf)
   return ([id, email, firstName, lastName, externalId, lines]) => {
     if (typeof lines !== 'string') return ''
     const learner: Cell[] = [id, email, firstName, lastName, externalId].map((cell) => cell ?? null)
@@ -137,17 +226,70 @@ function courseOf(text: string): LineCourse {
   }
 }
 
-const mostRemembered = 20_000
+const maxCachedTexts = 20_000
 
 /** Returns a function that caches its results for recent texts. */
-function remembered<Result>(make: (text: string) => Result): (text: string) => Result {
-  const known = new Map<string, Result>()
+function cached<Result>(make: (text: string) => Result): (text: string) => Result {
+  const cache = new Map<string, Result>()
   return (text) => {
-    const old = known.get(text)
-    if (old !== undefined) return old
-    const made = make(text)
-    if (known.size >= mostRemembered) known.clear()
-    known.set(text, made)
-    return made
+    const hit = cache.get(text)
+    if (hit !== undefined) return hit
+    const result = make(text)
+    if (cache.size >= maxCachedTexts) cache.clear()
+    cache.set(text, result)
+    return result
   }
+}
+
+/** Columns of a file of grades: those that an import of grades reads, and the names of the learner and the item. */
+const gradeColumns = [
+  'learnerId',
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseId',
+  'courseTitle',
+  'itemId',
+  'source',
+  'label',
+  'scoreGiven',
+  'scoreMaximum',
+  'percent',
+  'weight',
+  'gradedAt',
+  'published',
+] as const
+
+/** The text columns; all others are ids, times or numbers. */
+const gradeTextColumns: readonly string[] = [
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseTitle',
+  'itemId',
+  'source',
+  'label',
+]
+const isPlainGradeCell = gradeColumns.map((name) => !gradeTextColumns.includes(name))
+
+/** Returns all grades of a course, oldest first, except cleared ones and those of deleted users. */
+export function gradesOfCourse(courseId: string): FileRows {
+  return {
+    columns: gradeColumns,
+    statement: gradesStatement(courseId),
+    csv: (raw) => (cells) => csvRecord(cells, raw, isPlainGradeCell),
+  }
+}
+
+// SQLite keeps the order of a cross join, so it scans the index of the course's grades.
+function gradesStatement(courseId: string): Sql {
+  return sql`
+    select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
+      g.item_id, g.source, g.label, g.score_given, g.score_maximum, 100.0 * g.score_given / g.score_maximum, g.weight,
+      g.graded_at, case when g.published = 1 then 'true' else 'false' end
+    from courses c cross join grades g cross join users u
+    where g.course_id = c.id and u.id = g.user_id and c.id = ${courseId} and g.course_id = ${courseId} and g.cleared = 0 and u.status <> 'deleted'
+    order by g.created_at, g.id`
 }
