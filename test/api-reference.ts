@@ -32,11 +32,11 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-// What openapiOf() makes of the contract.
+// openapiOf() returns JSON without a type.
 const document = openapiOf() as unknown as Document
 const { schemas } = document.components
 
-/** What a resource shows and takes, by the names of its schemas. */
+/** Schemas of what a resource shows and accepts, by name. */
 const resources: Readonly<Partial<Record<keyof Contract, readonly [shown: string, sent?: string]>>> = {
   courses: ['Course', 'CourseInput'],
   lessons: ['Lesson', 'LessonInput'],
@@ -49,10 +49,10 @@ const resources: Readonly<Partial<Record<keyof Contract, readonly [shown: string
   grants: ['Grant'],
 }
 
-/** Parameters of nearly every list, which the introduction tells once. */
+/** Parameters of nearly every list, which the introduction describes once. */
 const usual = ['limit', 'cursor', 'include_total', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Prefer']
 
-/** The reference of the HTTP API, in Markdown: a section for each resource, and the error codes. */
+/** Returns the reference of the HTTP API in Markdown: a section for each resource, and the error codes. */
 export function apiText(): string {
   return [...document.tags.map(resourceText), errorsText()].join('\n\n')
 }
@@ -78,7 +78,7 @@ function resourceText({ name, description, 'x-displayName': title }: Document['t
   ].join('\n\n')
 }
 
-/** Each field that is shown or sent, with what a request may do with it. */
+/** Returns a row for each field, with what a request may do with it. */
 function fieldsText(shown: Schema, sent: Schema | undefined): string {
   const fields = (schema: Schema) =>
     new Map(partsOf(schema).filter(([path]) => path !== '' && !path.endsWith('[]')))
@@ -180,13 +180,13 @@ function filledPath({ id, path }: Operation): string {
   return query.length === 0 ? target : `${target}?${query.map((pair) => pair.join('=')).join('&')}`
 }
 
-/** Where a record is shown with all its fields; other operations show how it begins. */
+/** Operations that show a record with all its fields; other operations shorten it. */
 const inFull = new Set([
   ...['courses.get', 'courses.diff', 'lessons.create', 'users.create', 'users.batch', 'enrollments.get'],
   ...['progress.set', 'progress.batch', 'analytics.learners', 'keys.create', 'apps.create', 'grants.list'],
 ])
 
-/** A page with its first item alone, and long records by how they begin. */
+/** Shortens a page to its first item, and long records. */
 function shortened(id: string, value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.length > 1 && id !== 'results' && typeof value[0] === 'object'
@@ -208,12 +208,12 @@ function shortened(id: string, value: unknown): unknown {
   return { ...Object.fromEntries(members.slice(0, 4)), '…': '…' }
 }
 
-/** True for a record inside another. */
+/** True for a record with many fields. */
 function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 8
 }
 
-/** JSON that fits a page: a list or object that is short stands on one line. */
+/** Formats JSON for a page: a short list or object stays on one line. */
 function json(value: unknown, indent = ''): string {
   const flat = JSON.stringify(value)?.replaceAll(/(?<=[{[,:])(?=\S)/g, '') ?? 'null'
   const spaced = oneLine(value)

@@ -44,22 +44,22 @@ cli/program cli/report.ts
 cli/main.ts
 `
 
-/** Imports that the floors allow, and nothing may have. */
+/** Forbidden imports that the floors alone would allow. */
 const never: readonly (readonly [from: RegExp, to: RegExp])[] = [
-  // It gets the network as a function.
+  // auth is given the network as a function.
   [/^auth$/, /^(client|lms)$/],
   [/^server\//, /^(client|config|auth)$/],
-  // Its pages read through the handlers of the API.
+  // Pages of the dashboard read through the handlers of the API.
   [/^server\/dashboard$/, /^server\/(database|counters)$/],
 ]
 
-/** Imports from a floor above. */
+/** Allowed imports from a floor above. */
 const upwards = [
-  // A call that fails among several is told as the command itself would.
+  // A call that fails among several is reported like a failed command.
   'cli/operation → cli/failures.ts',
 ]
 
-/** Where the command line reaches the server. */
+/** Modules through which the command line reaches the server. */
 const doorsToServer = [
   'cli/session/session.ts',
   'cli/commands/server-start.ts',
@@ -69,7 +69,7 @@ const doorsToServer = [
   'cli/commands/server-encryption-key.ts',
   'cli/commands/server-snapshot.ts',
 ]
-/** Where it knows a type of the server, which leaves nothing behind when it runs. */
+/** Files that import only types of the server. */
 const typesOfServer = [
   'cli/commands/server-copy.ts',
   'cli/session/session.ts',
@@ -77,7 +77,7 @@ const typesOfServer = [
   'cli/local-server/log-text.ts',
 ]
 
-/** Files outside client/foreign that import it statically: each is loaded when it is needed. */
+/** Files outside client/foreign that import it statically; all others load it when they need it. */
 const knowingStyles = ['cli/export/open-csv.ts', 'cli/export/row-encoder.ts']
 
 interface Import {
@@ -116,12 +116,12 @@ const staticByFile = new Map(
   ]),
 )
 
-/** True for a file of ours: TypeScript, or pages in it. */
+/** True for a TypeScript file of ours. */
 function isOwn(path: string): boolean {
   return /\.tsx?$/.test(path)
 }
 
-/** Strings are kept: they say what is imported, and may hold what looks like a comment. */
+/** Strings stay: they hold the paths of imports, and may contain what looks like a comment. */
 function withoutComments(text: string): string {
   return text.replace(/('(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)|\/\*[\s\S]*?\*\/|\/\/.*/g, '$1')
 }
@@ -145,13 +145,13 @@ function partOf(path: string): string {
   return path.split('/')[0] ?? ''
 }
 
-/** The room of a file: its part, or in server and cli the folder or file right below. */
+/** Returns the room of a file: its part, or in server and cli the folder or file right below. */
 function roomOf(path: string): string {
   const [part = '', room = ''] = path.split('/')
   return ['server', 'cli'].includes(part) ? `${part}/${room}` : part
 }
 
-/** All that a file leads to, however it imports it. */
+/** Returns all files that a file imports in any way, directly or not. */
 function reachedFrom(path: string): ReadonlySet<string> {
   const seen = new Set<string>()
   const open = [path]
@@ -165,7 +165,7 @@ function reachedFrom(path: string): ReadonlySet<string> {
   return seen
 }
 
-/** All that is loaded together with a file: what it imports statically, and what that imports. */
+/** Returns all files that are loaded together with a file: its static imports, directly or not. */
 function loadedWith(path: string, seen = new Set<string>()): Set<string> {
   for (const to of staticByFile.get(path) ?? []) {
     if (seen.has(to)) continue
@@ -175,7 +175,7 @@ function loadedWith(path: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
-/** The modules whose values the build puts in their place. */
+/** Modules that the build replaces by their values. */
 const evaluated = sources.map(({ path }) => path).filter((path) => plainData.test(`/src/${path}`))
 
 function shown({ from, to, kind }: Import): string {

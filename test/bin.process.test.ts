@@ -23,7 +23,7 @@ const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
 const database = join(home, 'academy.db')
 const files: string[] = [home]
 
-/** The built program, on this test's own home directory. */
+/** Runs the built program on the home directory of this test. */
 function learnctl(words: readonly string[], start: Parameters<typeof runLearnctl>[1] = {}): Promise<Ended> {
   return runLearnctl(words, { cwd: home, ...start, env: { HOME: home, ...start.env } })
 }
@@ -34,7 +34,7 @@ function freshDirectory(): string {
   return path
 }
 
-/** Serves one handler on a free loopback port for as long as `use` lasts. */
+/** Serves a handler on a free loopback port until `use` ends. */
 async function serving<Result>(
   handle: RequestListener,
   use: (url: string) => Promise<Result>,
@@ -82,7 +82,7 @@ test('--help, help and no word at all print the same help', async () => {
   }
 })
 
-/** A Node on this machine that is too old, where there is one. */
+/** Path of a Node on this machine that is too old; undefined without one. */
 const oldNode = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((directory) => join(directory, 'node'))

@@ -12,7 +12,7 @@ import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 import { code, table, text } from './markdown.ts'
 
-/** The files of the manual, from the root. */
+/** Files of the manual, from the root. */
 export const manual: readonly string[] = [
   'README.md',
   ...readdirSync(join(root, 'docs'))
@@ -22,7 +22,7 @@ export const manual: readonly string[] = [
 ]
 
 interface Part {
-  /** Where it stands, between two markers of its name. */
+  /** File that contains the part, between two markers with its name. */
   readonly file: string
   readonly make: () => Promise<string>
 }
@@ -56,12 +56,12 @@ const parts: Readonly<Record<string, Part>> = {
   },
 }
 
-/** The text of a file of the manual. */
+/** Reads a file of the manual. */
 export function textOf(file: string): string {
   return readFileSync(join(root, file), 'utf8')
 }
 
-/** That text with its generated parts made anew. Throws where the markers of one are missing. */
+/** Returns a file with its generated parts made anew. Throws if the markers of a part are missing. */
 export async function withReference(file: string): Promise<string> {
   let result = textOf(file)
   for (const [name, part] of Object.entries(parts).filter(([, part]) => part.file === file)) {
@@ -73,7 +73,7 @@ export async function withReference(file: string): Promise<string> {
   return result
 }
 
-/** What there is at a glance, then a section for each noun with all that its commands take. */
+/** Returns an overview of the commands, then a section for each noun. */
 async function commandsText(): Promise<string> {
   const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
     const rows = Object.entries(nouns)
@@ -101,7 +101,7 @@ async function nounText(name: string, noun: Noun): Promise<string> {
   ].join('\n\n')
 }
 
-/** One command as its help shows it: usage, what it does, arguments, flags, examples. */
+/** Describes a command as its help does: usage, description, arguments, flags, examples. */
 function commandText(noun: string, command: Command): string[] {
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const usage = ['learnctl', noun, usageOf(command), '[flags]'].filter(Boolean).join(' ')
@@ -132,7 +132,7 @@ function commandText(noun: string, command: Command): string[] {
   ]
 }
 
-/** The global flags that a command does not take, where there are such. */
+/** Names the global flags that a command does not take. */
 function refusedText({ refuses = {} }: Command): string[] {
   const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
     name in refuses ? [code(`--${flag}`)] : [],

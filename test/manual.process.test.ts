@@ -7,10 +7,10 @@ import { openExamples, successOf } from './helpers/examples.ts'
 import { freshDirectory } from './helpers/fresh-directory.ts'
 import { bin, root, run, type Start } from './helpers/process.ts'
 
-/** The page with the examples of help, which a test of their own runs. */
+/** Page with the examples of help, which have their own test. */
 const reference = 'docs/commands.md'
 const platform = 'https://academy.example.org'
-/** The fenced blocks of a page, without their fences. */
+/** Returns the fenced blocks of a page, without their fences. */
 function fences(file: string): { language: string; text: string }[] {
   return [...textOf(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
     language,
@@ -18,16 +18,16 @@ function fences(file: string): { language: string; text: string }[] {
   }))
 }
 
-/** Those in one language. */
+/** Returns the blocks in one language. */
 function blocks(language: string, file: string): string[] {
   return fences(file).flatMap((one) => (one.language === language ? [one.text] : []))
 }
 
 interface Place {
-  /** A fresh directory. */
+  /** Directory of the page, new for each run. */
   readonly directory: string
   readonly server: RunningServer
-  /** Makes the program, and the library's example, use that server as its admin. */
+  /** Environment in which the program and the example of the library are the admin of that server. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -64,7 +64,7 @@ interface Runnable {
   readonly text: string
 }
 
-/** All of them, in the order in which a page is read. */
+/** All blocks, in the order of the pages. */
 const runnables = pages.flatMap((file): Runnable[] =>
   fences(file).flatMap(({ language, text }): Runnable[] => {
     const head = text.slice(0, text.indexOf('\n'))
@@ -120,7 +120,7 @@ describe('its commands, one after the other, on what quickstart leaves', async (
         PATH: `${path}${delimiter}${process.env['PATH']}`,
         ...(elsewhere && { LEARNCTL_API_KEY: env['LEARNCTL_API_KEY'] ?? '' }),
       }
-      // What an environment is seeded with may be there already.
+      // The records to seed may exist already.
       for (let times = elsewhere ? 2 : 1; times > 0; times -= 1) {
         const ran = await shell(text.replaceAll(platform, server.url), { cwd, env: own })
         expect(ran, ran.stderr).toMatchObject({ code: 0 })
@@ -164,12 +164,12 @@ test('what docs sign webhooks with comes from the block itself', () => {
   }
 })
 
-/** Lines that only get the program, or another one: they are tried by .ci/run, and by the test of the answer below. */
+/** Lines that run other programs: .ci/run installs, and the test of the response below runs curl. */
 const otherPrograms = /^(npm |curl | {2}-[Hd] )/
 
 const shell = (script: string, start: Start) => run('sh', ['-eu', '-c', script], start)
 
-/** Without what is new in every run: ids and times, and what cannot be seen at the end of a line. */
+/** Removes what differs in each run: ids and times, and white space at the end of lines. */
 function comparable(text: string): string {
   return text
     .replace(/\b(crs|usr|req)_[0-9a-z]+/g, '$1_')

@@ -40,7 +40,7 @@ describe('what stands in it', () => {
   })
 })
 
-/** The names by which the headings of a page are linked to. */
+/** Returns the anchors of the headings of a page. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title

@@ -41,8 +41,8 @@ test('every export says what it is, by its comment or by itself', () => {
 })
 
 /**
- * A type made from a value, a union of names, a schema, its words, a list of choices and the routes of a resource need
- * no sentence: their names and fields are the sentence, and one more could only repeat them.
+ * True for an export that needs no comment because its name and value describe it: a type made from a value, a union of
+ * names, a schema, its words, a list of choices, and the routes of a resource.
  */
 function saysItself(line: string): boolean {
   return (

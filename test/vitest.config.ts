@@ -9,9 +9,9 @@ const isFull = process.env['LEARNCTL_TEST_LENGTH'] === 'full'
 process.env['LEARNCTL_TEST_SEED'] ??= String(isFull ? randomInt(2 ** 31) : 20_261)
 if (isFull) console.log(`Random tests: LEARNCTL_TEST_SEED=${process.env['LEARNCTL_TEST_SEED']}`)
 
-/** Tests that start programs and end them by signals. */
+/** Tests that start programs and stop them by signals. */
 const processes = '**/*.process.test.ts'
-/** Tests of the server that are about SQLite, or make their academies themselves. */
+/** Tests of the server that are about SQLite, or open their own databases. */
 const onlySqlite = '**/*.sqlite.test.ts'
 /** Folders of tests with packages of their own: each has a package.json. */
 const withPackages = ['foreign', 'browser', 'generators']
@@ -32,7 +32,7 @@ function project(name: string, test: TestProjectInlineConfiguration['test']): Te
       setupFiles: ['test/random-tests.ts'],
       pool: 'threads',
       isolate: false,
-      // Limits for a busy machine: a test that hangs ends, a slow one does not.
+      // Timeouts for a busy machine: they end a test that hangs, not a slow one.
       testTimeout: 60_000,
       hookTimeout: 60_000,
       expect: { poll: { timeout: 30_000, interval: 5 } },

@@ -23,7 +23,7 @@ interface Workflow {
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8')
 const { jobs } = parse(/^```yaml\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '') as Workflow
 
-/** A checkout with the files of the recipes, learnctl on the path, and a platform. */
+/** A checkout with the files of the recipes, learnctl on the PATH, and a platform. */
 const test = base.extend('place', async ({ task: _ }, { onCleanup }) => {
   const { path, remove } = freshDirectory()
   for (const name of ['work', 'temp', 'bin']) mkdirSync(join(path, name))
@@ -47,7 +47,7 @@ const test = base.extend('place', async ({ task: _ }, { onCleanup }) => {
     await server.stop()
     remove()
   })
-  /** What GitHub puts in the place of an expression, and the platform in that of the example's. */
+  /** Replaces the expressions of GitHub, and the example's platform with the one of the test. */
   const filled = (text: string) =>
     text
       .replace(/\$\{\{ (.*?) \}\}/g, (_, name: string) => values[name] ?? `no value for ${name}`)
@@ -56,7 +56,7 @@ const test = base.extend('place', async ({ task: _ }, { onCleanup }) => {
     'runner.temp': join(path, 'temp'),
     'secrets.LEARNCTL_API_KEY': server.firstKey ?? '',
   }
-  /** Runs the scripts of a job as GitHub does, until one fails; learnctl is installed. */
+  /** Runs the scripts of a job as GitHub does, until one fails; learnctl is installed already. */
   async function runJob(name: string): Promise<Ended> {
     const job = jobs[name]
     let ended: Ended = { code: null, signal: null, stdout: '', stderr: '' }

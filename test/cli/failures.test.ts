@@ -7,7 +7,7 @@ import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { type RunOptions, test, testCli } from '../helpers/cli.ts'
-import { signedIn, storedTokens, storeProfile } from '../helpers/signed-in.ts'
+import { startSession, storedTokens, storeProfile } from '../helpers/signed-in.ts'
 import { answerOf } from '../helpers/web.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
@@ -392,7 +392,7 @@ describe('a refusal for want of a scope', () => {
     storeProfile(
       remote.config,
       url,
-      await signedIn(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
+      await startSession(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
     )
     const ran = await remote.run('courses create --title Sea')
     expect(ran).toMatchObject({ code: 5, stdout: '' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Transport } from '../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
-import { elsewhere, type Ran, testCli } from '../helpers/cli.ts'
+import { type Ran, testCli, transportTo } from '../helpers/cli.ts'
 
 /** A proxy that drops the header by which an academy confirms that it did all that it was asked for. */
 function dropping(transport: Transport): Transport {
@@ -137,7 +137,7 @@ async function session(academy: TestAcademy, transport: Transport): Promise<(Ran
 test('an academy of ours behind a proxy that drops Preference-Applied is used as without the proxy', async () => {
   await using direct = await openTestAcademy()
   await using proxied = await openTestAcademy()
-  const expected = await session(direct, elsewhere(direct))
-  const runs = await session(proxied, dropping(elsewhere(proxied)))
+  const expected = await session(direct, transportTo(direct))
+  const runs = await session(proxied, dropping(transportTo(proxied)))
   for (const [index, run] of runs.entries()) expect.soft(run).toEqual(expected[index])
 })

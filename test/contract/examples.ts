@@ -1,6 +1,6 @@
 import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
 import { connect } from '../helpers/lms.ts'
-import { giveGrant } from '../helpers/signed-in.ts'
+import { createGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
 import { sample } from '../lms/samples.ts'
 
@@ -351,7 +351,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     messageId: message.body.id,
     deliveryId: delivery.body.deliveryId,
     entryId: (await admin.get(`/v1/audit?subject_id=${courseId}&noun=course`)).body.data[0].id,
-    grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
+    grantId: (await createGrant(academy, { userId: learnerId, clientId })).id,
   }
 }
 

@@ -3,7 +3,7 @@ import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
 import { connect } from '../helpers/lms.ts'
-import { giveGrant } from '../helpers/signed-in.ts'
+import { createGrant } from '../helpers/signed-in.ts'
 import { sample } from '../lms/samples.ts'
 
 /** A parameter or field that names something, with what it names beside what is nowhere. */
@@ -49,7 +49,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   await admin.delete(`/v1/lessons/${deletedLessonId}`)
   const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
   const { clientId } = app.body
-  const grant = await giveGrant(academy, { userId: otherId, clientId })
+  const grant = await createGrant(academy, { userId: otherId, clientId })
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
   const endpoint = await admin.post('/v1/webhooks/endpoints', { url: 'https://lms.example/hooks' })
   const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.body.id}/test`)

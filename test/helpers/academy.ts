@@ -3,7 +3,7 @@ import { openTestAcademy } from './test-academy.ts'
 
 export * from './test-academy.ts'
 
-/** A vitest test with an academy of its own and people in it, made for those who name them. */
+/** A vitest test with an academy and users in it, each made for the tests that name it. */
 export const test = base
   .extend('perMinute', 0)
   .extend('lockWaitMs', (): number | undefined => undefined)

@@ -1,15 +1,15 @@
-/** What a browser without script shows. */
+/** A page as a browser without scripts shows it. */
 export interface Shown {
-  /** Where it is now, after all redirects it followed. */
+  /** Address after all redirects that the browser followed. */
   readonly url: string
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** The page as read aloud: without tags, white space in one piece. */
+  /** The visible text: without tags, with white space collapsed. */
   readonly text: string
-  /** Where a redirect leads that goes to another origin; it is not followed. */
+  /** Target of a redirect to another origin, which the browser does not follow. */
   readonly leadsTo: string | null
-  /** The names and values of each form's fields, in the order of the page. */
+  /** Fields of each form, by name, in the order of the page. */
   readonly forms: readonly Form[]
 }
 
@@ -17,45 +17,45 @@ export interface Shown {
 export interface Form {
   readonly action: string
   readonly method: string
-  /** Hidden fields, and what the others are filled in with. */
+  /** Initial values by name, those of hidden fields included. */
   readonly fields: Readonly<Record<string, string>>
-  /** The names of boxes to tick and of choices to make. */
+  /** Names of checkboxes, radio buttons and selections. */
   readonly choices?: readonly string[]
-  /** Each button's name and value. */
+  /** Name and value of each button. */
   readonly buttons: readonly { readonly name: string; readonly value: string; readonly label: string }[]
 }
 
-/** What is filled into a form; a list is the boxes of one name that are ticked. */
+/** Values to fill in; a list ticks the checkboxes of one name. */
 export type Filled = Readonly<Record<string, string | readonly string[]>>
 
-/** A browser without script that keeps cookies and follows redirects within one origin. */
+/** A browser without scripts that keeps cookies and follows redirects within one origin. */
 export interface PlainBrowser {
   open(url: string): Promise<Shown>
-  /** Sends the form that has all these fields, or a button so called, with these values filled in or ticked. */
+  /** Submits the form that has all these fields, or a button with this label, with these values filled in or ticked. */
   submit(page: Shown, fields: Filled, button?: string): Promise<Shown>
   readonly cookies: ReadonlyMap<string, string>
-  /** The header Cookie with which its requests are sent. */
+  /** Value of the Cookie header that it sends. */
   cookie(): string
-  /** Drops all cookies. */
+  /** Deletes all cookies. */
   forget(): void
-  /** Fills in the sign-in page that is shown. */
+  /** Fills in and submits the sign-in page. */
   signIn(page: Shown, account: string, password: string): Promise<Shown>
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
-/** The text behind the character references that pages of ours use. */
+/** Characters by the references that our pages use. */
 export function decoded(html: string): string {
   return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')
 }
 
-/** A browser over this way to send requests, to `origin` alone. */
+/** Opens a browser on a server; it sends requests only to `origin`. */
 export function plainBrowser(send: (request: Request) => Promise<Response>, origin: string): PlainBrowser {
   const cookies = new Map<string, string>()
   const cookie = () => [...cookies].map((pair) => pair.join('=')).join('; ')
 
   async function request(address: string, init: RequestInit = {}): Promise<Shown> {
-    // A browser keeps the fragment to itself.
+    // A browser does not send the fragment.
     const url = new URL(address.replace(/#.*/, ''), origin).href
     const headers = new Headers(init.headers)
     if (cookies.size > 0) headers.set('cookie', cookie())
@@ -64,7 +64,7 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
     const location = response.headers.get('location')
     if (location !== null) {
       const target = new URL(location, url)
-      // Only a redirect to this very origin is followed: what is elsewhere is another server's.
+      // A redirect to another origin leads to another server.
       if (target.origin === new URL(origin).origin) return request(target.href)
       return shown(url, response, await response.text(), target.href)
     }

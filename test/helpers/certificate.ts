@@ -1,12 +1,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 
-/** A certificate that its own key signed, and that key, both PEM. */
+/** A self-signed certificate and its private key, both PEM. */
 export interface SelfSigned {
   readonly cert: string
   readonly key: string
 }
 
-/** One value of DER (X.690 §8.1): its tag, its length, what is in it. */
+/** Encodes a DER value (X.690 §8.1): tag, length, content. */
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts)
   const size = [...Buffer.from(body.length.toString(16).padStart(4, '0'), 'hex')]
@@ -23,7 +23,7 @@ const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'))
 const commonName = objectId('550403')
 const subjectAltName = objectId('551d11')
 
-/** A certificate for a host and 127.0.0.1 (RFC 5280 §4.1), valid from one day to another. */
+/** Makes a certificate for a host and 127.0.0.1 (RFC 5280 §4.1), valid between two days. */
 export function selfSigned(from = '2020-01-01', to = '2120-01-01', host = 'localhost'): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const name = sequence(der(0x31, sequence(commonName, text(host))))

@@ -13,29 +13,29 @@ import { putNewAcademy, start } from './new-academy.ts'
 import { builtThread } from './process.ts'
 import { transportOf } from './web.ts'
 
-/** What one run of the program left behind. */
+/** Result of a run of the program. */
 export interface Ran {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** How one run differs from the plain one: no terminal, nothing on standard input, an environment of its own. */
+/** Options of a run; by default there is no terminal and no input. */
 export interface RunOptions {
-  /** What standard input holds: text, or bytes that are none. */
+  /** Content of standard input, as text or bytes. */
   readonly stdin?: string | Uint8Array
-  /** Variables beside HOME. */
+  /** Variables besides HOME. */
   readonly env?: Readonly<Record<string, string>>
-  /** The width of a terminal that all three streams are. */
+  /** Makes all three streams a terminal of this width. */
   readonly tty?: number
-  /** What is typed at the terminal, one text after each question. */
+  /** Texts to type at the terminal, one for each question. */
   readonly typed?: readonly string[]
-  /** Standard output that fails like a pipe without a reader, after this many bytes. */
+  /** Number of bytes after which standard output fails like a pipe without a reader. */
   readonly readerLeavesAfter?: number
   readonly signal?: AbortSignal
-  /** True to get the lines of standard error as a narrow terminal breaks them; else they are joined again. */
+  /** Keeps the line breaks of a narrow terminal in standard error; otherwise lines are joined again. */
   readonly broken?: true
-  /** Is told everything that was printed so far, each time that more was. */
+  /** Called with everything printed so far, after each write. */
   readonly onStdout?: (printed: string) => void
   /** The same for standard error; `type` types at the terminal. */
   readonly onStderr?: (printed: string, type: (text: string) => void) => void
@@ -43,34 +43,34 @@ export interface RunOptions {
 
 /** The program on a fresh home directory, run in this process. */
 export interface TestCli {
-  /** Runs a command line, given as words or as text with the quotes of a shell. */
+  /** Runs a command line, given as words or as text with shell quotes. */
   run(line: string | readonly string[], options?: RunOptions): Promise<Ran>
   readonly home: string
   readonly cwd: string
-  /** Where profiles are kept. */
+  /** Directory of the profiles. */
   readonly config: string
   remove(): void
 }
 
-/** How the program reaches the world in a test. */
+/** Replaces the world outside the program. */
 export interface TestCliOptions {
-  /** The home of another one (default a new directory). */
+  /** Home of another TestCli (default a new directory). */
   readonly home?: string
-  /** Carries every request to a platform elsewhere, instead of the network. */
+  /** Receives the requests to every platform, instead of the network. */
   readonly transport?: Transport
-  /** Milliseconds since 1970; 2026-03-01T12:00:00Z unless told otherwise. */
+  /** Milliseconds since 1970 (default 2026-03-01T12:00:00Z). */
   readonly now?: () => number
-  /** What a server that has been started says of itself, in place of what it says. */
+  /** Overrides what a started server reports about itself. */
   readonly served?: Partial<RunningServer>
-  /** What opens a page in the user's browser. */
+  /** Opens a page in the user's browser. */
   readonly openBrowser?: (url: string) => Promise<void>
-  /** Waits; no wait takes any time unless told otherwise. */
+  /** Waits (default: returns at once). */
   readonly sleep?: Io['sleep']
   /** Variables of every run. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A program with a home of its own, which `remove` deletes again. */
+/** Makes a program with its own home, which `remove` deletes. */
 export function testCli(options: TestCliOptions = {}): TestCli {
   const home = options.home ?? freshDirectory().path
   const cwd = join(home, 'work')
@@ -108,7 +108,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       openBrowser: options.openBrowser ?? (async () => {}),
       signal: given.signal ?? new AbortController().signal,
     }
-    const code = await main(typeof line === 'string' ? words(line) : line, io, reach)
+    const code = await main(typeof line === 'string' ? splitWords(line) : line, io, reach)
     const told = given.tty === undefined || given.broken ? stderr.text() : joined(stderr.text())
     assertSentenceCase(joined(told))
     return { code, stdout: stdout.text(), stderr: told }
@@ -123,13 +123,13 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   }
 }
 
-/** The lines of errors and notes that a terminal was too narrow for, in one again. */
+/** Joins the lines of errors and notes that a narrow terminal broke. */
 function joined(stderr: string): string {
   const text = stderr.replace(/^(.*(?:note|error):.* .*| {2}\S.*)\n {4}(?=\S)/gm, '$1 ')
   return text === stderr ? text : joined(text)
 }
 
-/** Throws where an error, a note or a hint begins with a small letter; a name, a path, a command or a field may. */
+/** Throws if an error, a note or a hint begins with a lowercase word that is no name, path, command or field. */
 function assertSentenceCase(stderr: string): void {
   const told = stderr.replaceAll(ansiCodes, '').matchAll(/^(?:error: |note: | {2}(?:hint: )?)(\S+)( \w*)?/gm)
   for (const [line, first = '', second = ''] of told) {
@@ -161,19 +161,19 @@ function sink(
     },
   })
   const text = () => Buffer.concat(chunks).toString('utf8')
-  // Like those of a process, a terminal's streams stay open, whoever ends them.
+  // Like those of a process, a terminal's streams stay open after end().
   if (columns !== undefined) Object.assign(stream, { isTTY: true, columns, end: () => stream })
   return Object.assign(stream, { text })
 }
 
 const ansiCodes = /\u001b\[[0-9;?]*[A-Za-z]/g
 
-/** A terminal's keyboard: each text is typed when the next question stands on the screen. */
+/** A terminal's keyboard: types each text when the next question is on the screen. */
 function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY: boolean } {
   const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stream })
   const left = [...typed]
   let answered = 0
-  // A person looks at what is found before they choose: Enter is typed until the question is settled.
+  // A person waits for the search results before choosing: press Enter until the question is settled.
   const search = (text: string, asked: number) => {
     stream.write(text.replace(/\r$/, ''))
     const timer = setInterval(() => {
@@ -187,7 +187,7 @@ function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY
   screen._write = (chunk, encoding, done) => {
     write(chunk, encoding, (error) => {
       done(error)
-      // Every question that is settled has its tick; what follows the line of the last one is the next question.
+      // Each settled question has a tick; the next question follows the line of the last tick.
       const parts = screen.text().replaceAll(ansiCodes, '').split('✔')
       const rest = parts.length === 1 ? parts[0] : parts.at(-1)?.replace(/^[^\n]*/, '')
       if (parts.length <= answered || !rest?.includes('? ')) return
@@ -200,23 +200,23 @@ function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY
   return stream
 }
 
-/** The words of a command line: separated by spaces, held together by single or double quotes. */
-export function words(line: string): string[] {
+/** Splits a command line into words, separated by spaces and grouped by single or double quotes. */
+export function splitWords(line: string): string[] {
   return [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) =>
     word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
   )
 }
 
-/** A platform elsewhere, without a network: what an academy of the tests answers to whoever has a key. */
-export function elsewhere({ fetch }: { fetch: (request: Request) => Promise<Response> }): Transport {
+/** Returns a platform without a network: an academy of the tests, which asks for a key. */
+export function transportTo({ fetch }: { fetch: (request: Request) => Promise<Response> }): Transport {
   return transportOf(fetch)
 }
 
 const plain: TestCliOptions = {}
 
 /**
- * A vitest test with the program: `cli` knows no academy yet, `local` has a new one in a file, and to `remote`, which
- * has no credential yet, the academy of the test is at https://school.example.
+ * A vitest test with the program: `cli` has no academy yet, `local` has a new one in a file, and `remote`, which has no
+ * credential yet, reaches the academy of the test at https://school.example.
  */
 export const test = base
   .extend('options', plain)
@@ -232,22 +232,22 @@ export const test = base
     return cli
   })
   .extend('remote', async ({ options, academy }, { onCleanup }) => {
-    const cli = testCli({ transport: elsewhere(academy), ...options })
+    const cli = testCli({ transport: transportTo(academy), ...options })
     onCleanup(() => cli.remove())
     return cli
   })
 
-/** What quickstart printed, and the files that it left in a home. */
+/** Output of quickstart, and the files that it left in a home. */
 interface Quickstarted {
   readonly home: string
   readonly ran: Ran
   readonly files: readonly { readonly path: string; readonly mode: number; readonly bytes: Buffer }[]
 }
 
-/** The result of quickstart of which the tests of a worker get copies: to run it takes a second. */
+/** Result of quickstart, which takes a second: the tests of a worker copy it. */
 let original: Promise<Quickstarted> | undefined
 
-/** Puts into the home of a program what quickstart leaves there; returns what quickstart printed. */
+/** Copies the result of quickstart into the home of a program; returns what quickstart printed. */
 export async function putQuickstart({ home, config }: TestCli): Promise<Ran> {
   original ??= makeOriginal()
   const { home: from, ran, files } = await original
@@ -262,7 +262,7 @@ export async function putQuickstart({ home, config }: TestCli): Promise<Ran> {
 
 async function makeOriginal(): Promise<Quickstarted> {
   let time = Date.parse(start)
-  // No two records are made at the same time: lists have their order.
+  // Each record gets its own time, so that lists have a fixed order.
   const cli = testCli({ now: () => ++time })
   try {
     const ran = await cli.run('quickstart')

@@ -8,43 +8,51 @@ import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
-import { elsewhere, putQuickstart, type Ran, type RunOptions, type TestCli, testCli, words } from './cli.ts'
+import {
+  putQuickstart,
+  type Ran,
+  type RunOptions,
+  splitWords,
+  type TestCli,
+  testCli,
+  transportTo,
+} from './cli.ts'
 import { type Ended, root, runLearnctl } from './process.ts'
 
-/** The address of the platform in examples. */
+/** Address of the platform in examples. */
 const platform = 'https://academy.example.org'
 const terminated = 143
 
-/** Where examples are run: a home as quickstart leaves it, and a platform elsewhere for those that name one. */
+/** Runs examples in a home as quickstart leaves it, with a platform for those that name one. */
 export interface Examples {
   readonly cli: TestCli
-  /** Back to what quickstart left. */
+  /** Restores what quickstart left. */
   reset(): void
-  /** Runs a line of a shell that calls the program, having made what it needs besides. */
+  /** Runs a shell line that calls the program, after making what the line needs. */
   run(line: string): Promise<Ran>
-  /** Runs a line after those before it: only what is not on the reader's machine is made. */
+  /** Runs a line after those before it: makes only what the reader cannot make on this machine. */
   follow(line: string): Promise<Ran>
   close(): void
 }
 
 interface Place {
   readonly cli: TestCli
-  /** The academy at the platform's address, and its admin; made when it is first needed. */
+  /** The academy at the platform's address and its admin, made at the first need. */
   platform: { readonly academy: TestAcademy; readonly admin: Person } | null
   openBrowser: (url: string) => Promise<void>
-  /** Which databases are served by processes of their own, by how the line names them. */
+  /** Databases that child processes serve, as named by the lines. */
   readonly serving: Set<string>
 }
 
-/** Makes what a line needs beside what quickstart left, and says how it is run then. */
+/** Makes what a line needs besides the result of quickstart; returns options for running it. */
 type Need = (place: Place, line: string) => Promise<RunOptions>
 
 type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 
-/** What no line before it can make. */
+/** Needs that no earlier line can meet. */
 const outside: readonly NeedOf[] = [[/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn]]
 
-/** Every line that cannot work by itself on what quickstart leaves, and why. */
+/** Lines that cannot work on the result of quickstart alone, with the reason. */
 export const needs: readonly NeedOf[] = [
   ...outside,
   [/--profile work|^auth (logout|token)|^profiles delete/, 'names the profile of a platform', signedIn],
@@ -88,15 +96,15 @@ export const needs: readonly NeedOf[] = [
   [/^quickstart --database/, 'goes on with the academy that it made', academyHere('trial.db')],
 ]
 
-/** The exit code with which a line succeeds: that of a comparison says whether there are changes. */
+/** Returns the exit code with which a line succeeds: a comparison may find changes. */
 export function successOf(line: string): number {
   return exitCode(/^(learnctl )?((courses|lessons) )?diff /.test(line) ? 'drift' : 'ok')
 }
 
-/** Lines that start or end processes: they are run as a user runs them. */
+/** Lines that start or end processes; they run in processes of their own. */
 export const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
-/** Makes a home with quickstart, and the files that examples read. */
+/** Makes a home with quickstart and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
   let time = Date.parse(start) + hour
   const place: Place = {
@@ -104,13 +112,13 @@ export async function openExamples(): Promise<Examples> {
     openBrowser: async () => {},
     serving: new Set(),
     cli: testCli({
-      transport: async (request) => elsewhere((await platformOf(place)).academy)(request),
+      transport: async (request) => transportTo((await platformOf(place)).academy)(request),
       openBrowser: (url) => place.openBrowser(url),
       sleep: async (ms, signal) => {
         if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
         place.platform?.academy.clock.advance(ms)
       },
-      // No two things are made at the same time: lists have their order.
+      // Each record gets its own time, so that lists have a fixed order.
       now: () => {
         time += 1
         return time
@@ -125,7 +133,7 @@ export async function openExamples(): Promise<Examples> {
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
   writeFileSync(join(cli.cwd, 'secret.txt'), 'the secret of another system\n')
   cpSync(cli.home, snapshot.path, { recursive: true })
-  // Whatever is written from now on is newer.
+  // Copy back, so that everything written from now on is newer.
   rmSync(cli.home, { recursive: true })
   cpSync(snapshot.path, cli.home, asTheyWere)
   const original = statesIn(cli.home)
@@ -140,7 +148,7 @@ export async function openExamples(): Promise<Examples> {
   return {
     cli,
     reset() {
-      // Most lines only read, or leave a file.
+      // Most lines only read, or write one file.
       const states = statesIn(cli.home)
       for (const [name, state] of states) {
         if (original.get(name) !== state) rmSync(join(cli.home, name), { recursive: true, force: true })
@@ -149,7 +157,7 @@ export async function openExamples(): Promise<Examples> {
         if (states.get(name) === state) continue
         const path = join(cli.home, name)
         cpSync(join(snapshot.path, name), path, asTheyWere)
-        // A time is copied in whole milliseconds.
+        // cpSync copies times in whole milliseconds.
         original.set(name, stateOf(path))
       }
     },
@@ -164,7 +172,7 @@ export async function openExamples(): Promise<Examples> {
 
 const asTheyWere = { recursive: true, preserveTimestamps: true }
 
-/** What there is in a folder, by its path, with what tells whether it was written. */
+/** Returns the state of each file in a folder by path; it changes with every write. */
 function statesIn(folder: string): Map<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return new Map(names.map((name) => [name, stateOf(join(folder, name))]))
@@ -175,7 +183,7 @@ function stateOf(path: string): string {
   return file.isDirectory() ? 'folder' : `${file.mode} ${file.size} ${file.mtimeMs}`
 }
 
-/** The files that docs/recipes.md shows, each with its name in the first line, or behind its language. */
+/** Returns the files that docs/recipes.md shows, named in the first line or after the language. */
 export function shownFiles(): [name: string, text: string][] {
   const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
   const documents = page.matchAll(/^```yaml\n(?<text># (?<name>[\w-]+\.yaml)\n[\s\S]*?)^```$/gm)
@@ -269,7 +277,7 @@ async function endpoint(place: Place): Promise<RunOptions> {
   return named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
 }
 
-/** One that a server has received: a command receives none. */
+/** Inserts a delivery: only a server receives one. */
 async function delivery(place: Place): Promise<RunOptions> {
   const database = new DatabaseSync(join(place.cli.home, '.local/share/learnctl/local.db'))
   database.exec(`
@@ -291,14 +299,14 @@ async function auditHash(place: Place): Promise<RunOptions> {
   return { env: { AUDIT_HASH: JSON.parse(stdout).hash } }
 }
 
-/** The id that a command prints, in a variable of the shell. */
+/** Puts the id that a command prints into a variable. */
 async function named({ cli }: Place, name: string, line: string): Promise<RunOptions> {
   const { code, stdout } = await cli.run(line)
   expect(code).toBe(0)
   return { env: { [name]: stdout.trim() } }
 }
 
-/** Runs a line before the one that needs what it makes. */
+/** Runs a line before the one that needs its result. */
 function made(line: string): Need {
   return async ({ cli }) => {
     expect(await cli.run(line)).toMatchObject({ code: 0 })
@@ -331,10 +339,10 @@ async function serve({ cli }: Place): Promise<RunOptions> {
   return {}
 }
 
-/** Runs a line as a process; where it names no port it gets any free one, as this machine's 4700 may be taken. */
+/** Runs a line as a process. Without a port it gets a free one, because 4700 may be taken. */
 async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): Promise<Ran> {
-  const learnctl = (words: string, until?: RegExp, env: Readonly<Record<string, string>> = {}) =>
-    runLearnctl(words.split(' '), {
+  const learnctl = (splitWords: string, until?: RegExp, env: Readonly<Record<string, string>> = {}) =>
+    runLearnctl(splitWords.split(' '), {
       cwd,
       env: { HOME: home, ...env },
       watch: (child) => {
@@ -344,12 +352,12 @@ async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): 
       },
     })
   const database = / --database \S+/.exec(line)?.[0] ?? ''
-  const start = async (words: string) => {
+  const start = async (splitWords: string) => {
     serving.add(database)
     onTestFinished(async () => {
       if (serving.delete(database)) await learnctl(`server stop${database}`)
     })
-    return learnctl(words.includes('--port') ? words : `${words} --port 0`)
+    return learnctl(splitWords.includes('--port') ? splitWords : `${splitWords} --port 0`)
   }
   if (line.startsWith('server exec')) return ended(await learnctl(line))
   if (line.startsWith('server stop')) {
@@ -376,9 +384,8 @@ function ended({ code, stdout, stderr }: Ended): Ran {
 const substitution = /"?\$\(learnctl ([^)]*)\)"?/g
 
 /**
- * Runs a line of a shell that calls the program, as far as examples go: `$(learnctl …)`, `"$NAME"`, `< file`,
- * `> file`, and a pipe into the program. What follows another pipe or a comment sign is another program's, and is left
- * out.
+ * Runs a shell line that calls the program, with the syntax that examples use: `$(learnctl …)`, `"$NAME"`, input and
+ * output files (`<`, `>`), and a pipe into the program. It leaves out other programs after a pipe, and comments.
  */
 export async function runLine(cli: TestCli, line: string, options: RunOptions = {}): Promise<Ran> {
   const [first = '', second] = line.split(' | learnctl ')
@@ -396,7 +403,7 @@ export async function runLine(cli: TestCli, line: string, options: RunOptions = 
   }
   text = text.replace(/"\$([A-Z_]+)"/g, (_, name: string) => options.env?.[name] ?? '')
   const path = join(cli.cwd, file)
-  const ran = await cli.run(words(text), {
+  const ran = await cli.run(splitWords(text), {
     ...options,
     ...(arrow === '<' && { stdin: readFileSync(path, 'utf8') }),
   })

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 const memory = '/dev/shm'
 const enoughBytes = 1024 ** 3
 
-/** Where tests keep their files: in memory where there is room, since thousands of academies wait for no disk there. */
+/** Parent of test directories: in memory if possible, because thousands of academies would wait for the disk. */
 const root = hasRoom(memory) ? memory : tmpdir()
 
-/** A fresh directory for a test's files. */
+/** Makes a directory for the files of a test. */
 export function freshDirectory(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(root, 'learnctl-test-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }

@@ -1,6 +1,6 @@
 import type { Host } from '../../src/cli/command/noun.ts'
 
-/** What loads commands to look at them, and runs none. */
+/** Host of commands that are inspected and never run. */
 export const host: Host = {
   helpOf: async () => null,
   manual: async () => '',

@@ -5,24 +5,24 @@ import { sign } from '../../src/lms/sign.ts'
 import { keyPair } from '../lms/key-pair.ts'
 import type { Answer, Person, TestAcademy } from './test-academy.ts'
 
-/** Not a secret of anybody. */
+/** Webhook secret of the tests; it protects nothing. */
 export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const account = 'VicYj3cu5BIFpoZhDVU4DZumnlBrWi1grgJEzADs'
 let pair: ReturnType<typeof keyPair> | undefined
 
-/** Another system, as an academy that is connected to it has it. */
+/** Another system that is connected to an academy. */
 export interface Lms {
   readonly kind: LmsKind
-  /** A payload as this system signs it, under this id where its scheme has one. */
+  /** Signs a payload as this system does, with this id if its scheme has one. */
   signed(payload: JsonObject, id?: string): Promise<SignedDelivery>
-  /** Delivers what is signed. */
+  /** Sends a signed delivery. */
   send(delivery: SignedDelivery, headers?: Readonly<Record<string, string>>): Promise<Answer>
   deliver(payload: JsonObject, id?: string): Promise<Answer>
-  /** Says what a course or user of this system is here. */
+  /** Maps a course or user of this system to one of the academy. */
   map(noun: 'course' | 'user', externalKey: string, reference: string): Promise<Answer>
 }
 
-/** Connects a system of this kind. */
+/** Sets up the integration of a system. */
 export async function connect(
   academy: TestAcademy,
   admin: Person,

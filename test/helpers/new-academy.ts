@@ -5,13 +5,13 @@ import { hmacKeyOf, newHmacKey } from '../../src/server/access/secret.ts'
 import { firstIdAt, type IdMaker } from '../../src/server/database/id.ts'
 import { freshDirectory } from './fresh-directory.ts'
 
-/** The time at which every test begins. */
+/** Time at which every test begins. */
 export const start = '2026-03-01T12:00:00.000Z'
 
-/** A new academy of which the tests of a worker get copies: making one takes longer than most of them. */
+/** A new academy, which takes longer to make than most tests: the tests of a worker copy it. */
 let original: Promise<{ bytes: Buffer; keyAt: number }> | undefined
 
-/** Puts a new academy, made at `start`, into a file that is not there yet. It shares no secret with another. */
+/** Puts a new academy, made at `start`, into a file that does not exist yet. It shares no secret with another. */
 export async function putNewAcademy(path: string): Promise<void> {
   original ??= makeOriginal()
   const { bytes, keyAt } = await original
@@ -35,7 +35,7 @@ async function makeOriginal(): Promise<{ bytes: Buffer; keyAt: number }> {
   }
 }
 
-/** Makes the first ids of the millisecond of `start`: what a test makes in that comes after them. */
+/** Uses up the first ids of the millisecond of `start`: ids that a test makes in it come later. */
 function earliestIds(): IdMaker {
   let count = 0
   return (prefix) => {

@@ -3,22 +3,22 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
 import { type Ran, type RunOptions, test as withCli } from './cli.ts'
 
-/** Answers one request; or does not. */
+/** Responds to a request, or leaves it open. */
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
-/** A platform on a loopback port that gives these answers in turn, the last one again and again. */
+/** A platform on a loopback port that gives these responses in turn and repeats the last one. */
 export interface Platform {
   readonly url: string
-  /** The requests so far: method and path. */
+  /** Method and path of each request so far. */
   readonly requests: readonly string[]
-  /** The headers of each. */
+  /** Headers of each request. */
   readonly headers: readonly IncomingHttpHeaders[]
   answer(...answers: Answer[]): void
   /** Runs a command line against it. */
   run(line: string, options?: RunOptions): Promise<Ran>
 }
 
-/** A vitest test with such a platform; every run has to keep the key that it calls with to itself. */
+/** A vitest test with such a platform; it fails if a run prints its API key. */
 export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<Platform> => {
   const requests: string[] = []
   const headers: IncomingHttpHeaders[] = []
@@ -54,7 +54,7 @@ export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): P
   }
 })
 
-/** An answer in JSON. */
+/** Returns a JSON response. */
 export const json =
   (status: number, body: string, headers: Record<string, string> = {}): Answer =>
   (response) =>

@@ -3,10 +3,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { applicationId } from '../../src/server/database/sqlite/schema-version.ts'
 import { asSuperuser, makeDatabase, type OwnDatabase } from './postgres.ts'
 
-/** The version of the schema at commit 9430e96, the oldest one that is upgraded. */
+/** Version of the schema at commit 9430e96, the oldest one that can be upgraded. */
 export const oldVersion = 20
 
-/** An academy of that commit in SQLite, with a few of all things that it may hold. */
+/** Dump of a SQLite academy of that commit, with a few records of every kind. */
 const text = readFileSync(new URL('./old-academy.sql', import.meta.url), 'utf8')
 
 /** Makes an academy of the oldest version in a file. */
@@ -19,13 +19,13 @@ export function oldAcademy(path: string): void {
   database.close()
 }
 
-/** The same, in a file that is as large as one whose upgrade takes long: it ends in a hole. */
+/** The same in a file as large as one that takes long to upgrade: it ends in a hole. */
 export function largeOldAcademy(path: string): void {
   oldAcademy(path)
   truncateSync(path, 100 * 1024 * 1024)
 }
 
-/** Makes the same academy on PostgreSQL, with the tables that the program of that commit made there. */
+/** Makes the same academy on PostgreSQL, with the tables of that commit. */
 export async function oldAcademyOnPostgres(): Promise<OwnDatabase> {
   const ownOfSqlite = /^create (virtual|trigger|table \w+_numbers)|^insert into \w+_search /
   const statements = text.split(/;\n(?=create|insert)/).filter((statement) => !ownOfSqlite.test(statement))
@@ -33,7 +33,7 @@ export async function oldAcademyOnPostgres(): Promise<OwnDatabase> {
   await asSuperuser(
     [
       'create extension pg_trgm',
-      // Rows come before those that they refer to.
+      // Some rows come before those that they refer to.
       'set session_replication_role = replica',
       ...statements.map(asOnPostgres),
       ...['users', 'courses'].map(
@@ -59,7 +59,7 @@ function asOnPostgres(statement: string): string {
     )
 }
 
-/** Keeps others from writing, such as the upgrade that is to be looked at, until the database is closed. */
+/** Blocks other writers, such as the upgrade under test, until the database is closed. */
 export function locked(path: string): DatabaseSync {
   const database = new DatabaseSync(path)
   database.exec('begin immediate')

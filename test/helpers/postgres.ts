@@ -14,15 +14,15 @@ import { schemaSteps } from '../../src/server/database/schema/steps.ts'
 import { tableStatements } from '../../src/server/database/schema/table.ts'
 import type { SelfSigned } from './certificate.ts'
 
-/** A superuser's URL of a PostgreSQL for tests, as .ci/postgres makes one; empty where there is none. */
+/** Superuser URL of the PostgreSQL for tests, which .ci/postgres starts; empty without one. */
 export const postgresUrl = process.env['LEARNCTL_TEST_POSTGRES'] ?? ''
 
-/** Why a test that needs a real PostgreSQL does not run; false where it does. */
+/** Reason to skip tests that need PostgreSQL; false if there is one. */
 export const withoutPostgres =
   postgresUrl === '' && 'needs a PostgreSQL: run it by .ci/postgres, or set LEARNCTL_TEST_POSTGRES'
 
 const now = () => new Date('2026-03-01T12:00:00Z')
-/** What makes an academy of an empty database, and upgrades one. */
+/** Makes an academy in an empty database, and upgrades one. */
 export const steps = schemaSteps({
   now: now().toISOString(),
   newId: idMaker(now),
@@ -30,7 +30,7 @@ export const steps = schemaSteps({
   rebuildCounters,
 })
 
-/** Runs statements one after the other as the superuser, on the database that this URL names. */
+/** Runs statements one after the other as superuser, on the database of this URL. */
 export async function asSuperuser(statements: readonly string[], url = postgresUrl): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
@@ -41,7 +41,7 @@ export async function asSuperuser(statements: readonly string[], url = postgresU
   }
 }
 
-/** The same URL with other parts. */
+/** Returns the URL with other parts. */
 export function urlWith(
   url: string,
   parts: Partial<Record<'pathname' | 'username' | 'password' | 'host', string>>,
@@ -49,17 +49,17 @@ export function urlWith(
   return Object.assign(new URL(url), parts).href
 }
 
-/** A database of its own, by its URL, and what removes it. */
+/** A database of one test, and a function that removes it. */
 export interface OwnDatabase {
   readonly name: string
   readonly url: string
   readonly remove: () => Promise<void>
 }
 
-/** An empty database, or a copy of a template. */
+/** Makes an empty database, or a copy of a template. */
 export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  // By files, a copy takes half as long.
+  // Copying files takes half as long.
   await asSuperuser([`create database ${name} template ${from} strategy file_copy`])
   return {
     name,
@@ -68,7 +68,7 @@ export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
   }
 }
 
-/** A database with the schema in it: a copy of one that is made once on each server. */
+/** Makes a database with the schema: a copy of a template that is made once on each server. */
 export async function makeAcademyDatabase(): Promise<OwnDatabase> {
   const made = tables.flatMap((table) => tableStatements(dialect, table)).map(({ sql }) => sql)
   const text = [...made, String(createAcademy)].join()
@@ -76,7 +76,7 @@ export async function makeAcademyDatabase(): Promise<OwnDatabase> {
   const client = new pg.Client(postgresUrl)
   await client.connect()
   try {
-    // Several test files begin at once.
+    // Several test files start at the same time.
     await client.query('select pg_advisory_lock(1)')
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [template])
     if (rowCount === 0) {
@@ -94,7 +94,7 @@ export async function makeAcademyDatabase(): Promise<OwnDatabase> {
   return makeDatabase(template)
 }
 
-/** An open academy in a database of its own, and other servers on the same. */
+/** An open academy in its own database, and more servers on the same database. */
 export async function openTestPostgres(options: Partial<PostgresOptions> = {}) {
   const database = await makeAcademyDatabase()
   const stores: Store[] = []
@@ -116,24 +116,24 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}) {
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
-/** What stands before a PostgreSQL server. */
+/** A proxy in front of a PostgreSQL server. */
 export interface PostgresFront extends AsyncDisposable {
-  /** The same database, through here. */
+  /** URL of the same database through the proxy. */
   readonly url: string
-  /** Called with what the client says and what the server answers; `cut` ends both sides at once. */
+  /** Called with each message of the client and the server; `cut` closes both connections. */
   onClient: (text: string, cut: () => void) => void
   onServer: (text: string, cut: () => void) => void
-  /** True to pass on nothing, as a network does that has lost a cable. */
+  /** True to pass on nothing, like a network with an unplugged cable. */
   isSilent: boolean
-  /** How many connections have come. */
+  /** Number of connections so far. */
   readonly connections: () => number
-  /** True once a client spoke TLS. */
+  /** True after a client used TLS. */
   readonly wasEncrypted: () => boolean
 }
 
 /**
- * Passes connections on to the server of this URL, on a port of its own; with a certificate it speaks TLS, as PostgreSQL
- * does, where the client asks for it, and `only` then: any other connection is cut.
+ * Passes connections on to the server of this URL, on its own port. With a certificate it accepts TLS if the client
+ * requests it, as PostgreSQL does; with `only` it refuses all other connections.
  */
 export async function postgresFront(
   url: string,

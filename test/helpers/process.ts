@@ -5,13 +5,13 @@ import { delimiter, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 
-/** The checkout. */
+/** Root of the checkout. */
 export const root = join(import.meta.dirname, '../..')
 
-/** The program as its user starts it, over what was built. */
+/** Script that users start, for the built program. */
 export const bin = join(root, 'bin/learnctl.js')
 
-/** What a process left behind. */
+/** Result of a process. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -19,36 +19,36 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** How a process is started. */
+/** Options for starting a process. */
 export interface Start {
   readonly cwd?: string
-  /** Its environment, to which PATH alone is added. */
+  /** Environment, to which only PATH is added. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Text of standard input (default none); null leaves it open. */
+  /** Text of standard input (default none); null keeps it open. */
   readonly stdin?: string | null
-  /** File descriptors in place of the pipes whose text is collected. */
+  /** File descriptors instead of pipes whose text is collected. */
   readonly stdout?: number
   readonly stderr?: number
 }
 
-/** A process that was started. */
+/** A running process. */
 export interface Started {
   readonly child: ChildProcess
   readonly stdin: Writable
-  /** Waits for what standard output has to contain. Throws where the process ends before. */
+  /** Waits until standard output contains a text. Throws if the process ends before. */
   printed(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal (default SIGTERM). */
   kill(signal?: NodeJS.Signals): void
   readonly ended: Promise<Ended>
 }
 
-/** Starts a program as a process of its own. */
+/** Starts a program as a process. */
 export function startProcess(
   program: string,
   words: readonly string[],
   { cwd, env = {}, stdin = '', stdout, stderr }: Start = {},
 ): Started {
-  // Standard input is a pipe always, which the type of `spawn` sees where all three are.
+  // Standard input is always a pipe; the type of `spawn` needs all three streams to know that.
   const child = spawn(program, words, {
     cwd,
     env: { PATH: process.env['PATH'], ...env },
@@ -56,13 +56,13 @@ export function startProcess(
   }) as ChildProcess & { readonly stdin: Writable }
   const out = textOf(child.stdout)
   const err = textOf(child.stderr)
-  // A process that does not read its input may be gone before it is written.
+  // The process may end without reading its input.
   child.stdin.on('error', () => {})
   if (stdin !== null) child.stdin.end(stdin)
   const ended = once(child, 'close').then(
     ([code, signal]): Ended => ({ code, signal, stdout: out(), stderr: err() }),
   )
-  // A test may wait for its output alone.
+  // A test may wait only for the output.
   ended.catch(() => {})
 
   async function printed(pattern: RegExp): Promise<RegExpExecArray> {
@@ -77,7 +77,7 @@ export function startProcess(
   return { child, stdin: child.stdin, printed, ended, kill: (signal) => void child.kill(signal) }
 }
 
-/** Runs a program to its end. `watch` sees the process as soon as it is there. */
+/** Runs a program until it ends. `watch` gets the process as soon as it exists. */
 export function run(
   program: string,
   words: readonly string[],
@@ -88,17 +88,17 @@ export function run(
   return ended
 }
 
-/** Runs the built program to its end. */
+/** Runs the built program until it ends. */
 export function runLearnctl(words: readonly string[], start: Parameters<typeof run>[2]): Promise<Ended> {
   return run(process.execPath, [bin, ...words], start)
 }
 
-/** Runs a module, given as text, to its end. */
+/** Runs the text of a module until it ends. */
 export function runModule(text: string, words: readonly string[] = [], start: Start = {}): Promise<Ended> {
   return run(process.execPath, ['--input-type=module', '--eval', text, ...words], start)
 }
 
-/** Collects the text of a stream; returns what has come so far. */
+/** Collects the text of a stream; returns a function for the text so far. */
 function textOf(stream: NodeJS.ReadableStream | null): () => string {
   const chunks: Buffer[] = []
   stream?.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -109,19 +109,21 @@ const source = join(root, 'src')
 const file = join(root, 'dist/cli/chunks/reader-thread.cjs')
 let isBuilt: boolean | undefined
 
-/** The built thread of exports, which loads in a fifth of the time; undefined where src has changed since the build. */
+/**
+ * Path of the built thread for exports, which loads five times faster; undefined if src has changed since the build.
+ */
 export function builtThread(): URL | undefined {
   isBuilt ??= existsSync(file) && newestIn(source) <= statSync(file).mtimeMs
   return isBuilt ? pathToFileURL(file) : undefined
 }
 
-/** Time of the last change in a folder, in milliseconds since 1970. */
+/** Returns the time of the last change in a folder, in milliseconds since 1970. */
 function newestIn(folder: string): number {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return Math.max(...paths.map((path) => statSync(join(folder, path)).mtimeMs))
 }
 
-/** The first of these programs that is on the PATH, by its path; undefined where there is none. */
+/** Returns the path of the first of these programs on the PATH; undefined if none exists. */
 export function programOnPath(...names: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)

@@ -1,25 +1,25 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 
-/** A proxy that leads every host to a port of this machine. */
+/** A proxy that connects every host to a port of this machine. */
 export interface TestProxy {
   /** `127.0.0.1:54321` */
   readonly host: string
   readonly url: string
-  /** What it was asked: `CONNECT academy.example:443`, `GET http://academy.example/v1/courses`. */
+  /** Requests so far: `CONNECT academy.example:443`, `GET http://academy.example/v1/courses`. */
   readonly requests: string[]
   close(): Promise<void>
 }
 
-/** How a proxy behaves. */
+/** Options of a proxy. */
 export interface ProxyOptions {
-  /** Port of this machine behind every host. */
+  /** Port of this machine that stands for every host. */
   readonly to: number
-  /** `user:password` that it asks for. */
+  /** Credentials that it requires, as `user:password`. */
   readonly credentials?: string
-  /** Status that it answers every CONNECT with, in place of connecting. */
+  /** Status that it sends to every CONNECT instead of connecting. */
   readonly refuses?: number
-  /** True to leave every CONNECT without an answer. */
+  /** True to leave every CONNECT without a response. */
   readonly isMute?: boolean
 }
 

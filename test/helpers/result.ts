@@ -3,7 +3,7 @@ import type { Ran, RunOptions, TestCli } from './cli.ts'
 
 type Json = Awaited<ReturnType<Response['json']>>
 
-/** What a command prints under `-o json`; the test fails unless it exits 0 without a word on standard error. */
+/** Parses what a command prints with `-o json`; fails unless it exits 0 with nothing on standard error. */
 export async function resultOf(
   cli: TestCli,
   line: string | readonly string[],
@@ -15,7 +15,7 @@ export async function resultOf(
   return JSON.parse(stdout)
 }
 
-/** The rows of a piped table, each a list of its cells. */
+/** Returns the rows of a piped table, each as a list of its cells. */
 export async function rowsOf(cli: TestCli, line: string): Promise<string[][]> {
   const { code, stdout, stderr } = await cli.run(line)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -26,8 +26,8 @@ export async function rowsOf(cli: TestCli, line: string): Promise<string[][]> {
 }
 
 /**
- * Expects a run to have failed as every failure should: this exit code, nothing on standard output, and one line that
- * says what is wrong, with at most a few indented ones that say why and what to do. Notes may come before.
+ * Expects a run to fail as every command should: with this exit code, nothing on standard output, and one line that
+ * says what is wrong, followed by at most a few indented lines with the reason and a hint. Notes may come before.
  */
 export function expectClearError({ code, stdout, stderr }: Ran, exit: number, error: string | RegExp): void {
   expect({ code, stdout, stderr }).toEqual({ code: exit, stdout: '', stderr: expect.stringMatching(/\n$/) })

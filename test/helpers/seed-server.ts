@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as the server saw it. */
+/** A request as the server received it. */
 export interface SeedRequest {
   readonly method: string
-  /** The path with its query. */
+  /** Path with query. */
   readonly url: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-/** A platform of exactly the eight published operations, answering in the plainest way the interface allows. */
+/** A platform with exactly the eight published operations that responds in the plainest allowed form. */
 export interface SeedServer {
   readonly url: string
   readonly key: string
@@ -32,7 +32,7 @@ interface State {
 const page =
   '<!DOCTYPE html>\n<html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>\n'
 
-/** Starts the platform on a free loopback port, with nothing in it but the owner of its key. */
+/** Starts the platform on a free loopback port; it holds only the owner of its key. */
 export async function startSeedServer(): Promise<SeedServer> {
   const key = 'sk-live-4f1e7a'
   const expiredKey = 'sk-live-0ld'
@@ -133,7 +133,7 @@ function analytics(state: State, query: URLSearchParams): Answer {
 function rowOf(text: string): Row | null {
   try {
     const value: unknown = JSON.parse(text)
-    // What JSON calls an object is all that is taken.
+    // Only JSON objects are accepted.
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : null
   } catch {
     return null

@@ -12,19 +12,19 @@ import { openGrant } from '../../src/server/oauth/grant-tokens.ts'
 import { findClient } from '../../src/server/oauth/oauth-client.ts'
 import { day, hour, type TestAcademy } from './test-academy.ts'
 
-/** Whose session is begun, and where. */
-export interface SignedIn {
+/** User and academy of a session. */
+export interface SessionOptions {
   readonly userId: string
-  /** The base address of the academy. */
+  /** Base address of the academy. */
   readonly url: string
   readonly now: () => Date
   readonly scopes?: readonly Scope[]
 }
 
-/** Begins a session in an academy as signing in does, and gives what the program would store of it. */
-export async function signedIn(
+/** Starts a session in an academy as signing in does; returns what the program would store. */
+export async function startSession(
   database: Store,
-  { userId, url, now, scopes = ['read', 'write'] }: SignedIn,
+  { userId, url, now, scopes = ['read', 'write'] }: SessionOptions,
 ): Promise<StoredTokens> {
   const client = await findClient(database, ownClientId)
   if (!client) throw new Error('the academy does not know this program')
@@ -40,7 +40,7 @@ export async function signedIn(
   })
 }
 
-/** Tokens as they are stored: of an hour's life that has begun with the tests, unless told otherwise. */
+/** Returns tokens as they are stored, issued when the tests begin and valid for an hour by default. */
 export function storedTokens(url: string, given: Partial<StoredTokens> = {}): StoredTokens {
   return {
     kind: 'oauth',
@@ -60,7 +60,7 @@ export function storedTokens(url: string, given: Partial<StoredTokens> = {}): St
   }
 }
 
-/** Puts a profile with this credential into a configuration directory, as the active one. */
+/** Adds a profile with this credential to a configuration directory and makes it the active one. */
 export function storeProfile(
   config: string,
   url: string,
@@ -74,7 +74,7 @@ export function storeProfile(
   writeFileSync(path, JSON.stringify({ version: 1, active: name, profiles }), { mode: 0o600 })
 }
 
-/** The profiles in a configuration directory. */
+/** Reads the profiles in a configuration directory. */
 export function readProfiles(config: string): Record<string, { url: string; credential?: StoredCredential }> {
   try {
     return JSON.parse(readFileSync(join(config, 'profiles.json'), 'utf8')).profiles
@@ -84,23 +84,23 @@ export function readProfiles(config: string): Record<string, { url: string; cred
   }
 }
 
-/** The tokens that a profile holds now; undefined where it holds none. */
+/** Returns the stored tokens of a profile; undefined if it has none. */
 export function tokensIn(config: string, name = 'school'): StoredTokens | undefined {
   const credential = readProfiles(config)[name]?.credential
   return credential?.kind === 'oauth' ? credential : undefined
 }
 
-/** Whom a grant is of, and to which application. */
-export interface GrantGiven {
+/** User, application and scopes of a grant. */
+export interface NewGrant {
   readonly userId: string
   readonly clientId?: string
   readonly scopes?: readonly string[]
 }
 
-/** Keeps a grant with both its tokens as if its user had just signed in. */
-export async function giveGrant(
+/** Stores a grant with both its tokens, as if its user had just signed in. */
+export async function createGrant(
   { database, clock }: TestAcademy,
-  given: GrantGiven,
+  given: NewGrant,
 ): Promise<{ id: string; accessToken: string }> {
   const { userId, clientId = ownClientId, scopes = ['read'] } = given
   const { now } = clock

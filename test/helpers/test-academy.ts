@@ -23,14 +23,14 @@ import { fileKeySource, keyPathOf } from '../../src/server/sealing/key-file.ts'
 import { createSealing, type Sealing } from '../../src/server/sealing/sealing.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
-import { watched } from './plans/watched-database.ts'
-import { watchedStatements } from './plans/watched-statements.ts'
+import { watchDatabase } from './plans/watched-database.ts'
+import { watchStatements } from './plans/watched-statements.ts'
 import { fetchOf } from './web.ts'
 
 export { freshDirectory } from './fresh-directory.ts'
 export { start } from './new-academy.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until `advance` is called. */
 export interface Clock {
   readonly now: () => Date
   advance(ms: number): void
@@ -41,21 +41,21 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-/** As cheap as scrypt can be: what is tested is who gets in. */
+/** Lowest cost of scrypt: tests check who can sign in, not how expensive guessing is. */
 export const passwordCost = { N: 2, r: 1, p: 1 }
 
-/** An answer, read to its end. */
+/** A response with its complete body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body as `Response.json()` gives it, untyped: tests look for what a type would rule out. */
+  /** Body parsed as JSON, untyped: tests check for values that a type would rule out. */
   readonly body: Awaited<ReturnType<Response['json']>>
 }
 
 type Headings = Readonly<Record<string, string>>
 
-/** Somebody who sends requests with a credential; `id` and `email` are the user's. */
+/** A user with an API key who sends requests. */
 export interface Person {
   readonly id: string
   readonly email: string
@@ -64,30 +64,30 @@ export interface Person {
   post(path: string, body?: unknown, headers?: Headings): Promise<Answer>
   put(path: string, body?: unknown, headers?: Headings): Promise<Answer>
   delete(path: string, headers?: Headings): Promise<Answer>
-  /** A request whose body is these characters or bytes. */
+  /** Sends a request with these characters or bytes as the body. */
   send(method: string, path: string, body?: string | Uint8Array, headers?: Headings): Promise<Answer>
 }
 
-/** Somebody who sends requests, whoever that is. */
-export type Anybody = Omit<Person, 'id' | 'email' | 'key'>
+/** A client with any credential or none. */
+export type Caller = Omit<Person, 'id' | 'email' | 'key'>
 
-/** An academy in a fresh directory, answering as it does behind a socket: by credential alone. */
+/** An academy in a fresh directory; like behind a socket, requests are identified by their credential alone. */
 export interface TestAcademy {
   readonly path: string
   readonly database: Store
   readonly clock: Clock
   readonly logged: readonly LogEntry[]
   readonly sealing: Sealing
-  /** With an N that is no power of two, no password can be hashed. */
+  /** Hashing passwords fails if N is not a power of two. */
   readonly passwordCost: { N: number }
   readonly fetch: (request: Request) => Promise<Response>
-  /** The same, from this address. */
+  /** Returns `fetch` for a client at this address. */
   readonly fetchFrom: (address: string) => (request: Request) => Promise<Response>
-  /** A new user in this role, with a key of these scopes: all that the role may have, unless told otherwise. */
+  /** Makes a user with this role, with an API key of these scopes (default all that the role may have). */
   person(role: RoleName, scopes?: readonly Scope[]): Promise<Person>
-  /** Whoever sends this Authorization header, or none. */
-  bearer(authorization: string | undefined): Anybody
-  /** Keeps a score as if a platform had sent it. */
+  /** Returns a client that sends this Authorization header, or none. */
+  bearer(authorization: string | undefined): Caller
+  /** Stores a grade as if a platform had sent it. */
   grade(
     grade: Partial<GradeInput> & Pick<GradeInput, 'learnerId' | 'courseId' | 'scoreGiven'>,
   ): Promise<Grade>
@@ -95,7 +95,7 @@ export interface TestAcademy {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** A clock at the time at which every test begins. */
+/** Returns a clock at the time at which every test begins. */
 export function stoppedClock(): Clock {
   let time = Date.parse(start)
   return {
@@ -106,13 +106,13 @@ export function stoppedClock(): Clock {
   }
 }
 
-/** True where the tests of the server run on PostgreSQL: the project `postgres` of vitest.config.ts. */
+/** True if the tests of the server run on PostgreSQL: in the project `postgres` of vitest.config.ts. */
 export const onPostgres = process.env['LEARNCTL_TEST_ENGINE'] === 'postgres'
 
-/** By an academy's path the URL of its database on PostgreSQL, while it is open. */
+/** PostgreSQL URLs of the open academies, by path. */
 const urls = new Map<string, string>()
 
-/** An academy in a database of its own, which goes with it; another server on this path has the same database. */
+/** Opens an academy in its own database, removed on close; another server at this path shares the database. */
 async function openOnPostgres(path: string, now: () => Date): Promise<AcademyFile> {
   const known = urls.get(path)
   if (known !== undefined) return openAcademyOnPostgres({ url: known, env: {} }, now)
@@ -128,7 +128,7 @@ async function openOnPostgres(path: string, now: () => Date): Promise<AcademyFil
   return { ...academy, database: { ...academy.database, close } }
 }
 
-/** An academy in the file at this path; a new one where there is none. */
+/** Opens the academy in the file at this path; makes one if there is none. */
 async function openInFile(path: string, now: () => Date, waitMs: number | undefined): Promise<AcademyFile> {
   if (!existsSync(path)) await putNewAcademy(path)
   return openAcademyFile(path, now, { waitMs })
@@ -144,14 +144,14 @@ export async function openTestAcademy({
   through = (database) => database,
 }: {
   perMinute?: number
-  /** Another server on the database of this one, with its clock; its people are those of both. */
+  /** Academy whose database and clock another server shares; both have the same users. */
   beside?: Pick<TestAcademy, 'path' | 'clock'>
-  /** Opens the academy; the file at this path unless told otherwise. */
+  /** Opens the academy (default: in the file at this path). */
   open?: (path: string, now: () => Date) => Promise<AcademyFile>
   lockWaitMs?: number | undefined
-  /** What is kept of each integration in a day. */
+  /** Maximum deliveries stored per integration and day. */
   inboxPerDay?: { deliveries: number; bytes: number } | undefined
-  /** What stands between the academy and its database. */
+  /** Wraps the database of the academy. */
   through?: (database: Store) => Store
 } = {}): Promise<TestAcademy> {
   const directory = freshDirectory()
@@ -159,16 +159,16 @@ export async function openTestAcademy({
   const clock = beside?.clock ?? stoppedClock()
   const { now } = clock
   const { database: store, newId } = await open(path, now)
-  const database = guarded(through(store))
-  const statements = store.dialect.name === 'sqlite' ? watchedStatements(path) : undefined
+  const database = guardTransactions(through(store))
+  const statements = store.dialect.name === 'sqlite' ? watchStatements(path) : undefined
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const sealing = createSealing(fileKeySource(keyPathOf(path)))
   const routes = await allRoutes()
   const app = createApp(
     {
-      // What the tests ask themselves is their own affair.
-      database: statements ? watched(database, statements) : database,
+      // Statements of the tests themselves are not watched.
+      database: statements ? watchDatabase(database, statements) : database,
       now,
       elapsedMs: () => now().getTime(),
       newId,
@@ -193,7 +193,7 @@ export async function openTestAcademy({
     return made.key ?? ''
   }
 
-  function bearer(authorization: string | undefined): Anybody {
+  function bearer(authorization: string | undefined): Caller {
     const send: Person['send'] = async (method, path, body, headers = {}) => {
       const credential: Headings = authorization === undefined ? {} : { authorization }
       const response = await fetch(
@@ -274,10 +274,10 @@ export async function openTestAcademy({
 }
 
 /**
- * A store that says so when it is used inside one of its own transactions, instead of what these are handed: without it
- * such a test would wait for itself.
+ * Returns a store that throws when it is used inside one of its own transactions instead of the store that the
+ * transaction provides: otherwise the test would wait for itself.
  */
-export function guarded<Guarded extends Store>(store: Guarded): Guarded {
+export function guardTransactions<Guarded extends Store>(store: Guarded): Guarded {
   const inside = new AsyncLocalStorage<true>()
   const outsideOnly = <Given extends readonly unknown[], Result>(use: (...given: Given) => Result) => {
     return (...given: Given): Result => {
@@ -310,7 +310,7 @@ let components: Readonly<Record<string, DescribedResponse>> = {}
 function declarations() {
   if (table) return table
   const document = openapiOf()
-  // What openapiOf() makes of the contract.
+  // openapiOf() returns JSON without a type.
   const paths = document['paths'] as Readonly<Record<string, Described>>
   components = (document['components'] as { responses: Readonly<Record<string, DescribedResponse>> })
     .responses
@@ -322,18 +322,18 @@ function declarations() {
 }
 
 /**
- * Throws where an operation answered with a status, or refused with a code, that the OpenAPI document does not tell:
- * whatever a test provokes, clients may meet.
+ * Throws if an operation responded with a status or an error code that the OpenAPI document does not declare: clients
+ * may meet everything that a test provokes.
  */
 export function requireDeclared(method: string, path: string, status: number, code: unknown): void {
-  // What a path does not support is no answer of an operation.
+  // These are no responses of an operation.
   if (status === 405 || method === 'OPTIONS') return
   const places = declarations().filter(({ pattern }) => pattern.test(path.split('?', 1)[0] ?? ''))
   const verb = { HEAD: 'get', PATCH: 'put' }[method] ?? method.toLowerCase()
   const responses = places.find(({ methods }) => methods[verb])?.methods[verb]?.responses
   if (!responses) return
   const told = responses[status]
-  // A condition on what takes none, which the document does not offer.
+  // A condition on a resource without versions, which the document does not offer.
   if (status === 412 && !told) return
   const response = told?.$ref === undefined ? told : components[told.$ref.split('/').at(-1) ?? '']
   const codes = response?.content?.['application/problem+json']?.examples ?? {}

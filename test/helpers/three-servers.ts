@@ -4,24 +4,24 @@ import {
   openAcademyFile,
   openAcademyOnPostgres,
 } from '../../src/server/academy/open-academy.ts'
-import { type Anybody, openTestAcademy, type TestAcademy } from './academy.ts'
+import { type Caller, openTestAcademy, type TestAcademy } from './academy.ts'
 import { makeAcademyDatabase, makeDatabase, type OwnDatabase, withoutPostgres } from './postgres.ts'
 
-/** Where several servers have one database. */
+/** A database that several servers share. */
 export interface SharedDatabase {
-  /** Opens it for one of the servers. */
+  /** Opens the database for one of the servers. */
   readonly open: (path: string, now: () => Date) => Promise<AcademyFile>
   readonly remove: () => Promise<void>
 }
 
-/** A kind of database that several servers may have at the same time. */
+/** A kind of database that several servers can share. */
 export interface SharedEngine {
   readonly name: string
-  /** True where there is none here. */
+  /** True if this machine has none. */
   readonly isMissing: boolean
-  /** A database of its own, with an academy in it. */
+  /** Makes a database with an academy. */
   readonly make: () => Promise<SharedDatabase>
-  /** The same, with nothing in it. */
+  /** Makes an empty database. */
   readonly makeEmpty: () => Promise<SharedDatabase>
 }
 
@@ -32,7 +32,7 @@ async function onServer(made: Promise<OwnDatabase>): Promise<SharedDatabase> {
   return { open: (_, now) => openAcademyOnPostgres({ url, env: {} }, now), remove }
 }
 
-/** SQLite, where all have one file, and PostgreSQL. */
+/** SQLite with one file for all, and PostgreSQL. */
 export const sharedEngines: readonly SharedEngine[] = [
   { name: 'SQLite', isMissing: false, make: onFile, makeEmpty: onFile },
   {
@@ -46,7 +46,7 @@ export const sharedEngines: readonly SharedEngine[] = [
 /** Three servers on one database, with one clock. */
 export type ThreeServers = readonly [TestAcademy, TestAcademy, TestAcademy]
 
-/** Opens them; `close` removes their database, too. */
+/** Opens three servers; `close` also removes their database. */
 export async function openThreeServers({
   make,
 }: SharedEngine): Promise<{ servers: ThreeServers; close: () => Promise<void> }> {
@@ -67,8 +67,8 @@ export async function openThreeServers({
 }
 
 /**
- * A vitest test with three servers on such a database, which all tests of its file share: each has people and courses of
- * its own.
+ * A vitest test with three servers on one database, which all tests of a file share: each test makes its own users and
+ * courses.
  */
 export function testOn(engine: SharedEngine) {
   return standard
@@ -82,8 +82,8 @@ export function testOn(engine: SharedEngine) {
     .extend('admin', ({ servers }) => servers[0].person('admin'))
 }
 
-/** Does something so many times at once, at one server after the other; what came of it, in this order. */
-export function atOnce<Result>(
+/** Does work `count` times at once, on one server after the other; returns the results in that order. */
+export function runAtOnce<Result>(
   servers: ThreeServers,
   count: number,
   work: (server: TestAcademy, index: number) => Promise<Result>,
@@ -92,18 +92,18 @@ export function atOnce<Result>(
   return Promise.all(chosen.map(work))
 }
 
-/** The same for whoever has this key. */
-export function atOnceBy<Result>(
+/** The same for requests with this API key. */
+export function runAtOnceBy<Result>(
   servers: ThreeServers,
   { key }: { readonly key: string },
   count: number,
-  work: (person: Anybody, index: number) => Promise<Result>,
+  work: (person: Caller, index: number) => Promise<Result>,
 ): Promise<Result[]> {
-  return atOnce(servers, count, (server, index) => work(server.bearer(`Bearer ${key}`), index))
+  return runAtOnce(servers, count, (server, index) => work(server.bearer(`Bearer ${key}`), index))
 }
 
-/** How often each of these was answered: `{ 201: 1, duplicate: 19 }`. */
-export function outcomes(
+/** Counts responses by status or error code: `{ 201: 1, duplicate: 19 }`. */
+export function countOutcomes(
   answers: readonly { readonly status: number; readonly body: { code?: string; error?: string } | null }[],
 ): Record<string, number> {
   const counts: Record<string, number> = {}

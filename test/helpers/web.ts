@@ -1,6 +1,6 @@
 import type { HttpBody, HttpRequest, HttpResponse, Transport } from '../../src/contract/http.ts'
 
-/** The `fetch` of a server that is a transport, for those who speak in web requests. */
+/** Returns a `fetch` function that calls a transport. */
 export function fetchOf(handle: Transport, address = '192.0.2.1'): (request: Request) => Promise<Response> {
   return async (request) => {
     const { status, headers, body } = await handle({
@@ -17,7 +17,7 @@ export function fetchOf(handle: Transport, address = '192.0.2.1'): (request: Req
   }
 }
 
-/** A transport over a `fetch`. */
+/** Returns a transport that calls a `fetch` function. */
 export function transportOf(fetch: (request: Request) => Promise<Response> | Response): Transport {
   return async ({ method, url, headers, body }) =>
     answerOf(
@@ -25,18 +25,18 @@ export function transportOf(fetch: (request: Request) => Promise<Response> | Res
     )
 }
 
-/** A web response, as what a transport gives. */
+/** Converts a web response to that of a transport. */
 export function answerOf({ status, headers, body }: Response): HttpResponse {
   return { status, headers: Object.fromEntries(headers), body: body as AsyncIterable<Uint8Array> | null }
 }
 
-/** The body of a request as the program makes it: text. */
+/** Returns the body of a request of the program, which always sends text. */
 function textIn(body: HttpBody | undefined): string {
   if (body === undefined || typeof body === 'string') return body ?? ''
   throw new TypeError('the program sends text')
 }
 
-/** The fields of a form that the program sent. */
+/** Parses a form that the program sent. */
 export function formIn(request: HttpRequest | undefined): URLSearchParams {
   return new URLSearchParams(textIn(request?.body))
 }
@@ -56,13 +56,13 @@ function streamOf(body: Exclude<HttpBody, string>): ReadableStream<Uint8Array> |
   })
 }
 
-/** A body of which the last part comes only when `end` is called. */
+/** A body whose last part arrives only when `end` is called. */
 export interface SlowBody {
   readonly stream: ReadableStream<Uint8Array>
   readonly end: () => void
 }
 
-/** A body that has begun, and waits. */
+/** Makes a body that has begun and waits. */
 export function slowBody(text: string): SlowBody {
   const bytes = Buffer.from(text)
   let end = () => {}
@@ -78,7 +78,7 @@ export function slowBody(text: string): SlowBody {
   return { stream, end }
 }
 
-/** A request with a body that streams, which the types of the web leave out a word for (Fetch §5.4). */
+/** Makes a request with a streaming body; the type of RequestInit lacks `duplex` (Fetch §5.4). */
 export function slowRequest(
   url: string,
   method: string,

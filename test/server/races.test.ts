@@ -3,10 +3,10 @@ import { describe, expect } from 'vitest'
 import { differingCounters } from '../../src/server/counters/counter-check.ts'
 import type { TestAcademy } from '../helpers/academy.ts'
 import {
-  atOnce,
-  atOnceBy,
+  countOutcomes,
   openThreeServers,
-  outcomes,
+  runAtOnce,
+  runAtOnceBy,
   sharedEngines,
   testOn,
 } from '../helpers/three-servers.ts'
@@ -26,10 +26,10 @@ for (const engine of sharedEngines) {
   const test = testOn(engine)
   describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
     test('the same e-mail address twenty times at once makes one user', async ({ admin, servers }) => {
-      const answers = await atOnceBy(servers, admin, 20, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 20, (server, index) =>
         server.post('/v1/users', { email: index % 2 ? 'Same@school.example' : 'same@school.example' }),
       )
-      expect(outcomes(answers)).toEqual({ 201: 1, duplicate: 19 })
+      expect(countOutcomes(answers)).toEqual({ 201: 1, duplicate: 19 })
       expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
       expect((await admin.get('/v1/users?email=same@school.example')).body.data).toHaveLength(1)
     })
@@ -39,35 +39,35 @@ for (const engine of sharedEngines) {
       servers,
     }) => {
       const learners = await Promise.all(Array.from({ length: 9 }, () => servers[0].person('learner')))
-      const answers = await atOnceBy(servers, admin, 9, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
         server.put(`/v1/users/${learners[index]?.id}`, { email: 'wanted@school.example' }),
       )
-      expect(outcomes(answers)).toEqual({ 200: 1, duplicate: 8 })
+      expect(countOutcomes(answers)).toEqual({ 200: 1, duplicate: 8 })
     })
 
     test('of those who take a username or an external id at once, one gets it', async ({
       admin,
       servers,
     }) => {
-      const users = await atOnceBy(servers, admin, 12, (server, index) =>
+      const users = await runAtOnceBy(servers, admin, 12, (server, index) =>
         server.post('/v1/users', {
           email: `other-${index}@school.example`,
           ...(index < 6 ? { username: 'ann' } : { externalId: 'SIS-1' }),
         }),
       )
-      expect(outcomes(users)).toEqual({ 201: 2, duplicate: 10 })
-      const courses = await atOnceBy(servers, admin, 6, (server) =>
+      expect(countOutcomes(users)).toEqual({ 201: 2, duplicate: 10 })
+      const courses = await runAtOnceBy(servers, admin, 6, (server) =>
         server.post('/v1/courses', { title: 'Logic', externalId: 'LOG' }),
       )
-      expect(outcomes(courses)).toEqual({ 201: 1, duplicate: 5 })
+      expect(countOutcomes(courses)).toEqual({ 201: 1, duplicate: 5 })
     })
 
     test('of twenty changes to one version of a course at once, one is made', async ({ admin, servers }) => {
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-      const answers = await atOnceBy(servers, admin, 20, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 20, (server, index) =>
         server.put(`/v1/courses/${course.id}`, { title: `Logic ${index}` }, { 'if-match': '"1"' }),
       )
-      expect(outcomes(answers)).toEqual({ 200: 1, precondition_failed: 19 })
+      expect(countOutcomes(answers)).toEqual({ 200: 1, precondition_failed: 19 })
       const made = answers.findIndex(({ status }) => status === 200)
       const now = await admin.get(`/v1/courses/${course.id}`)
       expect(now.body).toMatchObject({ title: `Logic ${made}`, version: 2 })
@@ -76,7 +76,7 @@ for (const engine of sharedEngines) {
 
     test('without a condition each of them is made, as a version of its own', async ({ admin, servers }) => {
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-      const answers = await atOnceBy(servers, admin, 9, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
         server.put(`/v1/courses/${course.id}`, { title: `Logic ${index}` }),
       )
       const versions = answers.map(({ body }) => body.version).sort((one, other) => one - other)
@@ -86,10 +86,10 @@ for (const engine of sharedEngines) {
     test('twenty enrolments of one learner in one course at once are one', async ({ admin, servers }) => {
       const { id: userId } = await servers[0].person('learner')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-      const answers = await atOnceBy(servers, admin, 20, (server) =>
+      const answers = await runAtOnceBy(servers, admin, 20, (server) =>
         server.post('/v1/enrollments', { userId, courseId: course.id }),
       )
-      expect(outcomes(answers)).toEqual({ 201: 1, duplicate: 19 })
+      expect(countOutcomes(answers)).toEqual({ 201: 1, duplicate: 19 })
       expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
       await expectWhole(servers[0])
     })
@@ -101,14 +101,14 @@ for (const engine of sharedEngines) {
       const { id: userId } = await servers[0].person('learner')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       await admin.post('/v1/enrollments', { userId, courseId: course.id })
-      const answers = await atOnceBy(servers, admin, 12, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 12, (server, index) =>
         server.put(`/v1/learners/${userId}/progress`, {
           courseId: course.id,
           completionPercentage: index * 5,
           lastAccessed: `2026-02-01T12:00:${10 + index}Z`,
         }),
       )
-      const { 200: kept = 0, 201: first = 0, ...refused } = outcomes(answers)
+      const { 200: kept = 0, 201: first = 0, ...refused } = countOutcomes(answers)
       expect(Object.keys(refused).filter((code) => code !== 'stale_progress')).toEqual([])
       const { body } = await admin.get(`/v1/learners/${userId}/progress?course_id=${course.id}`)
       expect(body.data).toMatchObject([{ completionPercentage: 55, version: kept + first }])
@@ -122,10 +122,10 @@ for (const engine of sharedEngines) {
       const { id } = await servers[0].person('learner')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       await admin.post('/v1/enrollments', { userId: id, courseId: course.id })
-      const answers = await atOnceBy(servers, admin, 18, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 18, (server, index) =>
         index % 2 ? server.put(`/v1/users/${id}`, { status: 'active' }) : server.delete(`/v1/users/${id}`),
       )
-      expect(outcomes(answers)).toEqual({ 200: 9, 204: 9 })
+      expect(countOutcomes(answers)).toEqual({ 200: 9, 204: 9 })
       const { body } = await admin.get(`/v1/users/${id}`)
       // Each change is one from one to the other.
       expect(body.status).toBe(body.version % 2 ? 'active' : 'deleted')
@@ -138,7 +138,7 @@ for (const engine of sharedEngines) {
     }) => {
       const learners = await Promise.all(Array.from({ length: 6 }, () => servers[0].person('learner')))
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
-      const answers = await atOnceBy(servers, admin, 13, (server, index) => {
+      const answers = await runAtOnceBy(servers, admin, 13, (server, index) => {
         const { id = '' } = learners[index % 6] ?? {}
         const place = { courseId: course.id }
         if (index === 7) return server.delete(`/v1/courses/${course.id}?force=true`)
@@ -148,7 +148,7 @@ for (const engine of sharedEngines) {
       expect(answers[7]?.status).toBe(204)
       // Progress enrols whoever is not.
       const allowed = ['200', '201', '204', 'not_found', 'duplicate']
-      expect(allowed).toEqual(expect.arrayContaining(Object.keys(outcomes(answers))))
+      expect(allowed).toEqual(expect.arrayContaining(Object.keys(countOutcomes(answers))))
       await expectWhole(servers[0])
     })
 
@@ -157,10 +157,10 @@ for (const engine of sharedEngines) {
       servers,
     }) => {
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-      const answers = await atOnceBy(servers, admin, 9, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 9, (server, index) =>
         server.post('/v1/lessons', { courseId: course.id, title: `Lesson ${index}` }),
       )
-      expect(outcomes(answers)).toEqual({ 201: 9 })
+      expect(countOutcomes(answers)).toEqual({ 201: 9 })
       const { data } = (await admin.get(`/v1/lessons?course_id=${course.id}`)).body
       expect(data.map(({ order }: { order: number }) => order)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     })
@@ -171,11 +171,11 @@ for (const engine of sharedEngines) {
       const owner = await database.one<{ id: string }>(sql`select id from users where role = 'admin'`)
       const admins = [await person('admin'), await person('admin'), await person('admin')] as const
       await admins[0].delete(`/v1/users/${owner?.id}`)
-      const answers = await atOnce(servers, 3, (server, index) => {
+      const answers = await runAtOnce(servers, 3, (server, index) => {
         const { id, key } = admins[index] ?? admins[0]
         return server.bearer(`Bearer ${key}`).put(`/v1/users/${id}`, { role: 'learner' })
       })
-      expect(outcomes(answers)).toEqual({ 200: 2, last_admin: 1 })
+      expect(countOutcomes(answers)).toEqual({ 200: 2, last_admin: 1 })
       const left = await database.all(sql`select id from users where role = 'admin' and status = 'active'`)
       expect(left).toHaveLength(1)
       await close()

@@ -7,7 +7,7 @@ import { clockAheadMs } from '../../src/server/database/clock.ts'
 import { makeFirstSecrets } from '../../src/server/socket/open-academy.ts'
 import { keepInOrder } from '../../src/server/upkeep.ts'
 import { freshDirectory, hour, minute, passwordCost, stoppedClock } from '../helpers/academy.ts'
-import { atOnceBy, outcomes, sharedEngines, testOn } from '../helpers/three-servers.ts'
+import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../helpers/three-servers.ts'
 
 for (const engine of sharedEngines) {
   const test = testOn(engine)
@@ -17,10 +17,10 @@ for (const engine of sharedEngines) {
       admin,
       servers,
     }) => {
-      const answers = await atOnceBy(servers, admin, 20, (server) =>
+      const answers = await runAtOnceBy(servers, admin, 20, (server) =>
         server.post('/v1/courses', { title: 'Biology' }, { 'idempotency-key': '"a"' }),
       )
-      expect(outcomes(answers)).toEqual({ 201: 20 })
+      expect(countOutcomes(answers)).toEqual({ 201: 20 })
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
       const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')
       expect(replayed).toHaveLength(19)
@@ -32,13 +32,13 @@ for (const engine of sharedEngines) {
       servers,
     }) => {
       const send = (title: string) =>
-        atOnceBy(servers, admin, 9, (server) =>
+        runAtOnceBy(servers, admin, 9, (server) =>
           server.post('/v1/courses', { title }, { 'idempotency-key': '"a"' }),
         )
       const refused = await send('')
-      expect(outcomes(refused)).toEqual({ validation_failed: 9 })
+      expect(countOutcomes(refused)).toEqual({ validation_failed: 9 })
       expect(new Set(refused.map(({ text }) => text)).size).toBe(1)
-      expect(outcomes(await send('Chemistry'))).toEqual({ idempotency_mismatch: 9 })
+      expect(countOutcomes(await send('Chemistry'))).toEqual({ idempotency_mismatch: 9 })
       expect((await admin.get('/v1/courses?q=chemistry')).body.data).toEqual([])
     })
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import type { HttpRequest, Transport } from '../../../src/contract/http.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { startSeedServer } from '../../helpers/seed-server.ts'
 
 const course = '{externalId: C, title: C}'
@@ -189,7 +189,7 @@ describe('a platform without an OpenAPI document that does not change lessons an
   ] as const)('%s', async ([, allow], { academy }) => {
     const { key } = await academy.person('admin')
     const sent: string[] = []
-    const cli = testCli({ transport: lacking(elsewhere(academy), sent, allow) })
+    const cli = testCli({ transport: lacking(transportTo(academy), sent, allow) })
     onTestFinished(() => cli.remove())
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
     const made = [
@@ -232,7 +232,7 @@ describe('a platform that finds courses by their ids alone', () => {
   ] as const)('%s', async ([, externalId], { academy }) => {
     const { key, post } = await academy.person('admin')
     await post('/v1/courses', { title: 'C', ...(externalId !== null && { externalId }) })
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     const sent: string[] = []
     const cli = testCli({
       transport: async (request) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy } from '../../helpers/academy.ts'
-import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { someTrouble, troubled } from '../troubled.ts'
 
@@ -53,8 +53,8 @@ async function applied(through: (transport: Transport) => Transport): Promise<un
   const academy = await openTestAcademy()
   const { key } = await academy.person('admin')
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-  const troubledCli = testCli({ transport: through(elsewhere(academy)) })
-  const calm = testCli({ transport: elsewhere(academy) })
+  const troubledCli = testCli({ transport: through(transportTo(academy)) })
+  const calm = testCli({ transport: transportTo(academy) })
   onTestFinished(async () => {
     for (const cli of [troubledCli, calm]) cli.remove()
     await academy.close()

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { HttpRequest } from '../../../src/contract/http.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
 
 /** A command line whose platform answers a write only when all writes that can be under way are. */
 async function watched(academy: TestAcademy) {
   const { key } = await academy.person('admin')
-  const transport = elsewhere(academy)
+  const transport = transportTo(academy)
   const writes: string[] = []
   let underWay = 0
   let most = 0

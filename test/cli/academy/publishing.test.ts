@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
 
 const lesson = { title: 'Ebb', externalId: 'ebb' }
@@ -21,7 +21,7 @@ for (const status of ['published', 'archived']) {
     academy,
   }) => {
     const { key, get } = await academy.person('admin')
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     const seen: string[] = []
     const cli = testCli({
       transport: async (request) => {

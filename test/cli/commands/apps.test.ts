@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 const reports = 'apps create --name Reports --redirect-uri https://reports.example/cb'
 const secret = /^lps_[0-9A-Za-z]{36}$/
@@ -99,7 +99,7 @@ describe('delete', () => {
   }) => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
     const { clientId } = await resultOf(remote, reports, { env })
-    await giveGrant(academy, { userId: admin.id, clientId })
+    await createGrant(academy, { userId: admin.id, clientId })
     expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
     expect(asked.code).toBe(0)

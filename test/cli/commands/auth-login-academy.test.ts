@@ -3,11 +3,11 @@ import { freePort, visit } from '../../auth/school.ts'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { plainBrowser, type Shown } from '../../helpers/browser.ts'
 import {
-  elsewhere,
   type Ran,
   type RunOptions,
   type TestCli,
   testCli,
+  transportTo,
   test as withCli,
 } from '../../helpers/cli.ts'
 import { givePassword, password, register } from '../../server/oauth/flow.ts'
@@ -28,7 +28,7 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
   let answerCode: () => Promise<void> = async () => {}
   let polls = 0
   const cli = testCli({
-    transport: elsewhere(academy),
+    transport: transportTo(academy),
     now: () => academy.clock.now().getTime(),
     sleep: async (ms, signal) => {
       if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))

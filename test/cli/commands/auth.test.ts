@@ -7,9 +7,9 @@ import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpRequest } from '../../../src/contract/http.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { hour, minute } from '../../helpers/academy.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
-import { readProfiles, signedIn, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { readProfiles, startSession, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 import { formIn } from '../../helpers/web.ts'
 
 const url = 'https://school.example'
@@ -69,8 +69,8 @@ describe('a stored key', () => {
 `,
     })
     expect(await remote.run('courses list --profile school-example')).toMatchObject({ code: 0 })
-    const elsewhere = await remote.run('courses list --url https://other.example')
-    expect(elsewhere.stderr).toContain('learnctl auth login --url https://other.example')
+    const transportTo = await remote.run('courses list --url https://other.example')
+    expect(transportTo.stderr).toContain('learnctl auth login --url https://other.example')
   })
 
   test('is forgotten by auth logout, which says what is still set', async ({ remote, admin }) => {
@@ -139,7 +139,7 @@ test('a key and a token together are refused', async ({ remote }) => {
 /** The program, signed in to the academy of the test as an admin. */
 const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
   const sent: HttpRequest[] = []
-  const transport = elsewhere(academy)
+  const transport = transportTo(academy)
   const state = { offline: false, date: '' }
   const cli = testCli({
     now: () => clock.now().getTime(),
@@ -153,7 +153,7 @@ const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onC
     },
   })
   onCleanup(() => cli.remove())
-  const tokens = await signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+  const tokens = await startSession(academy.database, { userId: admin.id, url, now: clock.now })
   storeProfile(cli.config, url, tokens)
   const paths = () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)
   return { ...cli, tokens, sent, paths, state }
@@ -315,7 +315,7 @@ Signed out of https://school.example (profile school)
   signedInTest(
     'is of the profile that is named, and no other',
     async ({ user, academy, instructor, clock }) => {
-      const other = await signedIn(academy.database, { userId: instructor.id, url, now: clock.now })
+      const other = await startSession(academy.database, { userId: instructor.id, url, now: clock.now })
       storeProfile(user.config, url, other, 'other')
       await user.run('auth logout --profile school')
       expect(tokensIn(user.config, 'school')).toBeUndefined()

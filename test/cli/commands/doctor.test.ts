@@ -5,10 +5,10 @@ import { describe, expect } from 'vitest'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpResponse } from '../../../src/contract/http.ts'
 import { day, hour } from '../../helpers/academy.ts'
-import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf } from '../../helpers/result.ts'
-import { signedIn, storeProfile } from '../../helpers/signed-in.ts'
+import { startSession, storeProfile } from '../../helpers/signed-in.ts'
 
 const url = 'https://school.example'
 const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
@@ -129,8 +129,8 @@ describe('of a platform elsewhere', () => {
   })
 
   test('tells how long a session lasts, and how it goes on', async ({ academy, admin, clock }) => {
-    const cli = testCli({ transport: elsewhere(academy), now: () => clock.now().getTime() })
-    const tokens = await signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+    const cli = testCli({ transport: transportTo(academy), now: () => clock.now().getTime() })
+    const tokens = await startSession(academy.database, { userId: admin.id, url, now: clock.now })
     const again = '; it cannot be refreshed; sign in again then: learnctl auth login'
     const kinds: [Partial<StoredTokens>, string, string][] = [
       [{}, 'ok', 'expires at 2026-03-01T13:00:00.000Z (in 60 min); it is refreshed automatically'],
@@ -152,7 +152,7 @@ describe('of a platform elsewhere', () => {
   })
 
   test('warns of a clock that is wrong', async ({ academy, admin }) => {
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     const dated = async (...call: Parameters<typeof transport>): Promise<HttpResponse> => {
       const response = await transport(...call)
       return { ...response, headers: { ...response.headers, date: 'Sun, 01 Mar 2026 11:57:00 GMT' } }

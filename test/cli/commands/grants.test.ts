@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test as base } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 /** The program, signed in by a key of one who is no admin, or of one who is. */
 const test = base
@@ -20,7 +20,7 @@ describe('auth grants', () => {
     learnersKey,
     adminsKey,
   }) => {
-    const { id } = await giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+    const { id } = await createGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
     const grant = {
       id,
       userId: learner.id,
@@ -51,7 +51,7 @@ describe('auth grants', () => {
   })
 
   test('revoke ends one, after a yes', async ({ remote, academy, learner, learnersKey }) => {
-    const { id } = await giveGrant(academy, { userId: learner.id })
+    const { id } = await createGrant(academy, { userId: learner.id })
     expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`auth grants revoke ${id}`, { ...learnersKey, tty: 200, typed: ['y\r'] })
     expect(asked.code).toBe(0)

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { day } from '../../helpers/academy.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
 
 const url = 'https://school.example'
@@ -97,7 +97,7 @@ test('a key is not made where nobody would see it', async ({ local }) => {
 })
 
 test('a key whose answer was lost on the way is told of, to be made anew', async ({ academy, admin }) => {
-  const send = elsewhere(academy)
+  const send = transportTo(academy)
   let dropped = 0
   const cli = testCli({
     async transport(request) {

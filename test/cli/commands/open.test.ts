@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
-import { test as base, elsewhere, type TestCli, testCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli, testCli, transportTo } from '../../helpers/cli.ts'
 
 /** The program, and every page that it has opened. */
 const test = base
   .extend('opened', (): string[] => [])
   .extend('browsing', async ({ academy, opened }, { onCleanup }) => {
     const cli = testCli({
-      transport: elsewhere(academy),
+      transport: transportTo(academy),
       openBrowser: async (url) => {
         opened.push(url)
       },
@@ -77,7 +77,7 @@ describe('of a platform elsewhere', () => {
 
   test('a browser that cannot be opened is a note, for the address is printed', async ({ academy }) => {
     const cli = testCli({
-      transport: elsewhere(academy),
+      transport: transportTo(academy),
       openBrowser: async () => {
         throw new Error('spawn ENOENT')
       },

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password-hash.ts'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 const password = 'correct horse battery'
 
@@ -276,7 +276,7 @@ describe('set-password', () => {
       env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
       stdin: password,
     })
-    await giveGrant(academy, { userId: instructor.id })
+    await createGrant(academy, { userId: instructor.id })
     const refused = await remote.run(`users set-password ${instructor.id}`, as(instructor.key))
     expect(refused).toMatchObject({ code: 5, stdout: '' })
     expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toHaveLength(1)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import { openTestAcademy } from '../../helpers/academy.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { connect } from '../../helpers/lms.ts'
 import { sample } from '../../lms/samples.ts'
 
@@ -12,7 +12,7 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
   const moodle = await connect(academy, admin, 'moodle')
   for (const timecreated of [1751365200, 1751365201]) await moodle.deliver(sample(name, { timecreated }))
   const cli = testCli({
-    transport: elsewhere(academy),
+    transport: transportTo(academy),
     env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
   })
   onTestFinished(cli.remove)

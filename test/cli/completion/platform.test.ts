@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
-import { test as base, elsewhere, type TestCli, testCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli, testCli, transportTo } from '../../helpers/cli.ts'
 
 const url = 'https://school.example'
 const start = Date.parse('2026-03-01T12:00:00.000Z')
@@ -11,7 +11,7 @@ const start = Date.parse('2026-03-01T12:00:00.000Z')
 const test = base.extend('school', async ({ academy, admin }, { onCleanup }) => {
   const asked: string[] = []
   const state = { now: start, isSilent: false }
-  const answer = elsewhere(academy)
+  const answer = transportTo(academy)
   const transport: Transport = (request) => {
     asked.push(new URL(request.url).pathname)
     return state.isSilent ? new Promise(() => {}) : answer(request)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
-import { elsewhere, type RunOptions, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type RunOptions, type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { startSeedServer } from '../../helpers/seed-server.ts'
 import { anyCourse } from './any-course.ts'
 
@@ -217,7 +217,7 @@ describe('courses apply', () => {
 
   test('says which lesson was refused, and continues when it is run again', async ({ academy, admin }) => {
     let refuses = true
-    const platform = elsewhere(academy)
+    const platform = transportTo(academy)
     const cli = testCli({
       transport: async (request) => {
         const isWaves = request.method === 'POST' && String(request.body).includes('"waves"')
@@ -238,7 +238,7 @@ describe('courses apply', () => {
 
   test('changes nothing where the course was changed since it was compared', async ({ academy, admin }) => {
     let isFirst = true
-    const platform = elsewhere(academy)
+    const platform = transportTo(academy)
     const cli = testCli({
       transport: async (request) => {
         const isUpdate = request.method === 'PUT' && request.url.includes('/v1/courses/')
@@ -296,7 +296,7 @@ describe('courses apply', () => {
     admin,
   }) => {
     let left = 0
-    const platform = elsewhere(academy)
+    const platform = transportTo(academy)
     const cli = testCli({
       transport: async (request) => {
         // The lease is no part of what is applied.

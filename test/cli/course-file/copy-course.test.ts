@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
-import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const course = {
@@ -88,7 +88,7 @@ describe('courses copy', () => {
 
   test('sends each platform its own credential', async ({ academy, admin, instructor }) => {
     const sent = new Set<string>()
-    const platform = elsewhere(academy)
+    const platform = transportTo(academy)
     const cli = testCli({
       transport: (request) => {
         sent.add(`${new URL(request.url).host} ${request.headers['authorization']}`)

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { openTestAcademy } from '../../helpers/academy.ts'
-import { test as base, elsewhere, testCli } from '../../helpers/cli.ts'
+import { test as base, testCli, transportTo } from '../../helpers/cli.ts'
 import { run } from '../../helpers/process.ts'
 
 /** Texts that often break spreadsheets, shells and parsers. */
@@ -47,7 +47,7 @@ const test = base
   .extend('file', { scope: 'file' }, '')
   .extend('files', { scope: 'file' }, async ({ file: _ }, { onCleanup }) => {
     const academy = await openTestAcademy()
-    const cli = testCli({ transport: elsewhere(academy) })
+    const cli = testCli({ transport: transportTo(academy) })
     onCleanup(async () => {
       cli.remove()
       await academy.close()

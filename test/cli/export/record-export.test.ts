@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Person } from '../../helpers/academy.ts'
-import { elsewhere, testCli, test as withCli } from '../../helpers/cli.ts'
+import { testCli, transportTo, test as withCli } from '../../helpers/cli.ts'
 
 const formula = '=HYPERLINK("https://evil.example")'
 
@@ -245,7 +245,7 @@ describe('the file', () => {
   }) => {
     await fill(admin)
     const stop = new AbortController()
-    const transport = elsewhere({
+    const transport = transportTo({
       fetch: (request) => {
         if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
         return academy.fetch(request)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { openTestAcademy, type Person } from '../../helpers/test-academy.ts'
 
@@ -213,7 +213,7 @@ test('what is exported, imported into an empty academy and exported again is the
     fc.asyncProperty(school, fc.constantFrom(...formats), async (given, format) => {
       const academy = await openTestAcademy()
       const admin = await academy.person('admin')
-      const cli = testCli({ transport: elsewhere(academy), now })
+      const cli = testCli({ transport: transportTo(academy), now })
       const there = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
       academies += 1
       const here = { LEARNCTL_DATABASE: `${academies}.db` }

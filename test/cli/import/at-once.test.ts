@@ -3,7 +3,7 @@ import { createWriteStream, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { describe, expect, onTestFinished } from 'vitest'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 
 /** A million of them by hand: LEARNCTL_TEST_ROWS=1000000. */
 const rowCount = Number(process.env['LEARNCTL_TEST_ROWS'] ?? 2000)
@@ -28,7 +28,7 @@ describe('two imports of one file at once, from two machines', () => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
     const ran = await Promise.all(
       [1, 2].map(async () => {
-        const cli = testCli({ transport: elsewhere(academy) })
+        const cli = testCli({ transport: transportTo(academy) })
         onTestFinished(() => cli.remove())
         writeFileSync(join(cli.cwd, 'f.csv'), files[noun] ?? '')
         return cli.run(`${noun} import f.csv --batch-size ${size}`, { env })
@@ -51,7 +51,7 @@ test.for<readonly [string, string]>([
   async ([mode, told], { academy }) => {
     const { key, post } = await academy.person('admin')
     await post('/v1/users', { externalId: '1', email: 'u1@b.example' })
-    const platform = elsewhere(academy)
+    const platform = transportTo(academy)
     const raced: string[] = []
     const transport: typeof platform = async (request) => {
       const answer = await platform(request)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../../helpers/academy.ts'
-import { elsewhere, type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type Ran, type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { laterAnswer, someTrouble, troubled } from '../troubled.ts'
 
@@ -70,7 +70,7 @@ const withoutIds = (text: string) => text.replaceAll(/\b[a-z]{3}_\w+/g, 'id')
 
 /** The outcome of an import: what it said, the rejected rows, and all records without the ids that the server makes. */
 async function outcomeOf(cli: TestCli, { academy, key }: Place, noun: string, { code, stderr }: Ran) {
-  const calm = testCli({ transport: elsewhere(academy) })
+  const calm = testCli({ transport: transportTo(academy) })
   const shown = await calm.run(`${noun} export --all-columns`, { env: envOf(key) })
   calm.remove()
   const path = join(cli.cwd, 'f.errors.csv')
@@ -104,14 +104,14 @@ describe('through a network that refuses, drips and breaks at random, an import 
     ['grades', '--batch-size 1'],
   ] as const)('%s %s', async ([noun, flags]) => {
     const calm = await openPlace()
-    const still = cliOf(elsewhere(calm.academy), noun)
+    const still = cliOf(transportTo(calm.academy), noun)
     const expected = await outcomeOf(still, calm, noun, await importTo(still, calm.key, noun, flags))
     expect(expected.code).toBe(noun === 'courses' ? 0 : 8)
     expect(expected.summary).toMatch(/\d (created|updated)/)
     await fc.assert(
       fc.asyncProperty(someTrouble, async (planned) => {
         const place = await openPlace()
-        const cli = cliOf(troubled(elsewhere(place.academy), planned), noun)
+        const cli = cliOf(troubled(transportTo(place.academy), planned), noun)
         expect(await outcomeOf(cli, place, noun, await importTo(cli, place.key, noun, flags))).toEqual(
           expected,
         )
@@ -145,7 +145,7 @@ async function runUntil(line: string, noun: string, { academy, key }: Place, hom
       ? readdirSync(journals).map((name) => [name, readFileSync(join(journals, name))] as const)
       : []
   const gone = Promise.withResolvers<ReturnType<typeof onDisk>>()
-  const transport = ending(elsewhere(academy), answers, () => gone.resolve(onDisk()))
+  const transport = ending(transportTo(academy), answers, () => gone.resolve(onDisk()))
   const ran = cliOf(transport, noun, home).run(line, { env: envOf(key) })
   const left = await Promise.race([gone.promise, ran.then(() => null)])
   if (left === null) return true
@@ -165,13 +165,13 @@ test.for([
   async ([noun, flags]) => {
     const line = `${noun} import f.csv --batch-size 1 ${flags} --resume`
     const calm = await openPlace()
-    const still = cliOf(elsewhere(calm.academy), noun)
+    const still = cliOf(transportTo(calm.academy), noun)
     const expected = await outcomeOf(still, calm, noun, await still.run(line, { env: envOf(calm.key) }))
     const moments = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(moments, async (answers) => {
         const place = await openPlace()
-        const cli = cliOf(elsewhere(place.academy), noun)
+        const cli = cliOf(transportTo(place.academy), noun)
         for (const count of answers) if (await runUntil(line, noun, place, cli.home, count)) return
         const ran = await cli.run(line, { env: envOf(place.key) })
         expect(await outcomeOf(cli, place, noun, ran)).toEqual(expected)
@@ -187,7 +187,7 @@ test('an import that is told to wait goes on half as fast, and takes as long as 
   const { key } = await academy.person('admin')
   const waits: number[] = []
   let refusals = 0
-  const transport = elsewhere(academy)
+  const transport = transportTo(academy)
   const cli = testCli({
     sleep: async (ms) => void waits.push(ms),
     transport: async (request) => {

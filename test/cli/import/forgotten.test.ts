@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import type { Transport } from '../../../src/contract/http.ts'
-import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -24,7 +24,7 @@ function mortal(transport: Transport, writes: number) {
 
 async function interrupted(academy: TestAcademy, line: string, csv: string, writes: number) {
   const { key, get } = await academy.person('admin')
-  const { through, mend } = mortal(elsewhere(academy), writes)
+  const { through, mend } = mortal(transportTo(academy), writes)
   const cli = testCli({ transport: through, now: () => academy.clock.now().getTime() })
   onTestFinished(() => cli.remove())
   writeFileSync(join(cli.cwd, 'f.csv'), csv)

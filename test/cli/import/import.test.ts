@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import { processStartOf } from '../../../src/config/lock.ts'
-import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
 
 const bundled = (name: string) => join(import.meta.dirname, '../../../src/examples', `${name}.csv`)
@@ -319,7 +319,7 @@ describe('an import that cannot go on', () => {
   /** A platform that refuses every request after the first ones. */
   async function refusing(academy: TestAcademy, status: number, detail: string) {
     const { key } = await academy.person('admin')
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     const answers = { left: Number.POSITIVE_INFINITY }
     const remote = testCli({
       transport: async (request) => {
@@ -390,7 +390,7 @@ describe('an import that cannot go on', () => {
 
   test('because nothing reaches the platform leaves nothing to continue', async ({ academy }) => {
     const { key } = await academy.person('admin')
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     let isDown = true
     const remote = testCli({
       transport: async (request) => {

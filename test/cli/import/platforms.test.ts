@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
-import { test as base, elsewhere, testCli } from '../../helpers/cli.ts'
+import { test as base, testCli, transportTo } from '../../helpers/cli.ts'
 import { type SeedServer, startSeedServer } from '../../helpers/seed-server.ts'
 
 const test = base.extend('seed', async ({ task: _ }, { onCleanup }) => {
@@ -123,7 +123,7 @@ describe('rows that are sent one by one', () => {
   test('go side by side, but those of one course in the order of the file', async ({ academy }) => {
     const { key, post } = await academy.person('admin')
     for (const externalId of ['A', 'B']) await post('/v1/courses', { externalId, title: externalId })
-    const transport = elsewhere(academy)
+    const transport = transportTo(academy)
     let atOnce = 0
     let most = 0
     const cli = testCli({
@@ -231,7 +231,7 @@ describe('what a platform elsewhere would refuse', () => {
     academy,
   }) => {
     const { key, get } = await academy.person('admin')
-    const cli = testCli({ transport: elsewhere(academy) })
+    const cli = testCli({ transport: transportTo(academy) })
     onTestFinished(() => cli.remove())
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
     const before = (await get('/v1/users?limit=1&include_total=true')).body.total

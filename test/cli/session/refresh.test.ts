@@ -13,14 +13,14 @@ import { chooseTarget } from '../../../src/config/target.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { tokens as granted, openSchool, page, school } from '../../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
-import { elsewhere, testCli } from '../../helpers/cli.ts'
+import { testCli, transportTo } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
-import { signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { startSession, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 
 /** The program, signed in to the test's academy as an admin, with the academy's clock plus an error. */
 const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
   const asked: string[] = []
-  const transport = elsewhere(academy)
+  const transport = transportTo(academy)
   const state = { wrongByMs: 0, lostAnswers: 0 }
   const cli = testCli({
     now: () => clock.now().getTime() + state.wrongByMs,
@@ -36,7 +36,12 @@ const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCl
   })
   onCleanup(() => cli.remove())
   const scopes = ['read', 'write', 'admin'] as const
-  const tokens = await signedIn(academy.database, { userId: admin.id, url: school, now: clock.now, scopes })
+  const tokens = await startSession(academy.database, {
+    userId: admin.id,
+    url: school,
+    now: clock.now,
+    scopes,
+  })
   storeProfile(cli.config, school, tokens)
   return { ...cli, tokens, asked, state }
 })

@@ -6,7 +6,7 @@ import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { localPrincipal } from '../../../src/server/access/identify.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { bin, type Ended, run } from '../../helpers/process.ts'
-import { signedIn, tokensIn } from '../../helpers/signed-in.ts'
+import { startSession, tokensIn } from '../../helpers/signed-in.ts'
 import { startServer } from '../../server/socket/served.ts'
 
 const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name}.ts`, import.meta.url).href)
@@ -68,7 +68,7 @@ export const test = base
     onCleanup(() => served.stop())
     const { database } = await openAcademyFile(path, now)
     const { userId } = await localPrincipal(database)
-    const tokens = await signedIn(database, { userId, url: served.address, now })
+    const tokens = await startSession(database, { userId, url: served.address, now })
     await database.close()
     return {
       url: served.address,

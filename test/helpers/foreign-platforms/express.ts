@@ -10,8 +10,8 @@ import {
 import type { Noun, Thing } from './store.ts'
 
 /**
- * A platform as somebody writes it with Express and Mongo in an afternoon: bare arrays, snake_case, `_id` and `__v`,
- * 200 for everything that works, `{"error": "…"}` for what does not. It sends the whole of a list at once.
+ * A platform as written with Express and Mongo in an afternoon: bare arrays, snake_case, `_id` and `__v`, 200 for
+ * everything that works, `{"error": "…"}` for everything else. It sends lists in one piece.
  */
 export function expressPlatform(options: PlatformOptions = {}): ForeignPlatform {
   return foreignPlatform('express.example', style, options)

@@ -11,17 +11,17 @@ import {
 } from './platform.ts'
 import type { Noun, Thing } from './store.ts'
 
-/** How bad the day is. Lines are method and path, such as `GET /v1/courses`. */
+/** Faults of the gateway. Lines are method and path, such as `GET /v1/courses`. */
 export interface GatewayOptions extends PlatformOptions {
-  /** Numbers come as text, `"40.00"` (default true). */
+  /** Sends numbers as text, `"40.00"` (default true). */
   readonly numbersAsText?: boolean
-  /** Compresses, whatever was asked for (default true). */
+  /** Compresses every response, also unasked (default true). */
   readonly gzip?: boolean
-  /** Errors come with status 200 (default true). */
+  /** Sends errors with status 200 (default true). */
   readonly okErrors?: boolean
-  /** These lines are redirected to a login page. */
+  /** Lines that are redirected to a login page. */
   readonly redirects?: readonly string[]
-  /** These lines are answered with a web page and 200. */
+  /** Lines that get a web page with status 200. */
   readonly pages?: readonly string[]
 }
 

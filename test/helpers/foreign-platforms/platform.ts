@@ -1,23 +1,23 @@
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
-import { firstData, type Noun, type Store, type Thing } from './store.ts'
+import { initialStore, type Noun, type Store, type Thing } from './store.ts'
 
-/** A request as the platform saw it. */
+/** A request as the platform received it. */
 export interface ForeignRequest {
   readonly method: string
-  /** Absolute, with the query. */
+  /** Absolute URL with the query. */
   readonly url: string
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: HttpHeaders
-  /** The text of the body; empty where there was none. */
+  /** Text of the body; empty without one. */
   readonly text: string
   /** `GET /v1/courses?page=2`. */
   readonly line: string
 }
 
-/** How a platform says what it has to say. Things are in the store's own words: camelCase, with `id`. */
+/** Format of a platform's responses. Records have the store's names: camelCase, with `id`. */
 export interface Style {
-  /** The id of the nth thing of a kind, from 1. */
+  /** Id of the nth record of a kind, from 1. */
   readonly id: (noun: Noun, n: number) => string | number
   readonly list: (noun: Noun, things: readonly Thing[], request: ForeignRequest) => HttpResponse
   readonly created: (noun: Noun, thing: Thing) => HttpResponse
@@ -25,39 +25,39 @@ export interface Style {
   readonly profile: (user: Thing) => HttpResponse
   readonly csv: (rows: readonly Thing[]) => HttpResponse
   readonly refused: (status: number, message: string, field?: string) => HttpResponse
-  /** What comes between the platform and its client: an encoding, a redirect, a page. */
+  /** Changes a response on its way to the client: an encoding, a redirect, a page. */
   readonly sent?: (response: HttpResponse, request: ForeignRequest) => HttpResponse
 }
 
-/** What all platforms can be told. */
+/** Options of every platform. */
 export interface PlatformOptions {
-  /** How many courses there are to begin with (default 3). */
+  /** Number of courses at the beginning (default 3). */
   readonly courses?: number
-  /** Obeys query parameters that name a field, such as `course_id` (default false: ignores them). */
+  /** Applies query parameters that name a field, such as `course_id` (default false: ignores them). */
   readonly filters?: boolean
 }
 
-/** Answers in the platform's place; undefined leaves a request to the platform. */
+/** Responds instead of the platform; undefined passes the request on. */
 export type Intercept = (request: ForeignRequest, usual: () => HttpResponse) => HttpResponse | undefined
 
-/** A platform of exactly the eight published operations, in memory. */
+/** A platform with exactly the eight published operations, in memory. */
 export interface ForeignPlatform {
   readonly url: string
   readonly key: string
   readonly transport: Transport
   readonly requests: readonly ForeignRequest[]
-  /** What it holds, in the store's own words. */
+  /** Its records, with the store's names. */
   readonly store: Store
-  /** From now on, asks this first. */
+  /** Asks this first from now on. */
   intercept(by: Intercept): void
 }
 
-/** A platform in a style. It takes what the published interface names, and answers as the style has it. */
+/** Makes a platform with the published operations that responds in a style. */
 export function foreignPlatform(host: string, style: Style, options: PlatformOptions = {}): ForeignPlatform {
   const url = `https://${host}`
   const key = 'key-of-the-tests'
   const requests: ForeignRequest[] = []
-  const store = firstData(style.id, options.courses ?? 3)
+  const store = initialStore(style.id, options.courses ?? 3)
   let intercept: Intercept = () => undefined
 
   function answer(request: ForeignRequest): HttpResponse {
@@ -161,19 +161,19 @@ export function foreignPlatform(host: string, style: Style, options: PlatformOpt
 
 const addedAt = '2026-03-01T12:00:00Z'
 
-/** A JSON answer. */
+/** Returns a JSON response. */
 export function json(status: number, body: unknown, headers: HttpHeaders = {}): HttpResponse {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-/** A CSV answer: a header, and a line a row. */
+/** Returns a CSV response with a header. */
 export function csv(columns: readonly string[], rows: readonly Thing[]): HttpResponse {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))]
   const body = lines.map((line) => `${line.join(',')}\n`).join('')
   return { status: 200, headers: { 'content-type': 'text/csv' }, body }
 }
 
-/** Every field's name in another case, also those of objects in it. */
+/** Converts the names of all fields to snake_case, also in nested objects. */
 export function snakeCase(thing: Thing): Thing {
   const name = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return Object.fromEntries(
@@ -208,7 +208,7 @@ function objectOf(text: string): Thing | null {
   }
 }
 
-/** True for what JSON calls an object. */
+/** True for a JSON object. */
 export function isThing(value: unknown): value is Thing {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -11,14 +11,14 @@ import {
 } from './platform.ts'
 import type { Noun, Thing } from './store.ts'
 
-/** How a list says that there is more of it. */
+/** Paging style of a list. */
 export type Paging = keyof typeof pagings
 
-/** What the Rails and Laravel platform can be told. */
+/** Options of the Rails and Laravel platform. */
 export interface RailsOptions extends PlatformOptions {
-  /** `numbers` unless told otherwise: `{"courses": […], "total": 30, "pages": 3, "page": 1}`. */
+  /** Paging style (default `numbers`: `{"courses": […], "total": 30, "pages": 3, "page": 1}`). */
   readonly paging?: Paging
-  /** How many items a page has (default 10). */
+  /** Items of a page (default 10). */
   readonly pageSize?: number
 }
 
@@ -46,7 +46,7 @@ export function railsPlatform(options: RailsOptions = {}): ForeignPlatform {
 
 const columns = ['learner_id', 'email', 'course_id', 'course_title', 'completion_percentage', 'last_accessed']
 
-/** One page of a list, and where it stands. */
+/** One page of a list, and its position. */
 interface Slice {
   readonly name: string
   readonly items: readonly Thing[]
@@ -54,7 +54,7 @@ interface Slice {
   readonly pages: number
   readonly size: number
   readonly total: number
-  /** Where the next page is, with `page` or `offset`; null on the last one. */
+  /** Link to the next page, with `page` or `offset`; null on the last one. */
   readonly next: (parameter: 'page' | 'offset' | 'cursor') => string | null
 }
 
@@ -68,20 +68,20 @@ const names: Readonly<Record<Noun, string>> = {
 
 const pagings = {
   numbers: ({ name, items, total, pages, page }: Slice) => json(200, { [name]: items, total, pages, page }),
-  /** Laravel's resource collections. */
+  /** Resource collections of Laravel. */
   meta: ({ items, page, pages, size, total, next }: Slice) =>
     json(200, {
       data: items,
       links: { first: null, prev: null, next: next('page') },
       meta: { current_page: page, last_page: pages, per_page: size, total },
     }),
-  /** Laravel's paginator. */
+  /** Paginator of Laravel. */
   next_page_url: ({ items, page, pages, total, next }: Slice) =>
     json(200, { current_page: page, data: items, last_page: pages, next_page_url: next('page'), total }),
   /** Django REST framework. */
   next: ({ items, total, next }: Slice) =>
     json(200, { count: total, next: next('page'), previous: null, results: items }),
-  /** OData and Microsoft Graph call it so, too. */
+  /** OData and Microsoft Graph use these names too. */
   nextLink: ({ items, next }: Slice) =>
     json(200, { value: items, ...(next('page') && { nextLink: next('page') }) }),
   hasMore: ({ name, items, page, pages, size }: Slice) =>
@@ -95,9 +95,9 @@ const pagings = {
     }),
   header: ({ items, next }: Slice) =>
     json(200, items, next('page') === null ? {} : { link: `<${next('page')}>; rel="next"` }),
-  /** Says how many there are, and nothing about how to get at them. */
+  /** Says how many records exist, but not how to get them. */
   total: ({ name, items, total }: Slice) => json(200, { [name]: items, total }),
-  /** Everything at once. */
+  /** Sends all records at once. */
   none: ({ name, items }: Slice) => json(200, { [name]: items }),
 } satisfies Record<string, (slice: Slice) => HttpResponse>
 

@@ -1,7 +1,7 @@
 import { type Ran, type RunOptions, type TestCli, testCli, test as withCli } from '../cli.ts'
 import type { ForeignPlatform } from './platform.ts'
 
-/** The program on a home of its own, signed in to a platform by the environment. */
+/** Runs the program on its own home, signed in to a platform by the environment. */
 export function cliFor({ url, key, transport }: ForeignPlatform): TestCli {
   return testCli({ transport, env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
 }

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { HttpHeaders } from '../../../src/contract/http.ts'
 import type { ForeignPlatform } from './platform.ts'
 
-/** A foreign platform on a free loopback port, for tests of the wire and for trying things by hand. */
+/** Serves a foreign platform on a free loopback port, for tests of the wire and for manual trials. */
 export async function serve({
   transport,
 }: Pick<ForeignPlatform, 'transport'>): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
-    // Node joins repeated headers as a transport has them, but for set-cookie, which no request has.
+    // Node joins repeated headers as a transport does, except set-cookie, which no request has.
     const headers = request.headers as HttpHeaders
     const url = `http://${headers['host']}${request.url}`
     const body = Buffer.concat(chunks).toString('utf8')

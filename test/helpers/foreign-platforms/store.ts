@@ -1,17 +1,17 @@
-/** A thing of a platform: its fields by name. */
+/** A record of a platform: values by field. */
 export type Thing = Record<string, unknown>
 
-/** What a platform knows; `row` is a line of the analytics, which is made from the others. */
+/** Kinds of records; `row` is a line of the analytics, derived from the others. */
 export type Noun = 'course' | 'lesson' | 'user' | 'progress' | 'row'
 
-/** Everything that a platform holds. */
+/** Records of a platform, by kind. */
 export type Store = Readonly<Record<Noun, Thing[]>>
 
 const titles = ['Marine Biology', 'Algebra', 'Go for Beginners']
 const levels = ['beginner', 'intermediate', 'advanced']
 
-/** Some courses, the owner of the key, two learners, and their progress in the first two courses. */
-export function firstData(id: (noun: Noun, n: number) => string | number, courses: number): Store {
+/** Returns some courses, the owner of the key, two learners, and their progress in the first two courses. */
+export function initialStore(id: (noun: Noun, n: number) => string | number, courses: number): Store {
   const course = Array.from({ length: courses }, (_, index) => ({
     id: id('course', index + 1),
     title: titles[index] ?? `Course ${index + 1}`,

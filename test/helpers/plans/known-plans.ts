@@ -1,8 +1,8 @@
-/** What statements are known for, by a part of their text, and why that is well. */
+/** Patterns of statements, each with the reason why its plan is acceptable. */
 type Known = readonly (readonly [RegExp, string])[]
 
-/** Statements that grow with what they have to read. */
-const known: Known = [
+/** Statements whose cost grows with the rows that they must read. */
+const acceptedStatements: Known = [
   [/from progress p where .*p\.user_id = \S+ .*order by p\./, 'a learner has a row for each course at most'],
   [/from counter_changes\) k where .* and course_id = \S+ group by/, 'a course has some hundred counters'],
   [
@@ -36,8 +36,8 @@ const known: Known = [
   [/ where false/, 'no row is looked at'],
 ]
 
-/** Statements of lists where a table has fewer rows than a page looks at: plans.test.ts looks at those of large ones. */
-const ofSmallTables: Known = [
+/** Statements of lists on tables smaller than a page's limit; plans.test.ts checks them on large tables. */
+const acceptedOnSmallTables: Known = [
   [/in \( ?select cursor_id from \(/, 'the rows of a filter that leaves few: they were counted before'],
   [/case when .* then 1 else 0 end = 1 order by [^()]* limit \S+$/, 'a page of them'],
   [
@@ -46,8 +46,8 @@ const ofSmallTables: Known = [
   ],
 ]
 
-/** Of what grows in the plan of a statement, each with its text, that which is not known. */
-export function unknownOf(faults: readonly string[], isSmall = false): string[] {
-  const reasons = isSmall ? [...known, ...ofSmallTables] : known
+/** Returns the faults that no known statement explains; each fault ends with the text of its statement. */
+export function unknownFaults(faults: readonly string[], isSmall = false): string[] {
+  const reasons = isSmall ? [...acceptedStatements, ...acceptedOnSmallTables] : acceptedStatements
   return faults.filter((fault) => !reasons.some(([pattern]) => pattern.test(fault)))
 }

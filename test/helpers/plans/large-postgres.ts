@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** How many rows each table has in an academy of ten million users, as PostgreSQL is told. */
+/** Number of rows of each table in an academy of ten million users. */
 const sizes: Readonly<Record<string, number>> = {
   users: 10_000_000,
   courses: 20_000,
@@ -33,20 +33,20 @@ const sizes: Readonly<Record<string, number>> = {
   webhook_attempts: 10_000_000,
 }
 
-/** Rows of each table that are really there: enough for a histogram. */
+/** Rows that each table really gets: enough for a histogram. */
 const seeded = 3000
 
 const choice = (...values: readonly string[]) =>
   `(array[${values.map((value) => `'${value}'`).join()}])[1 + n * 7919 % ${values.length}]`
 const sometimes = (value: string) => `case when n % 100 = 0 then ${value} end`
 
-/** How many rows of a table one row stands for. */
+/** Returns how many rows of the large academy one real row stands for. */
 export function timesEnlarged(table: string): number {
   const size = sizes[table] ?? seeded
   return size / Math.min(seeded, size)
 }
 
-/** What a column holds in row `n`, by its name or with that of its table; else what its type says. */
+/** SQL expression of a column in row `n`, by column or table and column; otherwise the type decides. */
 const values: Readonly<Record<string, string>> = {
   'authorization_codes.grant_id': `case when n % 10 > 0 then 'grants_' || n end`,
   user_id: `'users_' || n % 2500`,
@@ -88,7 +88,7 @@ const values: Readonly<Record<string, string>> = {
   place: 'n % 10001',
 }
 
-/** How many different values a column has; negative for a share of the rows (PostgreSQL, ALTER TABLE). */
+/** Number of distinct values of a column; negative for a share of the rows (PostgreSQL, ALTER TABLE). */
 const distinct: Readonly<Record<string, number>> = {
   user_id: -0.2,
   course_id: 20_000,
@@ -109,15 +109,15 @@ function cellOf(table: string, column: string, type: string): string {
 }
 
 /**
- * Makes an academy one of ten million users, as far as PostgreSQL knows: a few thousand rows of each table are there, what
- * is gathered about them tells how values are spread, and how many rows there are is set by hand.
+ * Makes an academy look like one of ten million users to the planner of PostgreSQL: inserts a few thousand rows into
+ * each table, gathers statistics about them, and sets the number of rows.
  */
 export async function enlarge(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; type: string }>(`
     select relname as "table", attname as "column", format_type(atttypid, null) as type
     from pg_class join pg_attribute on attrelid = pg_class.oid
     where relkind = 'r' and relnamespace = current_schema()::regnamespace and attnum > 0 and not attisdropped`)
-  // What refers to a row need not wait for it.
+  // Insert rows before those that they refer to.
   await client.query('set session_replication_role = replica')
   for (const [table, columns] of Map.groupBy(rows, (row) => row.table)) {
     const size = sizes[table]
@@ -133,7 +133,7 @@ export async function enlarge(client: pg.Client): Promise<void> {
       insert into ${table} (${names.join()}) select ${made.join()} from generate_series(1, ${rowsMade}) n
         on conflict do nothing`)
     await client.query(`vacuum analyze ${table}`)
-    // Vacuum calls a page visible to all only if no other connection, such as that of autovacuum, has an older view.
+    // Vacuum marks a page as visible to all only if no other connection, such as autovacuum's, has an older view.
     await client.query(`
       update pg_class set reltuples = reltuples * ${timesEnlarged(table)}, relallvisible = relpages
       where oid = '${table}'::regclass or oid in (select indexrelid from pg_index where indrelid = '${table}'::regclass)`)

@@ -1,37 +1,37 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 
-/** Tells what in the plans of a database grows with a table, statement by statement. */
+/** Finds what grows with a table in the plans of statements. */
 export interface Plans {
   readonly faultsOf: (statement: Sql) => Promise<string[]>
-  /** What a large academy answers where a list asks for the last place that a page looks at. */
+  /** Returns the row of a large academy that a list finds at the last position a page looks at. */
   readonly placeBy: (statement: Sql) => Promise<object | undefined>
-  /** How many rows of a large academy a statement with a limit finds; undefined where nobody knows. */
+  /** Returns how many rows of a large academy a statement with a limit finds; undefined if unknown. */
   readonly countBy: (statement: Sql) => Promise<number | undefined>
   readonly close: () => Promise<void>
 }
 
-/** A line of a plan, and the one that it belongs to. */
+/** A line of SQLite's plan, and its parent. */
 interface Line {
   readonly id: number
   readonly parent: number
   readonly detail: string
 }
 
-/** Tables that stay small, whatever an academy grows to, and why. */
-export const small: Readonly<Record<string, string>> = {
+/** Tables that stay small in any academy, with the reason. */
+export const smallTables: Readonly<Record<string, string>> = {
   settings: 'a row for each setting of the program',
   sqlite_sequence: 'a row for each table with numbers of its own',
   schema_version: 'one row',
 }
 
-/** Where all rows of a walk belong to what is listed, or nearly all: a page is reached at once. */
+/** Walks in which nearly every row belongs to the list: a page is complete at once. */
 const plainWalk =
   /^select (?:(?! where ).)* from (?:(?! where )[\w .=])+(?: where \w+\.status <> 'deleted')? order by [\w., ]+ limit (?:\?|1 offset \?)$/
 
 /**
- * What in SQLite's plan of a statement grows with a table: a table that is read from end to end, and rows that are sorted
- * although nothing bounds how many they are (SQLite, EXPLAIN QUERY PLAN). Nothing for what has no plan.
+ * Finds what grows with a table in SQLite's plan of a statement: a table that is read from end to end, and an unbounded
+ * number of sorted rows (SQLite, EXPLAIN QUERY PLAN). A statement without a plan has no faults.
  */
 export function sqlitePlans(path: string): Plans {
   const database = new DatabaseSync(path)
@@ -39,7 +39,7 @@ export function sqlitePlans(path: string): Plans {
     async faultsOf(statement) {
       const text = statement.sql.replace(/\s+/g, ' ').trim()
       if (!isStatement(text)) return []
-      // The driver hands over four columns for each line.
+      // The driver returns four columns for each line.
       const lines = database.prepare(`explain query plan ${text}`).all() as unknown as Line[]
       return lines.flatMap((line) => faultsIn(line, lines, text)).map((fault) => `${fault}: ${text}`)
     },
@@ -49,14 +49,14 @@ export function sqlitePlans(path: string): Plans {
   }
 }
 
-/** True for what has a plan. */
+/** True for a statement that has a plan. */
 export function isStatement(text: string): boolean {
   return /^\s*(select|insert|update|delete|with)\b/i.test(text)
 }
 
-/** True for a statement whose first rows are wanted, of a table all of whose rows, or nearly all, are listed. */
+/** True for a statement that lists the first rows of a table without a filter that skips many. */
 export function isPlainWalk(text: string): boolean {
-  return plainWalk.test(outside(text.replace(/\s+/g, ' ').trim()))
+  return plainWalk.test(withoutBrackets(text.replace(/\s+/g, ' ').trim()))
 }
 
 function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
@@ -64,20 +64,25 @@ function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string
   if (isHalfOfPair(detail, text)) return [detail]
   if (/^SCAN (\d+-ROW VALUES|CONSTANT ROW)/.test(detail)) return []
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
-  if (name && !isSubquery(name, lines, text) && !(name in small) && !(tableOf(name, text) in small)) {
+  if (
+    name &&
+    !isSubquery(name, lines, text) &&
+    !(name in smallTables) &&
+    !(tableOf(name, text) in smallTables)
+  ) {
     if (/VIRTUAL TABLE INDEX \d+:M/.test(detail)) return []
     return /USING (COVERING )?INDEX/.test(detail) && isPlainWalk(text) ? [] : [detail]
   }
   if (!/TEMP B-TREE/.test(detail)) return []
   const sources = lines.filter((line) => line.parent === parent && /^(SCAN|SEARCH) /.test(line.detail))
-  // What is sorted comes from a statement with a limit, or row by row for the few ids of one.
+  // Sorted rows come from a statement with a limit, or from the few ids of one.
   const isBounded = sources.some(
     (line) => /^SCAN (found|\(subquery)/.test(line.detail) || /\((?:id|rowid)=\?\)$/.test(line.detail),
   )
   return isBounded ? [] : [detail]
 }
 
-/** True where a learner in a course is looked for among all learners of the course, or among all of a role. */
+/** True if a learner in a course is looked up among all learners of the course, or among all of a role. */
 function isHalfOfPair(detail: string, text: string): boolean {
   const [, name, columns = ''] = /^SEARCH (\S+) USING .*\((.*)\)/.exec(detail) ?? []
   const conditions = text.replace(/case when .*? end/g, '')
@@ -93,13 +98,13 @@ function isSubquery(name: string, lines: readonly Line[], text: string): boolean
   )
 }
 
-/** The table behind a name: itself, or what it stands for. */
+/** Returns the table behind an alias. */
 function tableOf(name: string, text: string): string {
   return new RegExp(`(\\w+) (?:as )?${name}\\b`).exec(text)?.[1] ?? name
 }
 
-/** A statement without what stands in brackets. */
-function outside(text: string): string {
+/** Returns a statement without its brackets and their content. */
+function withoutBrackets(text: string): string {
   const less = text.replace(/\([^()]*\)/g, '')
-  return less === text ? text : outside(less)
+  return less === text ? text : withoutBrackets(less)
 }

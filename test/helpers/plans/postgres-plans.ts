@@ -3,9 +3,9 @@ import type { Sql } from 'sql-template-tag'
 import { valuesOf } from '../../../src/server/database/postgres/statements.ts'
 import { makeAcademyDatabase } from '../postgres.ts'
 import { enlarge, timesEnlarged } from './large-postgres.ts'
-import { isPlainWalk, isStatement, type Plans, small } from './plan-faults.ts'
+import { isPlainWalk, isStatement, type Plans, smallTables } from './plan-faults.ts'
 
-/** A step of a plan, as EXPLAIN (FORMAT JSON) tells it. */
+/** A step of a plan, from EXPLAIN (FORMAT JSON). */
 interface Step {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -18,24 +18,24 @@ interface Step {
 }
 
 /**
- * What the dearest statement that looks at a bounded number of rows costs at most; one that reads a table of ten million
- * rows from end to end costs ten times as much, or more.
+ * Maximum cost of a statement that looks at a bounded number of rows. Reading a table of ten million rows from end to
+ * end costs at least ten times as much.
  */
-const mostCost = 12_000
+const maxCost = 12_000
 const disabledCost = 10_000_000_000
 
 /**
- * What in PostgreSQL's plan of a statement grows with a table, in an academy of which it is told that it has ten million
- * users: a table that is read from end to end, and whatever costs more than a bounded number of rows can. A statement that is
- * prepared has two plans: one for its very values, and one for any, which is taken where it is not believed to be dearer
- * (PostgreSQL, PREPARE).
+ * Finds what grows with a table in PostgreSQL's plans of a statement, in an academy that appears to have ten million
+ * users: a table that is read from end to end, and a cost above that of a bounded number of rows. A prepared statement
+ * has two plans, a custom one for its values and a generic one, which PostgreSQL uses unless it is estimated to cost
+ * more (PREPARE).
  */
 export async function postgresPlans(): Promise<Plans> {
   const database = await makeAcademyDatabase()
   const client = new pg.Client(database.url)
   await client.connect()
   await enlarge(client)
-  // As the program has it.
+  // The program sets this on its connections.
   await client.query('set enable_seqscan = off')
 
   async function planOf(kind: 'custom' | 'generic', execution: string): Promise<Step> {
@@ -78,7 +78,7 @@ export async function postgresPlans(): Promise<Plans> {
     return stepsOf(plan).find((step) => step['Node Type'] === 'Limit')?.['Plan Rows']
   }
 
-  // There is one connection.
+  // There is one connection, so statements run one after the other.
   let last: Promise<unknown> = Promise.resolve()
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = last.then(work)
@@ -103,10 +103,10 @@ export async function postgresPlans(): Promise<Plans> {
   }
 }
 
-/** Tables that may be read from one end of an index to the other for as long as that costs little, and why. */
-const few: Readonly<Record<string, string>> = { courses: 'there are some thousand' }
+/** Tables that may be read from one end of an index to the other as long as that is cheap, with the reason. */
+const fewRows: Readonly<Record<string, string>> = { courses: 'there are some thousand' }
 
-/** What PostgreSQL believes that a plan costs to make. */
+/** Returns PostgreSQL's estimate of what planning costs. */
 function planningCost(plan: Step): number {
   const perTable = 2.5
   return perTable * (stepsOf(plan).filter((step) => step['Relation Name']).length + 1)
@@ -116,20 +116,20 @@ function faultsIn(plan: Step, statement: Sql): string[] {
   const walks = isPlainWalk(statement.sql) ? [] : walksIn(plan)
   const scans = stepsOf(plan).filter((step) => step['Node Type'] === 'Seq Scan')
   const whole = [...scans, ...walks]
-    .filter((step) => !((step['Relation Name'] ?? '') in small))
+    .filter((step) => !((step['Relation Name'] ?? '') in smallTables))
     .map((step) => `${step['Node Type']} of ${step['Index Name'] ?? step['Relation Name']}`)
-  // What is small is read from end to end although that is disabled, which costs as much.
+  // Small tables are read from end to end even though that is disabled, which adds the cost of disabled steps.
   const cost = plan['Total Cost'] % disabledCost
-  return cost > mostCost && whole.length === 0 ? [`cost ${Math.round(cost)}`] : whole
+  return cost > maxCost && whole.length === 0 ? [`cost ${Math.round(cost)}`] : whole
 }
 
-/** Walks through an index from its beginning; those up to a limit that every row counts for are left out. */
+/** Returns the walks through a whole index, except those that stop at a limit without filtering. */
 function walksIn(step: Step, parent?: Step): Step[] {
   const { 'Node Type': type, 'Index Cond': condition, 'Relation Name': table = '', Filter: filter } = step
   const isWalk = /^(Index|Index Only|Bitmap Index) Scan/.test(type) && condition === undefined
   const isBounded = parent?.['Node Type'] === 'Limit' && filter === undefined
   const below = (step.Plans ?? []).flatMap((one) => walksIn(one, step))
-  return isWalk && !isBounded && !(table in few) ? [step, ...below] : below
+  return isWalk && !isBounded && !(table in fewRows) ? [step, ...below] : below
 }
 
 function stepsOf(plan: Step): Step[] {

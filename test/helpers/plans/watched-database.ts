@@ -1,16 +1,16 @@
 import type { Sql } from 'sql-template-tag'
 import type { Database } from '../../../src/server/database/database.ts'
 
-/** What a watched database does besides. */
+/** What to do with each statement. */
 export interface Watch {
-  /** Is told each statement. */
+  /** Called with each statement. */
   readonly seen: (statement: Sql) => void
-  /** What a statement answers in place of what the database says; that as it is, unless told otherwise. */
+  /** Replaces the answer of a statement (default: returns it unchanged). */
   readonly answered?: (statement: Sql, answer: unknown) => unknown
 }
 
-/** A database whose statements are watched, those of its transactions, too. */
-export function watched<Watched extends object = Database>(database: Watched, watch: Watch): Watched {
+/** Returns a database that reports its statements, also those in transactions. */
+export function watchDatabase<Watched extends object = Database>(database: Watched, watch: Watch): Watched {
   const { seen, answered } = watch
   return new Proxy(database, {
     get(target, name) {
@@ -24,7 +24,8 @@ export function watched<Watched extends object = Database>(database: Watched, wa
           if (!answered || !isSql(first) || !(answer instanceof Promise)) return answer
           return answer.then((said) => answered(first, said))
         }
-        const work = (inner?: object) => Reflect.apply(first, undefined, inner ? [watched(inner, watch)] : [])
+        const work = (inner?: object) =>
+          Reflect.apply(first, undefined, inner ? [watchDatabase(inner, watch)] : [])
         return Reflect.apply(member, target, [work, ...rest])
       }
     },

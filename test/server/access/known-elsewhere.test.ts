@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Anybody, openTestAcademy, second, test as standard } from '../../helpers/academy.ts'
+import { type Caller, openTestAcademy, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { flowIn, givePassword, issuer, password } from '../oauth/flow.ts'
 
@@ -11,7 +11,7 @@ const test = standard.extend('refusedAfter', async ({ academy, clock }, { onClea
   const other = await openTestAcademy({ beside: academy })
   onCleanup(() => other.close())
   return async (credential: string, change: () => Promise<unknown>, status = 401, path = '/v1/courses') => {
-    const statusAt = async (server: { bearer(authorization: string): Anybody }) =>
+    const statusAt = async (server: { bearer(authorization: string): Caller }) =>
       (await server.bearer(`Bearer ${credential}`).get(path)).status
     const atBoth = async () => [await statusAt(academy), await statusAt(other)]
     expect(await atBoth()).toEqual([200, 200])

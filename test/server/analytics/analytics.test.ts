@@ -5,7 +5,7 @@ import { byUser } from '../../../src/server/analytics/rows.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
-import { watched } from '../../helpers/plans/watched-database.ts'
+import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
 const path = '/v1/analytics/learners'
 
@@ -202,7 +202,7 @@ test.skipIf(onPostgres)(
   async ({ academy: { database } }) => {
     const planOf = async (condition: Sql) => {
       const asked: Sql[] = []
-      const watching = watched(database, { seen: (statement) => void asked.push(statement) })
+      const watching = watchDatabase(database, { seen: (statement) => void asked.push(statement) })
       await rowsPage(watching, { limit: 20 }, { tables: byUser, conditions: [condition] })
       const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${asked[0]}`)
       return plan.map(({ detail }) => detail)

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { linkEntries } from '../../../src/server/audit/link.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import type { Person } from '../../helpers/academy.ts'
-import { atOnceBy, outcomes, sharedEngines, testOn } from '../../helpers/three-servers.ts'
+import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 
 /** All entries, in the order of the chain. */
 async function wholeLog(admin: Person): Promise<AuditEntry[]> {
@@ -30,10 +30,10 @@ for (const engine of sharedEngines) {
       admin,
       servers,
     }) => {
-      const answers = await atOnceBy(servers, admin, 30, (server, index) =>
+      const answers = await runAtOnceBy(servers, admin, 30, (server, index) =>
         server.post('/v1/courses', { title: `Course ${index}` }),
       )
-      expect(outcomes(answers)).toEqual({ 201: 30 })
+      expect(countOutcomes(answers)).toEqual({ 201: 30 })
       await Promise.all(servers.map(({ database }) => linkAll(database)))
       const entries = await wholeLog(admin)
       const check = createChainCheck([])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { ProblemError } from '../../../src/server/problem-error.ts'
-import { type Anybody, day, type TestAcademy } from '../../helpers/academy.ts'
+import { type Caller, day, type TestAcademy } from '../../helpers/academy.ts'
 
 const time = (daysAgo: number) => new Date(Date.parse('2026-03-01T12:00:00Z') - daysAgo * day).toISOString()
 
@@ -70,7 +70,7 @@ export const anyWrite = fc.oneof(
 export type AnyWrite = typeof anyWrite extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Sends it, whatever comes of it: what is refused changes nothing. */
-export async function sendWrite(academy: TestAcademy, admin: Anybody, one: AnyWrite) {
+export async function sendWrite(academy: TestAcademy, admin: Caller, one: AnyWrite) {
   const [userId, courseId] = [
     'person' in one ? `ext:p${one.person}` : '',
     'course' in one ? `ext:c${one.course}` : '',

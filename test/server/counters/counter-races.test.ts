@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import { foldChanges } from '../../../src/server/counters/fold.ts'
-import { atOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
+import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { anyWrite, beginning, sendWrite } from './any-write.ts'
 
 for (const engine of sharedEngines) {
@@ -20,7 +20,7 @@ for (const engine of sharedEngines) {
       for (const one of beginning) await sendWrite(servers[0], admin, one)
       await fc.assert(
         fc.asyncProperty(fc.array(anyWrite, { minLength: 15, maxLength: 25 }), async (writes) => {
-          const answers = await atOnce(servers, writes.length, async (server, index) => {
+          const answers = await runAtOnce(servers, writes.length, async (server, index) => {
             const write = writes[index]
             if (index % 10 === 9) await fold(server)
             return write && sendWrite(server, server.bearer(`Bearer ${admin.key}`), write)

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { digest } from '../../../src/server/access/secret.ts'
 import { type Person, start, test } from '../../helpers/academy.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 const reader = { name: 'Report reader', redirectUris: ['https://reports.school.example/cb'] }
 
@@ -88,9 +88,9 @@ test('a deleted application takes its codes, grants and tokens with it, and no o
     Promise.all(
       tables.map(async (table) => (await academy.database.all(raw(`select 1 from ${table}`))).length),
     )
-  const { id: other } = await giveGrant(academy, { userId: learner.id })
+  const { id: other } = await createGrant(academy, { userId: learner.id })
   expect(await rows()).toEqual([1, 0, 1, 1, 0, 2])
-  const { accessToken } = await giveGrant(academy, { userId: learner.id, clientId })
+  const { accessToken } = await createGrant(academy, { userId: learner.id, clientId })
   const program = academy.bearer(`Bearer ${accessToken}`)
   expect((await program.get('/v1/grants')).status).toBe(200)
   await academy.database.run(sql`

@@ -14,7 +14,7 @@ import {
   type TestAcademy,
   test,
 } from '../../helpers/academy.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 
 const ids = ({ body }: Answer) => body.data.map(({ id }: { id: string }) => id)
 
@@ -24,10 +24,10 @@ test('everybody sees what they allow applications to do, the newest first', asyn
   learner,
   analyst,
 }) => {
-  const { id: first } = await giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
-  await giveGrant(academy, { userId: analyst.id })
+  const { id: first } = await createGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+  await createGrant(academy, { userId: analyst.id })
   clock.advance(minute)
-  const { id: second } = await giveGrant(academy, { userId: learner.id })
+  const { id: second } = await createGrant(academy, { userId: learner.id })
   const listed = await learner.get('/v1/grants?include_total=true')
   expect(listed).toMatchObject({ status: 200, body: { total: 2, nextCursor: null } })
   expect(ids(listed)).toEqual([second, first])
@@ -47,19 +47,19 @@ test('everybody sees what they allow applications to do, the newest first', asyn
 })
 
 test('a grant that has ended or was revoked is not listed', async ({ academy, clock, learner }) => {
-  await giveGrant(academy, { userId: learner.id })
+  await createGrant(academy, { userId: learner.id })
   clock.advance(90 * day - minute)
   expect(ids(await learner.get('/v1/grants'))).toHaveLength(1)
   clock.advance(minute)
   expect(ids(await learner.get('/v1/grants'))).toEqual([])
-  const { id: revoked } = await giveGrant(academy, { userId: learner.id })
+  const { id: revoked } = await createGrant(academy, { userId: learner.id })
   expect((await learner.delete(`/v1/grants/${revoked}`)).status).toBe(204)
   expect((await learner.get('/v1/grants?include_total=true')).body).toMatchObject({ data: [], total: 0 })
   expect(await grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
 })
 
 test('a grant is revoked once, however often that is asked for', async ({ academy, clock, learner }) => {
-  const { id, accessToken } = await giveGrant(academy, { userId: learner.id })
+  const { id, accessToken } = await createGrant(academy, { userId: learner.id })
   const program = academy.bearer(`Bearer ${accessToken}`)
   expect((await program.get('/v1/grants')).body.data).toMatchObject([{ id }])
   const revokedAt = () => academy.database.one(sql`select revoked_at from grants where id = ${id}`)
@@ -77,7 +77,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const { id } = await giveGrant(academy, { userId: learner.id })
+    const { id } = await createGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email}`]) {
       expect(ids(await admin.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -98,7 +98,7 @@ describe('the grants of somebody else', () => {
   })
 
   test('are one’s own where the reference is to oneself', async ({ academy, learner }) => {
-    const { id } = await giveGrant(academy, { userId: learner.id })
+    const { id } = await createGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email.toUpperCase()}`]) {
       expect(ids(await learner.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -110,7 +110,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const { id } = await giveGrant(academy, { userId: learner.id })
+    const { id } = await createGrant(academy, { userId: learner.id })
     const narrow = await academy.person('admin', ['read', 'write'])
     const refusals = await Promise.all(
       [instructor, narrow].flatMap((person) =>
@@ -133,7 +133,7 @@ describe('access ends with', () => {
   /** Signs a user in with a program and a browser; returns how many of these sessions are left. */
   async function signIn(academy: TestAcademy, { id }: Person) {
     const { database, clock } = academy
-    const { accessToken } = await giveGrant(academy, { userId: id })
+    const { accessToken } = await createGrant(academy, { userId: id })
     const program = academy.bearer(`Bearer ${accessToken}`)
     await database.run(sql`
       insert into browser_sessions (hash, user_id, created_at, expires_at)
@@ -212,8 +212,8 @@ test('a user has at most 50 grants: one more ends that which was used longest ag
     )
     return opened.grantId
   }
-  const { id: other } = await giveGrant(academy, { userId: analyst.id })
-  const first = await giveGrant(academy, { userId: learner.id })
+  const { id: other } = await createGrant(academy, { userId: analyst.id })
+  const first = await createGrant(academy, { userId: learner.id })
   const second = await signIn()
   for (let count = 2; count < 50; count += 1) await signIn()
   clock.advance(minute)

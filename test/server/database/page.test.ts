@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { Row } from '../../../src/server/database/database.ts'
 import { type Bounds, page, type Select } from '../../../src/server/database/page.ts'
 import { onPostgres, test } from '../../helpers/academy.ts'
-import { watched } from '../../helpers/plans/watched-database.ts'
+import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
 /** As if a table of some dozen rows were a large one. */
 const bounds: Bounds = {
@@ -124,7 +124,7 @@ test('a page is looked for a little everywhere first: few rows and nearly all of
       if (statement.includes('count(*)')) counted.push(statement)
       if (statement.includes('offset')) walked.push(statement)
     }
-    const watching = watched(database, { seen })
+    const watching = watchDatabase(database, { seen })
     const select = { columns: sql`t.id`, from: sql`things t`, narrow: [sql`t.kind = ${kind}`] }
     const query = { limit: 2, include_total: false }
     const { data } = await page(watching, select, orderOf('at'), query, (row) => String(row['id']), bounds)
@@ -155,7 +155,7 @@ test.skipIf(onPostgres)(
         where: [sql`t.kind = 7`],
       }
       const query = { limit: 2, include_total: false }
-      await page(watched(database, { seen }), select, order, query, (row) => row, bounds)
+      await page(watchDatabase(database, { seen }), select, order, query, (row) => row, bounds)
       return walks
     }
     // What SQLite finds a place in the index by: one bound below and one above, the first of each in the statement.

@@ -8,9 +8,9 @@ import { pageOfRuns } from '../../../src/server/audit-log/entry-runs.ts'
 import { writeCursor } from '../../../src/server/database/keyset.ts'
 import { examples, filled, furnish } from '../../contract/examples.ts'
 import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
-import { unknownOf } from '../../helpers/plans/known-plans.ts'
+import { unknownFaults } from '../../helpers/plans/known-plans.ts'
 import { sqlitePlans } from '../../helpers/plans/plan-faults.ts'
-import { watched } from '../../helpers/plans/watched-database.ts'
+import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
 /** The statements of the request that is under way, and whether lists are to think that their tables are large. */
 let statements = new Map<string, Sql>()
@@ -35,7 +35,7 @@ async function asIfLarge(statement: Sql, answer: unknown): Promise<unknown> {
 
 const school = await openTestAcademy({
   through: (database) =>
-    watched(database, {
+    watchDatabase(database, {
       seen: (statement) => void statements.set(statement.sql, statement),
       answered: asIfLarge,
     }),
@@ -59,7 +59,7 @@ async function faultsSeen(): Promise<string[]> {
     faultsOfStatement.set(text, found)
     faults.push(...found)
   }
-  return unknownOf(faults)
+  return unknownFaults(faults)
 }
 
 async function faultsOf(work: () => Promise<{ status: number; text: string }>): Promise<string[]> {

@@ -6,7 +6,7 @@ import { sqliteSearch } from '../../../src/server/database/sqlite/search.ts'
 import { userSearchKey } from '../../../src/server/database/stored-keys.ts'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
 import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
-import { watched } from '../../helpers/plans/watched-database.ts'
+import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
 const people = [
   ['hannah.smith@school.example', 'Hannah', 'Smith', null],
@@ -153,7 +153,7 @@ test('each of many is found, whether or not the index has been brought up to it'
 
 test.runIf(onPostgres)('what very many rows contain is not asked of the index of PostgreSQL', async () => {
   const seen: string[] = []
-  const through = (database: Store) => watched(database, { seen: ({ sql: text }) => seen.push(text) })
+  const through = (database: Store) => watchDatabase(database, { seen: ({ sql: text }) => seen.push(text) })
   await using academy = await openTestAcademy({ through })
   const admin = await academy.person('admin')
   await enrol(admin)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { createRateLimit } from '../../../src/server/http/rate-limit.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
-import { giveGrant } from '../../helpers/signed-in.ts'
+import { createGrant } from '../../helpers/signed-in.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 
 const test = standard.extend('perMinute', 5)
@@ -49,7 +49,7 @@ test('each user has a bucket of their own, whatever their keys, grants and brows
 }) => {
   const { body } = await admin.post('/v1/keys', { name: 'other', userId: learner.id })
   const other = academy.bearer(`Bearer ${body.key}`)
-  const { accessToken } = await giveGrant(academy, { userId: learner.id })
+  const { accessToken } = await createGrant(academy, { userId: learner.id })
   await givePassword(academy, learner.id)
   const browser = plainBrowser(academy.fetch, issuer)
   await browser.signIn(await browser.open('/dashboard'), learner.email, password)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { openTestAcademy, second, type TestAcademy } from '../../helpers/academy.ts'
 import { makeAcademyDatabase, postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
-import { atOnce, outcomes, sharedEngines, testOn } from '../../helpers/three-servers.ts'
+import { countOutcomes, runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { deviceOf } from './device-flow.ts'
 import { flowIn } from './flow.ts'
 
@@ -25,19 +25,19 @@ for (const engine of sharedEngines) {
       async ({ admin, servers }) => {
         const [first] = servers
         const { refresh_token } = await flowIn(first).tokens(admin)
-        const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(refresh_token))
-        expect(outcomes(answers)).toEqual({ 200: 2, invalid_grant: 4 })
+        const answers = await runAtOnce(servers, 6, (server) => flowIn(server).refresh(refresh_token))
+        expect(countOutcomes(answers)).toEqual({ 200: 2, invalid_grant: 4 })
         expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 3, access: 3 }])
         const given = answers.filter(({ status }) => status === 200)
         const next = await Promise.all(
           given.map(({ body }, index) => flowIn(servers[index] ?? first).refresh(body.refresh_token)),
         )
-        expect(outcomes(next)).toEqual({ invalid_grant: 2 })
+        expect(countOutcomes(next)).toEqual({ invalid_grant: 2 })
         for (const { body } of given) {
-          const uses = await atOnce(servers, 3, (server) =>
+          const uses = await runAtOnce(servers, 3, (server) =>
             server.bearer(`Bearer ${body.access_token}`).get('/v1/courses'),
           )
-          expect(outcomes(uses)).toEqual({ invalid_token: 3 })
+          expect(countOutcomes(uses)).toEqual({ invalid_token: 3 })
         }
       },
     )
@@ -49,8 +49,8 @@ for (const engine of sharedEngines) {
         const used = await flowIn(first).tokens(admin)
         const { body: current } = await flowIn(first).refresh(used.refresh_token)
         clock.advance(10 * second)
-        const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(used.refresh_token))
-        expect(outcomes(answers)).toEqual({ invalid_grant: 6 })
+        const answers = await runAtOnce(servers, 6, (server) => flowIn(server).refresh(used.refresh_token))
+        expect(countOutcomes(answers)).toEqual({ invalid_grant: 6 })
         expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 2, access: 2 }])
         expect((await flowIn(first).refresh(current.refresh_token)).body.error).toBe('invalid_grant')
       },
@@ -97,8 +97,8 @@ for (const engine of sharedEngines) {
       async ({ admin, servers }) => {
         const [first] = servers
         const code = await flowIn(first).code(admin)
-        const answers = await atOnce(servers, 6, (server) => flowIn(server).exchange(code))
-        expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
+        const answers = await runAtOnce(servers, 6, (server) => flowIn(server).exchange(code))
+        expect(countOutcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
         expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 1, access: 1 }])
         const given = answers.find(({ status }) => status === 200)
         expect((await flowIn(first).refresh(given?.body.refresh_token)).body.error).toBe('invalid_grant')
@@ -111,8 +111,10 @@ for (const engine of sharedEngines) {
       const device = deviceOf(flow, first)
       const { device_code, user_code } = (await device.start('read')).body
       await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
-      const answers = await atOnce(servers, 6, (server) => deviceOf(flowIn(server), server).poll(device_code))
-      expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
+      const answers = await runAtOnce(servers, 6, (server) =>
+        deviceOf(flowIn(server), server).poll(device_code),
+      )
+      expect(countOutcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
       expect(await grantsOf(first, admin.id)).toEqual([{ ended: 0, refresh: 1, access: 1 }])
     })
 

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword, verifyPassword } from '../../../src/server/access/password-hash.ts'
-import { type Anybody, onPostgres, passwordCost, test } from '../../helpers/academy.ts'
+import { type Caller, onPostgres, passwordCost, test } from '../../helpers/academy.ts'
 import { givePassword, password } from '../oauth/flow.ts'
 
 const first = password
@@ -70,7 +70,7 @@ test('the current password can be guessed five times, then with a delay that gro
 }) => {
   await givePassword(academy, learner.id)
   const other = await admin.post('/v1/keys', { name: 'other', userId: learner.id, scopes: ['write'] })
-  const change = (currentPassword: string, password: string, person: Anybody = learner) =>
+  const change = (currentPassword: string, password: string, person: Caller = learner) =>
     person.put('/v1/user/profile', { password, currentPassword })
   for (let tries = 0; tries < 5; tries += 1) {
     expect((await change('not the right one', second)).status).toBe(422)
