@@ -10,15 +10,15 @@ export interface PasswordCaller {
   readonly group: string
   readonly member: string
   /** True if the client has disconnected; waiting work is then dropped. */
-  readonly hasLeft: () => boolean
+  readonly isClientGone: () => boolean
 }
 
 /** Returns the turn of a signed-in caller. */
 export function callerOf({
   principal,
-  hasLeft,
-}: Pick<PasswordCaller, 'hasLeft'> & { readonly principal: Principal }): PasswordCaller {
-  return { group: principal.userId, member: '', hasLeft }
+  isClientGone,
+}: Pick<PasswordCaller, 'isClientGone'> & { readonly principal: Principal }): PasswordCaller {
+  return { group: principal.userId, member: '', isClientGone }
 }
 
 /**
@@ -45,12 +45,12 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), longest })
 
   async function inTurn<Result>(
-    { group, member, hasLeft }: PasswordCaller,
+    { group, member, isClientGone }: PasswordCaller,
     work: () => Promise<Result>,
   ): Promise<Result> {
     try {
       return await queue.run(group, member, async () => {
-        if (hasLeft()) throw clientGone()
+        if (isClientGone()) throw clientGone()
         return work()
       })
     } catch (error) {

@@ -4,9 +4,9 @@ import type { Principal } from '../access/principal.ts'
 import type { Writing } from '../audit/entry.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
-import { type Refused, recordRefusal } from '../http/refusal.ts'
+import { type Refused, recordRefusal } from '../http/record-refusal.ts'
 import { Constant, Streamed, Written } from '../http/reply.ts'
-import { hasLeft, originOf } from '../http/request-context.ts'
+import { isClientGone, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
 import { type Visit, within } from '../http/web-route.ts'
 import {
@@ -107,10 +107,10 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     accept: null,
     signIns: limits.signIns,
     passwords: limits.passwords,
-    tellRefusal: (refused: Refused) => recordRefusal(academy, limits, request, refused),
+    recordRefusal: (refused: Refused) => recordRefusal(academy, limits, request, refused),
     sealing: academy.sealing,
     outgoing: academy.outgoing,
-    hasLeft: () => hasLeft(request),
+    isClientGone: () => isClientGone(request),
     rawBody: question.body,
     prepared: undefined,
     // As for requests, each handler parses its own text.

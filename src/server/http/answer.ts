@@ -6,23 +6,19 @@ import { type Database, NotMet, type Transaction } from '../database/database.ts
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
-import { answeredBefore, type IdempotentRequest, readIdempotencyKey, writeOnce } from './idempotency.ts'
+import { findStoredReply, type IdempotentRequest, readIdempotencyKey, writeOnce } from './idempotency.ts'
+import { bucketOf, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
 import { Preconditions } from './precondition.ts'
-import type { Refused } from './refusal.ts'
-import { isRecorded } from './refusal-bounds.ts'
+import { type Answered, refusalOf } from './problem-reply.ts'
+import type { Refused } from './record-refusal.ts'
 import { handlingOf, type Reply, successOf, withHandling } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
-  type Answered,
   type AppOptions,
-  bucketOf,
-  count,
-  hasLeft,
+  isClientGone,
   type LongReads,
   originOf,
-  type RateLimits,
   type RequestContext,
-  refusalOf,
 } from './request-context.ts'
 
 /** A request to an operation, with its route and context. */
@@ -56,8 +52,8 @@ export async function answer(
   const principal = caller?.principal
   const { code } = outcome.reply
   // In an academy in this process no caller is refused for missing rights.
-  if (!app.principal && isRecorded(code)) {
-    const { recordRefusedRequest } = await import('./refusal.ts')
+  if (!app.principal && isRecordedCode(code)) {
+    const { recordRefusedRequest } = await import('./record-refusal.ts')
     await recordRefusedRequest(app, limits, context, operation.id, code, principal)
   }
   const reply = withHandling(outcome.reply, handlingOf(operation, context.raw.headers))
@@ -165,7 +161,7 @@ function admit(
   const { operation, queryOf } = route
   const { raw, search, now } = context
   const principal = caller?.principal
-  if (!operation.uncounted) count(limits, bucketOf(principal, context))
+  if (!operation.uncounted) countRequest(limits, bucketOf(principal, context))
   if (principal) requireRight(principal, operation)
   const query = queryOf(search)
   requireElevation(operation, principal, query)
@@ -183,11 +179,11 @@ function admit(
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,
-    tellRefusal: async (refused: Refused) =>
-      (await import('./refusal.ts')).recordRefusal(app, limits, context, refused),
+    recordRefusal: async (refused: Refused) =>
+      (await import('./record-refusal.ts')).recordRefusal(app, limits, context, refused),
     sealing: app.sealing,
     outgoing: app.outgoing,
-    hasLeft: () => hasLeft(context),
+    isClientGone: () => isClientGone(context),
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal and does not read it.
@@ -227,7 +223,7 @@ async function callerOf(
     return await identify(database, raw.headers['authorization'] ?? null, now, limits.credentials)
   } catch (error) {
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') {
-      count(limits, { kind: 'anonymous', name: address })
+      countRequest(limits, { kind: 'anonymous', name: address })
       throw error
     }
     // Valid credentials from the same address keep working: failures cannot lock other callers out.
@@ -257,6 +253,6 @@ function answeredTo(
 ): Promise<Reply | undefined> {
   return app.database.read(async (view) => {
     await stillAllowed(app, within(call, view), context)
-    return answeredBefore(view, request)
+    return findStoredReply(view, request)
   })
 }

@@ -3,24 +3,15 @@ import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Database } from '../database/database.ts'
-import { resolve } from '../database/reference.ts'
 import { ProblemError, shuttingDown } from '../problem-error.ts'
 import { answer } from './answer.ts'
 import type { Route } from './handler.ts'
-import { networkOf } from './network.ts'
+import { addRateLimitHeaders, networkOf, rateLimitsOf } from './limits.ts'
+import { loggedPath } from './log.ts'
+import { type Answered, refusalOf } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
 import { patchTypes } from './request-body.ts'
-import {
-  type Answered,
-  type AppOptions,
-  addLimit,
-  everyHeader,
-  maxUrlBytes,
-  type RequestContext,
-  rateLimitsOf,
-  refusalOf,
-} from './request-context.ts'
+import { type AppOptions, everyHeader, maxUrlBytes, type RequestContext } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
 import { answerWebRoute, issuerOf, type WebRoute } from './web-route.ts'
 
@@ -86,7 +77,7 @@ export function createApp(
     headers['x-request-id'] = requestId
     const challenge = challengeOf(app, context, reply)
     if (challenge !== undefined) headers['www-authenticate'] = challenge
-    addLimit(headers, limits, answered.bucket ?? { kind: 'anonymous', name: context.address })
+    addRateLimitHeaders(headers, limits, answered.bucket ?? { kind: 'anonymous', name: context.address })
     if (isHead && typeof reply.body === 'string') {
       headers['content-length'] = String(Buffer.byteLength(reply.body))
     }
@@ -217,45 +208,4 @@ function faultBefore(
   const { allow } = found
   const detail = `${method} is not supported here; use ${allow}.`
   return new ProblemError('method_not_allowed', detail, { headers: { allow } })
-}
-
-const maskedName = '***'
-
-/**
- * Replaces users in a path by their ids, and masks maskedName ones and everything else that looks like an email
- * address, because a log outlives the users in it.
- */
-function loggedPath(database: Database, path: string): string | Promise<string> {
-  // A quick test, because each request is logged and nearly no path has names.
-  return /@|%40|:|%3a/i.test(path) ? withoutNames(database, path) : path
-}
-
-async function withoutNames(database: Database, path: string): Promise<string> {
-  const parts = path.split('/')
-  const logged = parts.map((part, index) => loggedPart(database, part, parts[index - 1] ?? ''))
-  return (await Promise.all(logged)).join('/')
-}
-
-async function loggedPart(database: Database, part: string, before: string): Promise<string> {
-  const text = decoded(part)
-  const named = /^email:/.test(text) || (/^ext:/.test(text) && ['users', 'learners'].includes(before))
-  if (named) return (await userBehind(database, text)) ?? `${text.slice(0, text.indexOf(':'))}:${maskedName}`
-  return text.includes('@') ? maskedName : part
-}
-
-async function userBehind(database: Database, reference: string): Promise<string | undefined> {
-  try {
-    return await resolve(database, 'users', reference)
-  } catch {
-    // Log the request even if the database fails.
-    return undefined
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part.replaceAll(/%40/g, '@')
-  }
 }

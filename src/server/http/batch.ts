@@ -10,7 +10,7 @@ import { parseBody } from './validation.ts'
 type Result = BatchResult['results'][number]
 
 /** Maximum faults in all results; each result has the count of its own and places in its detail. */
-const maxErrors = 1000
+const maxFaults = 1000
 
 /** Outcome of one item: its id, whether it was created, and a note if nothing was done, or a warning. */
 export interface Outcome {
@@ -41,15 +41,15 @@ export async function runBatch(
   items: readonly unknown[],
   work: (item: Call, index: number) => Promise<Outcome>,
 ): Promise<BatchResult> {
-  let room = maxErrors
+  let room = maxFaults
   const results: Result[] = []
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     try {
-      const { created, ...told } = await call.database.savepoint(() =>
+      const { created, ...outcome } = await call.database.savepoint(() =>
         work({ ...call, rawBody, preconditions: unconditional }, index),
       )
-      results.push({ index, status: created ? 201 : 200, ...told })
+      results.push({ index, status: created ? 201 : 200, ...outcome })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const result = refusalOf(index, error, room)
@@ -83,10 +83,10 @@ function refusalOf(index: number, error: ProblemError, room: number): Result {
     ...(typeof id === 'string' ? { id } : {}),
     code,
     detail: message,
-    ...(errors && room > 0 ? { errors: errors.slice(0, room).map(inBody) } : {}),
+    ...(errors && room > 0 ? { errors: errors.slice(0, room).map(faultInBody) } : {}),
   }
 }
 
-function inBody({ pointer = '#', code, detail }: Fault) {
+function faultInBody({ pointer = '#', code, detail }: Fault) {
   return { pointer, code, detail }
 }

@@ -1,4 +1,7 @@
+import { isJsonObject } from '../../codec/json-object.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
+import { maxArrayLength, maxDepth, maxMembers, pointerOf } from './json.ts'
 
 const maxReported = 100
 const maxPlaceLength = 200
@@ -38,12 +41,58 @@ export class Faults {
         return
       }
       const { pointer, parameter, ...fault } = faultOf(thing)
-      const place = pointer === undefined ? { parameter: cut(parameter ?? '') } : { pointer: cut(pointer) }
+      const place =
+        pointer === undefined
+          ? { parameter: truncatePlace(parameter ?? '') }
+          : { pointer: truncatePlace(pointer) }
       this.#reported.set(`${place.pointer ?? place.parameter} ${fault.code}`, { ...place, ...fault })
     }
   }
 }
 
-function cut(place: string): string {
+function truncatePlace(place: string): string {
   return place.length <= maxPlaceLength ? place : `${place.slice(0, maxPlaceLength).toWellFormed()}…`
 }
+
+/** Detail of a fault for text that cannot be stored. */
+export const unstorableText = 'must be well-formed Unicode without U+0000'
+
+/**
+ * Returns the faults that any body can have: nesting deeper than 32, arrays and objects over 1,000 members,
+ * and text that is not well-formed Unicode or contains U+0000 (which SQLite would silently change or
+ * truncate, and PostgreSQL refuses).
+ */
+export function findStructuralFaults(body: unknown): Faults {
+  const faults = new Faults()
+  addStructuralFaults(faults, [], body)
+  return faults
+}
+
+/** Adds the faults of a value at a path, which is used as a stack. */
+function addStructuralFaults(faults: Faults, path: PropertyKey[], value: unknown): void {
+  const add = (code: string, detail: string) => faults.add({ pointer: pointerOf(path), code, detail })
+  const addOfMember = (step: PropertyKey, member: unknown) => {
+    path.push(step)
+    addStructuralFaults(faults, path, member)
+    path.pop()
+  }
+  if (typeof value === 'string') {
+    if (!isStorableText(value)) add('invalid_string', unstorableText)
+  } else if (Array.isArray(value)) {
+    if (path.length >= maxDepth) add('too_deep', tooDeep)
+    else if (value.length > maxArrayLength) add('too_long', `must not have more than ${maxArrayLength} items`)
+    else for (const [index, item] of value.entries()) addOfMember(index, item)
+  } else if (isJsonObject(value)) {
+    const names = Object.keys(value)
+    if (path.length >= maxDepth) add('too_deep', tooDeep)
+    else if (names.length > maxMembers) add('too_many', `must not have more than ${maxMembers} fields`)
+    else {
+      for (const name of names) {
+        if (isStorableText(name)) addOfMember(name, value[name])
+        else add('invalid_string', 'has a name that is not well-formed Unicode')
+      }
+    }
+  }
+}
+
+const tooDeep = `must not be nested deeper than ${maxDepth}`

@@ -1,3 +1,4 @@
+import type { Call as Declared } from '../../contract/calls.ts'
 import type { Answer, Operation, Params, Query } from '../../contract/operation.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
@@ -8,7 +9,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Preconditions } from './precondition.ts'
-import type { Refused } from './refusal.ts'
+import type { Refused } from './record-refusal.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
 
 /** A request to an operation. Writes run in one transaction. */
@@ -34,13 +35,13 @@ export interface Call<O extends Operation = Operation> {
   readonly signIns: Attempts
   readonly passwords: Passwords
   /** Records a refused request in the audit log. */
-  readonly tellRefusal: (refused: Refused) => Promise<void>
+  readonly recordRefusal: (refused: Refused) => Promise<void>
   /** Encrypts and decrypts the secrets of other systems. */
   readonly sealing: Sealing
   /** Sends requests to other systems; never within a transaction. */
   readonly outgoing: Outgoing
   /** True if the client has disconnected. */
-  readonly hasLeft: () => boolean
+  readonly isClientGone: () => boolean
   /** The parsed body before validation: a 404 for the path precedes a 422 for the body. */
   readonly rawBody: unknown
   /** Result of the route's `prepare`. */
@@ -166,4 +167,26 @@ export function requireElevation(
 ): void {
   if (!principal) return
   for (const flag of elevationsOf(operation, query)) requireAdmin({ principal }, `${flag}=true`)
+}
+
+/** Handlers of some operations of a resource. */
+export type Reads<Group extends Readonly<Record<string, Operation>>> = {
+  readonly [Verb in keyof Group]?: Handler<Group[Verb]>
+}
+
+/**
+ * Returns routes for requests without parameters, whose query is the defaults. They need no schemas, which
+ * take longer to load than everything else.
+ */
+export function plainRoutesOf<Group extends Readonly<Record<string, Operation>>>(
+  calls: { readonly [Verb in keyof Group]: Declared<Group[Verb]> },
+  reads: Reads<Group>,
+): Route[] {
+  return Object.entries<Declared>(calls).flatMap(([verb, { defaults, ...operation }]) => {
+    const handle: unknown = reads[verb]
+    // The app calls each handler only with its own operation.
+    return handle && defaults
+      ? [{ operation, handle: handle as Route['handle'], queryOf: () => ({ ...defaults }) }]
+      : []
+  })
 }

@@ -4,11 +4,14 @@ import { fingerprint } from '../access/secret.ts'
 import type { Database, Row, Store, Transaction } from '../database/database.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
+import { problemReply } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
-import { problemReply, type RequestContext } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
-const keptMs = 24 * 60 * 60 * 1000
-const neverKept: readonly number[] = [401, 403, 429]
+/** Time for which a response is repeated. */
+const retentionMs = 24 * 60 * 60 * 1000
+/** Refusals that depend on the credential or the time, not on the request. */
+const unstoredStatuses: readonly number[] = [401, 403, 429]
 
 /** Identifies a repeatable POST (draft-ietf-httpapi-idempotency-key-header-06 §2). */
 export interface IdempotentRequest {
@@ -43,30 +46,32 @@ export function readIdempotencyKey(header: string): string {
 }
 
 /**
- * Answers a repeated request as before, or does the work and stores its response, in the caller's
+ * Repeats the response to a repeated request, or does the work and stores its response, in the caller's
  * transaction. Throws 422 `idempotency_mismatch` if the key was used with another body.
  *
  * @param work errors roll the transaction back
- * @param keep removes secrets from the stored response
+ * @param toStored removes secrets from the stored response
  */
 export async function runOnce(
   database: Database,
   request: IdempotentRequest,
   work: () => Promise<Reply>,
-  keep: (reply: Reply) => Reply,
+  toStored: (reply: Reply) => Reply,
 ): Promise<Reply> {
-  const { print, kept } = await look(database, request)
-  if (kept) return replay(kept, print)
+  const { print, stored } = await findStored(database, request)
+  if (stored) return replay(stored, print)
   // With several writers, concurrent requests with one key wait here for the one that has the claim.
   const claims = database.dialect.hasManyWriters
-  if (claims && (await note(database, request, print, claim)) === 0) {
-    const twin = await look(database, request)
-    if (twin.kept) return replay(twin.kept, print)
+  if (claims && (await insertReply(database, request, print, claim)) === 0) {
+    const twin = await findStored(database, request)
+    if (twin.stored) return replay(twin.stored, print)
   }
   const reply = await work()
-  if (reply.status < 500 && !neverKept.includes(reply.status)) {
-    const answer = keep(reply)
-    await (claims ? storeReply(database, request, answer) : note(database, request, print, answer))
+  if (reply.status < 500 && !unstoredStatuses.includes(reply.status)) {
+    const storable = toStored(reply)
+    await (claims
+      ? updateReply(database, request, storable)
+      : insertReply(database, request, print, storable))
   } else if (claims) await database.run(sql`delete from idempotency where ${isOf(request)}`)
   return reply
 }
@@ -75,7 +80,7 @@ export async function runOnce(
 const claim: Reply = { status: 0, headers: {}, body: null }
 
 /** Inserts the row of a request, over an expired one; returns the number of rows, 0 if one exists. */
-function note(
+function insertReply(
   database: Database,
   { userId, method, path, key, now }: IdempotentRequest,
   print: string,
@@ -92,7 +97,7 @@ function note(
 }
 
 /** Replaces a claim with the response. */
-function storeReply(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
+function updateReply(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
   const { status, headers, body } = cellsOf(reply)
   return database.run(sql`
     update idempotency set status = ${status}, headers = ${headers}, body = ${body} where ${isOf(request)}`)
@@ -106,25 +111,25 @@ function cellsOf({ status, headers, body }: Reply) {
  * Returns the stored response of a repeated request, else undefined; for work that starts before the
  * transaction. Throws 422 `idempotency_mismatch`.
  */
-export async function answeredBefore(
+export async function findStoredReply(
   database: Database,
   request: IdempotentRequest,
 ): Promise<Reply | undefined> {
-  const { print, kept } = await look(database, request)
-  return kept && replay(kept, print)
+  const { print, stored } = await findStored(database, request)
+  return stored && replay(stored, print)
 }
 
 /** Returns the fingerprint of the body, and the stored row of an earlier request with its key. */
-async function look(
+async function findStored(
   database: Database,
   request: IdempotentRequest,
-): Promise<{ readonly print: string; readonly kept: RecordRow | undefined }> {
+): Promise<{ readonly print: string; readonly stored: RecordRow | undefined }> {
   const row = await database.one<RecordRow & { secret: string }>(sql`
     select s.value as secret, i.fingerprint, i.status, i.headers, i.body
     from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestValid(request.now)}
     where s.name = 'hmac_key'`)
-  const kept = row?.fingerprint === null ? undefined : row
-  return { print: fingerprint(row?.secret ?? '', request.bytes), kept }
+  const stored = row?.fingerprint === null ? undefined : row
+  return { print: fingerprint(row?.secret ?? '', request.bytes), stored }
 }
 
 function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
@@ -132,18 +137,18 @@ function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
 }
 
 function oldestValid(now: Date): string {
-  return new Date(now.getTime() - keptMs).toISOString()
+  return new Date(now.getTime() - retentionMs).toISOString()
 }
 
-function replay(kept: RecordRow, print: string): Reply {
-  if (kept.fingerprint !== print) {
+function replay(stored: RecordRow, print: string): Reply {
+  if (stored.fingerprint !== print) {
     throw new ProblemError(
       'idempotency_mismatch',
       'This Idempotency-Key was already used with a different body.',
     )
   }
-  const headers = JSON.parse(kept.headers) as Record<string, string>
-  return { status: kept.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: kept.body }
+  const headers = JSON.parse(stored.headers) as Record<string, string>
+  return { status: stored.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: stored.body }
 }
 
 /**
@@ -160,16 +165,16 @@ export async function writeOnce(
   allowedIn: (transaction: Transaction) => Promise<Call>,
   work: (call: Call) => Promise<Reply>,
 ): Promise<Reply> {
-  const kept = (reply: Reply) => withoutSecret(operation, reply)
+  const toStored = (reply: Reply) => withoutSecret(operation, reply)
   try {
     return await database.write(async (transaction) => {
       const call = await allowedIn(transaction)
-      return runOnce(transaction, request, () => work(call).catch(refuse), kept)
+      return runOnce(transaction, request, () => work(call).catch(refuse), toStored)
     })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     const refusal = problemReply(error.fault, context)
-    return database.write((transaction) => runOnce(transaction, request, async () => refusal, kept))
+    return database.write((transaction) => runOnce(transaction, request, async () => refusal, toStored))
   }
 }
 

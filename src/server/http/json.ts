@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonFaultIn } from '../../codec/json-fault.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { setMembers } from '../../codec/json-text.ts'
-import { isStorableText } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem-error.ts'
-import { Faults } from './faults.ts'
 
-const maxDepth = 32
-const maxArrayLength = 1000
+/** Maximum nesting of a body. */
+export const maxDepth = 32
+/** Maximum items of an array. */
+export const maxArrayLength = 1000
 /** Maximum fields of an object. */
 export const maxMembers = 1000
 
@@ -32,7 +32,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
 
 /**
  * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
- * beyond the bounds of `structuralFaults` unchanged, because they are refused.
+ * beyond the bounds of `findStructuralFaults` unchanged, because they are refused.
  */
 function withoutNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0
@@ -49,57 +49,6 @@ function reasonFor(text: string): string {
   const what = offset === text.length ? 'it ends too early' : 'unexpected character'
   return `${what} at line ${line}, column ${column}`
 }
-
-/**
- * Returns the faults that any body can have: nesting deeper than 32, arrays and objects over 1,000 members,
- * and text that is not well-formed Unicode or contains U+0000 (which SQLite would silently change or
- * truncate, and PostgreSQL refuses).
- */
-export function findStructuralFaults(body: unknown): Faults {
-  const faults = new Faults()
-  const path: PropertyKey[] = []
-
-  function fault(code: string, detail: string): void {
-    faults.add({ pointer: pointerOf(path), code, detail })
-  }
-
-  function inside(step: PropertyKey, value: unknown): void {
-    path.push(step)
-    look(value)
-    path.pop()
-  }
-
-  function look(value: unknown): void {
-    if (typeof value === 'string') {
-      if (!isStorableText(value)) fault('invalid_string', unsound)
-      return
-    }
-    if (typeof value !== 'object' || value === null) return
-    if (path.length >= maxDepth) {
-      fault('too_deep', `must not be nested deeper than ${maxDepth}`)
-    } else if (!Array.isArray(value)) {
-      const keys = Object.keys(value)
-      if (keys.length > maxMembers) {
-        fault('too_many', `must not have more than ${maxMembers} fields`)
-        return
-      }
-      for (const key of keys) {
-        if (isStorableText(key)) inside(key, (value as JsonObject)[key])
-        else fault('invalid_string', 'has a name that is not well-formed Unicode')
-      }
-    } else if (value.length > maxArrayLength) {
-      fault('too_long', `must not have more than ${maxArrayLength} items`)
-    } else {
-      for (const [index, item] of value.entries()) inside(index, item)
-    }
-  }
-
-  look(body)
-  return faults
-}
-
-/** Detail of a fault for text that cannot be stored. */
-export const unsound = 'must be well-formed Unicode without U+0000'
 
 /** Escapes a step of a JSON pointer (RFC 6901 §3). */
 export function escapePointer(key: string): string {

@@ -1,3 +1,6 @@
+import type { Database } from '../database/database.ts'
+import { resolve } from '../database/reference.ts'
+
 /** A logged request, without query, headers and body, which may contain secrets. */
 export interface LogEntry {
   readonly time: string
@@ -35,4 +38,46 @@ export function logLine(entry: LogEntry): string {
     error,
   }
   return `${JSON.stringify(who)}\n`
+}
+
+const masked = '***'
+
+/**
+ * Replaces users in a path by their ids, and masks unknown ones and everything else that looks like an email
+ * address, because a log outlives the users in it.
+ */
+export function loggedPath(database: Database, path: string): string | Promise<string> {
+  // A quick test, because each request is logged and nearly no path has names.
+  return /@|%40|:|%3a/i.test(path) ? replaceNames(database, path) : path
+}
+
+async function replaceNames(database: Database, path: string): Promise<string> {
+  const parts = path.split('/')
+  const logged = parts.map((part, index) => loggedStep(database, part, parts[index - 1] ?? ''))
+  return (await Promise.all(logged)).join('/')
+}
+
+/** Returns the logged form of a step of a path; `before` is the step before it. */
+async function loggedStep(database: Database, part: string, before: string): Promise<string> {
+  const text = decoded(part)
+  const named = /^email:/.test(text) || (/^ext:/.test(text) && ['users', 'learners'].includes(before))
+  if (named) return (await findUserId(database, text)) ?? `${text.slice(0, text.indexOf(':'))}:${masked}`
+  return text.includes('@') ? masked : part
+}
+
+async function findUserId(database: Database, reference: string): Promise<string | undefined> {
+  try {
+    return await resolve(database, 'users', reference)
+  } catch {
+    // Log the request even if the database fails.
+    return undefined
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part.replaceAll(/%40/g, '@')
+  }
 }

@@ -37,20 +37,20 @@ export function createRateLimit(perMinute: number, now: () => Date): RateLimit {
  * Creates token buckets with a capacity and a time to refill, in bounded memory: a dropped bucket counts as
  * full.
  */
-export function createTokenBuckets(holds: number, refillMs: number, now: () => Date): TokenBuckets {
+export function createTokenBuckets(capacity: number, refillMs: number, now: () => Date): TokenBuckets {
   const buckets = createLruCache<Bucket>(maxBuckets)
-  const perMs = holds / refillMs
+  const perMs = capacity / refillMs
 
   function bucketOf(name: string): Bucket {
     const atMs = now().getTime()
-    const bucket = buckets.use(name, () => ({ tokens: holds, atMs }))
-    bucket.tokens = Math.min(holds, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
+    const bucket = buckets.use(name, () => ({ tokens: capacity, atMs }))
+    bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
     bucket.atMs = atMs
     return bucket
   }
 
   function allowanceOf(allowed: boolean, { tokens }: Bucket, wanted: number): Allowance {
-    const missing = tokens < wanted ? wanted - tokens : holds - tokens
+    const missing = tokens < wanted ? wanted - tokens : capacity - tokens
     return { allowed, remaining: Math.floor(tokens), resetSeconds: Math.ceil(missing / perMs / 1000) }
   }
 
@@ -72,10 +72,9 @@ export function createTokenBuckets(holds: number, refillMs: number, now: () => D
 interface LruCache<Value> {
   /** Returns the value with this name; creates it if it is missing. */
   use(name: string, make: () => Value): Value
-  delete(name: string): void
 }
 
-/** Creates a cache of at most `most` values. Relies on the insertion order of Map. */
+/** Creates a cache of at most `maxEntries` values. Relies on the insertion order of Map. */
 function createLruCache<Value>(maxEntries: number): LruCache<Value> {
   const values = new Map<string, Value>()
   let newest: string | undefined
@@ -94,9 +93,6 @@ function createLruCache<Value>(maxEntries: number): LruCache<Value> {
       values.set(name, value)
       newest = name
       return value
-    },
-    delete(name) {
-      values.delete(name)
     },
   }
 }

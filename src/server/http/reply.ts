@@ -80,12 +80,12 @@ export function successOf(
   }
   if (method !== 'GET') preconditions.requireChecked()
   if (status === 204) return { status, headers: {}, body: null }
-  const told = answer instanceof Written ? answer.headerValues : (answer ?? {})
+  const values = answer instanceof Written ? answer.headerValues : (answer ?? {})
   const {
     [operation.identifier ?? 'id']: id,
     version,
     nextCursor,
-  } = told as Readonly<Record<string, unknown>>
+  } = values as Readonly<Record<string, unknown>>
   const headers: Record<string, string> = { ...negotiated, 'content-type': 'application/json' }
   let body = answer instanceof Written ? answer.body : undefined
   if (method === 'PUT' && version !== undefined && version === preconditions.versionBefore)

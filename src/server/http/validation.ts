@@ -8,8 +8,8 @@ import { fieldsOf } from '../../contract/fields.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem-error.ts'
-import { Faults } from './faults.ts'
-import { findStructuralFaults, maxMembers, mergePatch, pointerOf, unsound } from './json.ts'
+import { Faults, findStructuralFaults, unstorableText } from './faults.ts'
+import { maxMembers, mergePatch, pointerOf } from './json.ts'
 
 /**
  * Returns the complete resource of a body: null means the default, unchanged read-only fields are ignored,
@@ -131,7 +131,7 @@ export function parseQuery<Schema extends z.ZodObject>(
       given[name] = value
       // The list validates its cursor.
       if (name !== 'cursor' && !isStorableText(value)) {
-        faults.add({ parameter: name, code: 'invalid_string', detail: unsound })
+        faults.add({ parameter: name, code: 'invalid_string', detail: unstorableText })
       }
     } else {
       const suggestion = meantAmong(faults)(name, Object.keys(schema?.shape ?? {}))

@@ -1,17 +1,9 @@
 import type { Principal } from '../access/principal.ts'
 import type { Database, Transaction } from '../database/database.ts'
-import { isRecorded } from './refusal-bounds.ts'
+import { type Bucket, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
+import { type Answered, type Refuse, refusalOf } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
-import {
-  type Answered,
-  type AppOptions,
-  type Bucket,
-  count,
-  type RateLimits,
-  type Refuse,
-  type RequestContext,
-  refusalOf,
-} from './request-context.ts'
+import type { AppOptions, RequestContext } from './request-context.ts'
 
 /** A request to a web route. */
 export interface Visit {
@@ -83,15 +75,15 @@ export async function answerWebRoute(
     const handled = await handle({ academy, database, limits, request, params, query, issuer, base })
     principal = handled.principal
     bucket = handled.bucket ?? bucket
-    if (!countsItself) count(limits, bucket)
+    if (!countsItself) countRequest(limits, bucket)
     const reply = await handled.reply()
     outcome = { reply, cause: reply.cause }
   } catch (error) {
     outcome = refusalOf(request, error, refuse)
   }
   const { code } = outcome.reply
-  if (principal && isRecorded(code)) {
-    const { recordRefusedRequest } = await import('./refusal.ts')
+  if (principal && isRecordedCode(code)) {
+    const { recordRefusedRequest } = await import('./record-refusal.ts')
     await recordRefusedRequest(academy, limits, request, `${request.raw.method} ${path}`, code, principal)
   }
   return { ...outcome, principal: outcome.reply.principal ?? principal, bucket }

@@ -1,4 +1,4 @@
-import { problemReply } from '../http/request-context.ts'
+import { problemReply } from '../http/problem-reply.ts'
 import type { WebRoute } from '../http/web-route.ts'
 
 /**

@@ -5,10 +5,11 @@ import { DeliveryFault } from '../../lms/delivery-fault.ts'
 import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/key-set.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'
-import { recordRefusal } from '../http/refusal.ts'
+import { countRequest } from '../http/limits.ts'
+import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readBytes, requireType } from '../http/request-body.ts'
-import { type AppOptions, count, originOf } from '../http/request-context.ts'
+import { type AppOptions, originOf } from '../http/request-context.ts'
 import type { Visit } from '../http/web-route.ts'
 import { notFound, ProblemError, tooMany, unavailable } from '../problem-error.ts'
 import { cachedOpening, type Sealing } from '../sealing/sealing.ts'
@@ -50,7 +51,7 @@ async function authenticDelivery(visit: Visit) {
     return await verified(visit)
   } catch (error) {
     if (!(error instanceof ProblemError) || !unprovedCodes.includes(error.code)) {
-      count(limits, { kind: 'anonymous', name: request.address })
+      countRequest(limits, { kind: 'anonymous', name: request.address })
       throw error
     }
     const { allowed, resetSeconds } = limits.failures.take(request.address)

@@ -1,7 +1,7 @@
 import { scopes } from '../../contract/keys.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
+import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'
-import { problemReply } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { ProblemError } from '../problem-error.ts'
 import { promptValues } from './authorization-request.ts'

@@ -1,10 +1,10 @@
 import { digest, isSame } from '../access/secret.ts'
 import { findAppRow } from '../credentials/apps.ts'
 import type { Database } from '../database/database.ts'
-import { recordRefusal } from '../http/refusal.ts'
+import { countRequest } from '../http/limits.ts'
+import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
-import { count } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { tooMany } from '../problem-error.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
@@ -51,7 +51,7 @@ async function answered(
     const form = await readForm(visit.request.raw)
     const client = await authenticateClient(visit, form)
     // Any program can use the id of a public client, so these requests are counted by network.
-    count(
+    countRequest(
       visit.limits,
       client.isPublic ? { kind: 'signIn', name: visit.request.address } : { kind: 'known', name: client.id },
     )

@@ -6,7 +6,7 @@ import { digest } from '../access/secret.ts'
 import { recordChange } from '../changes/change.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Database, Row } from '../database/database.ts'
-import { mayRecord } from '../http/refusal-bounds.ts'
+import { mayRecordRefusal } from '../http/limits.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
 import { pollDevice } from './device-code.ts'
@@ -51,7 +51,7 @@ export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, cl
   const { database, newId } = academy
   const origin = originOf(request)
   const recordsRefresh =
-    form.get('grant_type') === 'refresh_token' && mayRecord(visit.limits, 'refresh', request.address)
+    form.get('grant_type') === 'refresh_token' && mayRecordRefusal(visit.limits, 'refresh', request.address)
   const issued = await database.write((transaction) =>
     give({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
   )

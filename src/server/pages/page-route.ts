@@ -1,5 +1,5 @@
+import type { Bucket } from '../http/limits.ts'
 import type { Reply } from '../http/reply.ts'
-import type { Bucket } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
 import { refusalPage } from './page.tsx'

@@ -4,9 +4,9 @@ import type { RoleName } from '../../contract/operation.ts'
 import { maxPasswordLength } from '../access/password-hash.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { recordRefusal } from '../http/refusal.ts'
+import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
-import { hasLeft } from '../http/request-context.ts'
+import { isClientGone } from '../http/request-context.ts'
 import { type Visit, within } from '../http/web-route.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
@@ -120,7 +120,7 @@ async function accountBy(
   const waitSeconds = await limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
   const right = await limits.passwords.verify(
-    { group: request.address, member: digest(key), hasLeft: () => hasLeft(request) },
+    { group: request.address, member: digest(key), isClientGone: () => isClientGone(request) },
     password,
     // An unknown account takes as long to refuse as a known one.
     user?.password_hash ?? null,

@@ -15,8 +15,7 @@ import {
 } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
 import { referring } from '../database/reference.ts'
-import { type Call, onlyUserOf } from '../http/handler.ts'
-import type { Reads } from '../http/plain-routes.ts'
+import { type Call, onlyUserOf, type Reads } from '../http/handler.ts'
 import {
   type ProgressRow,
   progressColumns,

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { isIP, type Server as NetServer, type Socket } from 'node:net'
-import { networkOf } from '../http/network.ts'
+import { networkOf } from '../http/limits.ts'
 
 /** A certificate with its chain, and its key, both as PEM. */
 export interface TlsFiles {

@@ -48,7 +48,7 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   if (!(await passwords.verify(caller, given.data, stored))) {
     const details = { operation: operation.id, code: 'wrong_password' }
     const subjectId = principal.userId
-    await call.tellRefusal({ action: 'request.refused', actor: principal, subjectId, details })
+    await call.recordRefusal({ action: 'request.refused', actor: principal, subjectId, details })
     return undefined
   }
   await signIns.forgive(attempt)

@@ -5,8 +5,7 @@ import type { User, users } from '../../contract/users.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { found } from '../database/search.ts'
-import { type Call, onlyUserOf } from '../http/handler.ts'
-import { plainRoutesOf, type Reads } from '../http/plain-routes.ts'
+import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }

@@ -6,8 +6,8 @@ const password = 'correct horse battery'
 
 test('what nobody waits for any more is not begun, and those behind it are', async () => {
   const passwords = passwordsOf(cheap)
-  const gone = { group: 'ada', member: '', hasLeft: () => true }
-  const here = { ...gone, hasLeft: () => false }
+  const gone = { group: 'ada', member: '', isClientGone: () => true }
+  const here = { ...gone, isClientGone: () => false }
   const refusal = { code: 'request_timeout', message: 'The client closed the connection.' }
   const left = Promise.allSettled([passwords.hash(gone, password), passwords.verify(gone, password, null)])
   const hash = passwords.hash(here, password)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../../src/server/http/network.ts'
+import { networkOf } from '../../../src/server/http/limits.ts'
 
 test.for([
   ['192.0.2.1', '192.0.2.1'],

@@ -4,8 +4,8 @@ import { digest } from '../access/secret.ts'
 import { appendEntry } from '../audit/append.ts'
 import type { Actor } from '../audit/entry.ts'
 import type { Database, Row } from '../database/database.ts'
-import { mayRecord } from './refusal-bounds.ts'
-import { type AppOptions, originOf, type RateLimits, type RequestContext } from './request-context.ts'
+import { mayRecordRefusal, type RateLimits } from './limits.ts'
+import { type AppOptions, originOf, type RequestContext } from './request-context.ts'
 
 const anonymous: Actor = { userId: null, credential: null }
 
@@ -29,8 +29,8 @@ export async function recordRefusal(
   { action, actor, subjectId, details }: Refused,
 ): Promise<void> {
   const may = actor
-    ? mayRecord(limits, 'known', actor.userId ?? String(actor.credential))
-    : mayRecord(limits, 'anonymous', context.address)
+    ? mayRecordRefusal(limits, 'known', actor.userId ?? String(actor.credential))
+    : mayRecordRefusal(limits, 'anonymous', context.address)
   if (!may) return
   const { refusals } = limits
   const { unrecorded } = refusals

@@ -1,0 +1,169 @@
+import { type Attempts, attemptsIn } from '../access/attempts.ts'
+import { type CredentialCache, createCredentialCache } from '../access/credential-cache.ts'
+import type { Credential } from '../access/identify.ts'
+import { type Passwords, passwordsOf } from '../access/passwords.ts'
+import type { Principal } from '../access/principal.ts'
+import { tooMany } from '../problem-error.ts'
+import { createRateLimit, createTokenBuckets, type RateLimit, type TokenBuckets } from './rate-limit.ts'
+import type { AppOptions, RequestContext } from './request-context.ts'
+
+/** State of an app between requests: rate limits, attempts, password turns and cached credentials. */
+export interface RateLimits {
+  /** Absent if requests are unlimited. */
+  readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
+  /** Wrong credentials by network. */
+  readonly failures: RateLimit
+  /** Attempts at a password, by account and network or credential. */
+  readonly signIns: Attempts
+  readonly passwords: Passwords
+  readonly credentials: CredentialCache<Credential>
+  readonly refusals: RefusalBounds
+  /** Stored deliveries by integration. */
+  readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
+}
+
+const maxFailuresPerMinute = 20
+
+/** Maximum deliveries of each integration, and bytes of their payloads, that are stored per day. */
+const maxInboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Creates the state of an app. */
+export function rateLimitsOf(app: AppOptions): RateLimits {
+  const { database, perMinute, now, elapsedMs, passwordCost } = app
+  const inbox = app.inboxPerDay ?? maxInboxPerDay
+  const requests = () => createRateLimit(perMinute, now)
+  return {
+    requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
+    failures: createRateLimit(maxFailuresPerMinute, now),
+    signIns: attemptsIn(database, now),
+    passwords: passwordsOf(passwordCost),
+    credentials: createCredentialCache(elapsedMs),
+    refusals: createRefusalBounds(now),
+    inbox: {
+      deliveries: createTokenBuckets(inbox.deliveries, dayMs, now),
+      bytes: createTokenBuckets(inbox.bytes, dayMs, now),
+    },
+  }
+}
+
+/**
+ * Kinds of rate limit buckets: requests of a user over all credentials and browsers, or of an application
+ * with a secret; requests of a network without a credential; and, apart, those that lead to one. This way no
+ * client can use up what another one needs to sign in.
+ */
+export type BucketKind = 'known' | 'anonymous' | 'signIn'
+
+/** The bucket that a request is counted in. */
+export interface Bucket {
+  readonly kind: BucketKind
+  readonly name: string
+}
+
+/** Returns the bucket of a request: of its user, or of its network without a valid credential. */
+export function bucketOf(
+  principal: Principal | undefined,
+  { address }: Pick<RequestContext, 'address'>,
+): Bucket {
+  return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
+}
+
+/** Takes one request from a bucket. Throws 429. */
+export function countRequest({ requests }: RateLimits, { kind, name }: Bucket): void {
+  if (!requests) return
+  const { allowed, resetSeconds } = requests[kind].take(name)
+  if (!allowed) throw tooMany('requests', resetSeconds)
+}
+
+/** Adds the state of a bucket to headers (draft-ietf-httpapi-ratelimit-headers-10). */
+export function addRateLimitHeaders(
+  headers: Record<string, string>,
+  { requests }: RateLimits,
+  { kind, name }: Bucket,
+): void {
+  if (!requests) return
+  const { perMinute, peek } = requests[kind]
+  const { remaining, resetSeconds } = peek(name)
+  headers['ratelimit-policy'] = `"default";q=${perMinute};w=60`
+  headers['ratelimit'] = `"default";r=${remaining};t=${resetSeconds}`
+}
+
+/** Limits how many refusals the audit log records, and counts the others. */
+export interface RefusalBounds {
+  /** By user, or by network. */
+  readonly each: RateLimit
+  /** By group. */
+  readonly all: RateLimit
+  unrecorded: number
+}
+
+/**
+ * Groups that are limited together, so that neither anonymous clients nor programs that refresh tokens
+ * prevent recording what a known credential tried.
+ */
+export type RefusalGroup = 'anonymous' | 'known' | 'refresh'
+
+/**
+ * Maximum entries a minute, by user or network and by group: repeated attempts are recorded without filling
+ * the disk.
+ */
+const maxRefusalsPerMinute = { each: 10, all: 60 } as const
+
+/** Error codes that the audit log records: an invalid or insufficient credential. */
+const recordedCodes: ReadonlySet<string> = new Set([
+  'invalid_token',
+  'token_expired',
+  'expired_key',
+  'insufficient_scope',
+  'forbidden',
+])
+
+/** Creates the limits of recorded refusals. */
+function createRefusalBounds(now: () => Date): RefusalBounds {
+  return {
+    each: createRateLimit(maxRefusalsPerMinute.each, now),
+    all: createRateLimit(maxRefusalsPerMinute.all, now),
+    unrecorded: 0,
+  }
+}
+
+/** True if the audit log may record one more refusal of this user or network. */
+export function mayRecordRefusal(
+  { refusals }: { readonly refusals: RefusalBounds },
+  group: RefusalGroup,
+  name: string,
+): boolean {
+  const may = refusals.each.take(`${group} ${name}`).allowed && refusals.all.take(group).allowed
+  if (!may && group !== 'refresh') refusals.unrecorded += 1
+  return may
+}
+
+/** True for an error code that the audit log records. */
+export function isRecordedCode(code: string | undefined): code is string {
+  return code !== undefined && recordedCodes.has(code)
+}
+
+/**
+ * Returns the network of an address as one subscriber has it: the address itself for IPv4, the first 64 bits
+ * for IPv6 (RFC 6177). An IPv4-mapped IPv6 address counts as the IPv4 address.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
+  const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)
+  if (mapped?.[1]) return mapped[1]
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
+  const before = groupsIn(head)
+  const after = groupsIn(tail ?? '')
+  const zeros = Array.from(
+    { length: tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length) },
+    () => '0',
+  )
+  const groups = [...before, ...zeros, ...after].slice(0, 4)
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}
+
+/** Returns the groups of an IPv6 address; an IPv4 address at its end is two groups. */
+function groupsIn(part: string): string[] {
+  if (part === '') return []
+  return part.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
+}

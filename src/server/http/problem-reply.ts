@@ -1,0 +1,54 @@
+import type { Principal } from '../access/principal.ts'
+import { reasonOf } from '../database/sqlite/file-fault.ts'
+import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
+import type { Bucket } from './limits.ts'
+import type { Reply } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** A request's reply, with facts for the log and the limits. */
+export interface Answered {
+  readonly reply: Reply
+  /** The caller, if identified. */
+  readonly principal?: Principal | undefined
+  /** The bucket that the request was counted in; default that of its network. */
+  readonly bucket?: Bucket | undefined
+  /** Cause of an internal error, for the log. */
+  readonly cause?: unknown
+}
+
+/** Converts an error to a response: problem details, an OAuth error, or a page. */
+export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
+
+/** Returns the response to any error. */
+export function refusalOf(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
+  const fault = faultOf(error)
+  return { reply: refuse(fault, context), cause: fault.cause }
+}
+
+/** Creates a response with problem details (RFC 9457). */
+export function problemReply(fault: ProblemError, request: RequestContext): Reply {
+  return {
+    status: fault.status,
+    headers: { ...fault.headers, 'content-type': 'application/problem+json' },
+    body: JSON.stringify(problemOf(fault, request.path, request.requestId)),
+    code: fault.code,
+  }
+}
+
+const busyErrors: readonly number[] = [5, 6]
+const diskErrors: readonly number[] = [8, 10, 13]
+
+/**
+ * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
+ * the cause for the log; a database that is locked or cannot write becomes 503.
+ */
+export function faultOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number }
+  if (code === 'ERR_SQLITE_ERROR' && [...busyErrors, ...diskErrors].includes(errcode & 0xff)) {
+    return unavailable(`The database ${reasonOf(error)}.`, 1, error)
+  }
+  return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
+    cause: error,
+  })
+}
