@@ -110,7 +110,7 @@ const id = field(z.string(), 'Id of the grade, grd_…')
 
 /** Returns the fields of a stored grade, which has a value for each attribute. */
 function visible() {
-  const { learnerId, courseId, itemId, scoreGiven } = answered(attributes)
+  const { learnerId, courseId, itemId, scoreGiven, weight } = answered(attributes)
   return {
     id,
     learnerId,
@@ -128,7 +128,7 @@ function visible() {
       z.number().nullable(),
       'Score as a percentage of the maximum, above 100 if it exceeds the maximum; null without a score',
     ),
-    weight: field(Percent.nullable(), attributes.weight.says),
+    weight,
     gradedAt: field(Time, 'When it was graded'),
     published: field(z.boolean(), 'Whether the learner sees the grade and it counts'),
     deliveryId: field(

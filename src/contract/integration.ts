@@ -159,18 +159,14 @@ export const Integration = named(
   'Integration',
   'The connection to another learning management system',
   shown(() => {
-    const { baseUrl, rootAccountUuid, jwksUrl, gradeToProgress, gradeItems, defaultGradeMaximum } =
+    const { baseUrl, accessToken: _token, webhookSecrets: _secrets, oldSecretEndsAt: _end, ...others } =
       answered(attributes)
     return {
       lmsKind,
       baseUrl,
       secrets: field(Secrets, 'What may be shown of the secrets'),
-      rootAccountUuid,
-      jwksUrl,
+      ...others,
       jwks: field(Jwks.nullable(), attributes.jwks.says),
-      gradeToProgress,
-      gradeItems: field(z.record(z.string(), GradeItem), gradeItems.says),
-      defaultGradeMaximum,
       webhookPath,
       ...changed,
     }
