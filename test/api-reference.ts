@@ -1,11 +1,11 @@
 import { phraseOf, statusOf } from '../src/contract/errors.ts'
 import { type Contract, contract } from '../src/contract/index.ts'
-import { openapiOf } from '../src/contract/openapi.ts'
-import { operationExamples } from '../src/contract/openapi-examples.ts'
-import type { Schema } from '../src/contract/openapi-limits.ts'
-import { partsOf } from '../src/contract/openapi-tidy.ts'
+import { partsOf } from '../src/contract/openapi/descriptions.ts'
+import { operationExamples } from '../src/contract/openapi/examples.ts'
+import type { Schema } from '../src/contract/openapi/limits.ts'
+import { openapiOf } from '../src/contract/openapi/openapi.ts'
+import { problemCodes, whenOf } from '../src/contract/openapi/problem-texts.ts'
 import type { Operation } from '../src/contract/operation.ts'
-import { problemCodes, whenOf } from '../src/contract/words/problems.ts'
 import { code, table, text } from './markdown.ts'
 
 interface Parameter {

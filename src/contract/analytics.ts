@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
-import { Difficulty } from './course.ts'
-import { difficulties } from './course-choices.ts'
+import { difficulties } from './constants.ts'
+import { Difficulty } from './courses.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
-import { BooleanParam, choices, Percent, Reference, References, Time } from './field.ts'
 import { field, named, objectOf, shown } from './fields.ts'
+import { BooleanParam, choices, pageFields, paging } from './lists.ts'
 import { operationsOf, staff } from './operation.ts'
-import { pageFields, paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
+import { Percent, Reference, References, Time } from './values.ts'
 
 /** The forms in which learners can be exported. */
 export const analyticsFormats = ['json', 'csv', 'ndjson'] as const

@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { period, Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
+import { inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
+import { Time, text } from './values.ts'
 
 const maximumLength = 2048
 

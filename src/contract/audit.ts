@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
-import { choices, exactly, ofUser, period, Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
+import { choices, exactly, inPeriod, ofUser, page, paging, period, sorting } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
+import { Time } from './values.ts'
 
 const Changed = z.record(z.string(), z.unknown())
 const actions = auditedActions as readonly [Action, ...Action[]]

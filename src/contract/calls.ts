@@ -1,7 +1,7 @@
 import * as z from 'zod'
+import { bare } from './fields.ts'
 import { type Contract, contract } from './index.ts'
 import type { Operation, Query } from './operation.ts'
-import { bare } from './patch.ts'
 
 /** Fields of an operation's response (of an item, for a list) and of its body, nested ones as dotted paths. */
 export interface Held {

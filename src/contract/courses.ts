@@ -1,23 +1,273 @@
 import * as z from 'zod'
+import { courseStatuses, difficulties } from './constants.ts'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
-  Course,
-  CourseDiff,
-  CourseInput,
-  CoursePatch,
-  CourseSnapshot,
-  CourseUpdate,
-  CourseVersion,
-  DeletedCourse,
-} from './course.ts'
-import { courseStatuses, difficulties } from './course-choices.ts'
-import { BooleanParam, choices, exactly, period, search, UpdatedSince } from './field.ts'
-import { inPeriod, updatedSince } from './filter.ts'
-import { CompareTo } from './history.ts'
+  BooleanParam,
+  choices,
+  erase,
+  exactly,
+  inPeriod,
+  page,
+  paging,
+  period,
+  search,
+  sorting,
+  trashSort,
+  UpdatedSince,
+  updatedSince,
+} from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
-import { erase, trashSort } from './trash.ts'
+import {
+  CompareTo,
+  changed,
+  deletedFields,
+  diffFields,
+  externalId,
+  managedBy,
+  updatedAt,
+  versionFields,
+} from './record-fields.ts'
+import { Language, Minutes, Objectives, optional, Percent, Time, text } from './values.ts'
 
-export { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
+export const Difficulty = named(
+  'Difficulty',
+  'Difficulty of a course, from easiest to hardest',
+  z.enum(difficulties),
+)
+export const CourseStatus = named(
+  'CourseStatus',
+  'Status of a course: draft, published or archived',
+  z.enum(courseStatuses),
+)
+const MoveOn = z.enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
+
+const Module = sent({
+  id: field(
+    z.string().max(100).optional(),
+    'Id of the module, assigned by the server; send it back to keep the module',
+  ),
+  title: field(text(1, 255), 'Title of the module'),
+  description: field(z.string().max(10_000).default(''), 'What the module is about'),
+  order: field(z.int().min(1).max(100_000).optional(), 'Position in the course, from 1 (default as listed)'),
+})
+
+const Weight = sent({
+  name: field(text(1, 255), 'Kind of assessment, such as Exam'),
+  weight: field(Percent, 'Share of the grade, 0–100'),
+})
+
+const AssessmentCriteria = sent({
+  passingScore: field(Percent.default(70), 'Grade needed to pass the course, 0–100', 'Passing score, 0–100'),
+  moveOn: field(
+    MoveOn.default('Completed'),
+    'What completes an enrolment: completed progress, a passing grade, both, either, or neither (cmi5 §10.2.3)',
+    'When an enrolment counts as completed',
+  ),
+  weights: field(
+    z
+      .array(Weight)
+      .max(100)
+      .default([])
+      .refine((weights) => weights.reduce((sum, { weight }) => sum + weight, 0) <= 100 + 1e-9, {
+        params: { code: 'weights_exceed_100' },
+        error: 'must not add up to more than 100',
+      }),
+    'Share of each kind of assessment in the grade; together at most 100',
+    'Weights',
+  ),
+})
+
+const AdaptiveDifficulty = sent(
+  {
+    enabled: field(
+      z.boolean().default(false),
+      'Whether the difficulty adapts',
+      'Adapt the difficulty to the learner',
+    ),
+    minLevel: field(optional(Difficulty), 'Lowest level; null for no limit', 'Lowest difficulty to adapt to'),
+    maxLevel: field(
+      optional(Difficulty),
+      'Highest level; null for no limit',
+      'Highest difficulty to adapt to',
+    ),
+    raiseAtScore: field(
+      Percent.default(85),
+      'Score at which the difficulty rises, 0–100',
+      'Score at which the difficulty rises',
+    ),
+    lowerAtScore: field(
+      Percent.default(50),
+      'Score below which the difficulty falls, 0–100; below raiseAtScore',
+      'Score at which the difficulty falls',
+    ),
+    window: field(z.int().min(1).max(100).default(3), 'Number of recent scores considered'),
+  },
+  (object) =>
+    object.superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
+      if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['minLevel'],
+          params: { code: 'out_of_order' },
+          message: `must not be above maxLevel (${maxLevel})`,
+        })
+      }
+      if (lowerAtScore >= raiseAtScore) {
+        context.addIssue({
+          code: 'custom',
+          path: ['lowerAtScore'],
+          params: { code: 'out_of_order' },
+          message: `must be below raiseAtScore (${raiseAtScore})`,
+        })
+      }
+    }),
+)
+
+const ProgressTracking = sent({
+  enabled: field(z.boolean().default(true), 'Whether progress can be recorded', 'Track progress'),
+  completionThreshold: field(
+    z.number().min(1).max(100).default(100),
+    'Completion percentage at which progress counts as completed',
+    'Percentage at which the course counts as completed',
+  ),
+})
+
+/** Writable attributes of a course. A new attribute is one entry here. */
+const attributes = {
+  externalId: externalId('course'),
+  title: field(text(1, 255), 'Title of the course', 'Title'),
+  description: field(z.string().max(10_000).default(''), 'What the course is about', 'Description'),
+  difficulty: field(
+    Difficulty.default('beginner'),
+    'Level of the course, from beginner to expert',
+    'Difficulty',
+  ),
+  learningObjectives: field(
+    Objectives,
+    'What learners will be able to do after the course',
+    'Learning objective',
+  ),
+  modules: field(
+    z.array(Module).max(1000).default([]),
+    'Parts of the course, which group its lessons',
+    'Modules',
+  ),
+  assessmentCriteria: field(AssessmentCriteria.prefault({}), 'How learners are assessed'),
+  adaptiveDifficulty: field(
+    AdaptiveDifficulty.prefault({}),
+    'How the difficulty adapts to the scores of a learner; stored here, applied by the system that delivers the course',
+  ),
+  progressTracking: field(ProgressTracking.prefault({}), 'How progress is recorded'),
+  tags: field(z.array(text(1, 100)).max(100).default([]), 'Keywords to find the course by', 'Tags'),
+  language: field(
+    optional(Language),
+    'Language of the course, as a BCP 47 tag such as en or pt-BR',
+    'Language, such as en or pt-BR',
+  ),
+  durationMinutes: field(optional(Minutes), 'Duration of the course, in minutes', 'Duration in minutes'),
+  managedBy,
+  status: field(
+    CourseStatus.default('draft'),
+    'draft, published or archived: learners see published courses; an archived course cannot be changed until it is published again',
+    'Status',
+  ),
+}
+
+/** The writable attributes of a course. */
+export const CourseInput = named('CourseInput', 'The attributes of a new course', sent(attributes))
+export type CourseInput = z.output<typeof CourseInput>
+
+export const CoursePatch = named(
+  'CoursePatch',
+  'A merge patch of a course (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+  patchOf(CourseInput),
+)
+
+const id = field(z.string(), 'Id of the course, crs_…')
+
+/** A course. */
+export const Course = named(
+  'Course',
+  'A course',
+  shown(() => ({
+    id,
+    ...answered(attributes),
+    ...changed,
+    publishedAt: field(Time.nullable(), 'When the course was last published; null if it never was'),
+    archivedAt: field(Time.nullable(), 'When the course was archived; null if it is not'),
+  })),
+)
+export type Course = z.output<typeof Course>
+
+/** The response to an update: the fields of the published interface about the new version, and the whole course. */
+export const CourseUpdate = named(
+  'CourseUpdate',
+  'What an update changed, and the updated course',
+  shown(() => ({
+    id,
+    version: field(z.int(), 'Version of the course after the update'),
+    previousVersion: field(z.int(), 'Version before the update; the same if nothing changed'),
+    updatedAt,
+    modifiedAttributes: field(z.array(z.string()), 'Names of the attributes that the update changed'),
+    course: field(Course, 'The updated course'),
+  })),
+)
+export type CourseUpdate = z.output<typeof CourseUpdate>
+
+/** An entry of the version history of a course. */
+export const CourseVersion = named(
+  'CourseVersion',
+  'One version of a course',
+  shown(() => ({ courseId: id, ...versionFields })),
+)
+export type CourseVersion = z.output<typeof CourseVersion>
+
+/** A version with the attributes that the course had at that time. */
+export const CourseSnapshot = named(
+  'CourseSnapshot',
+  'One version of a course, with the attributes that the course had then',
+  shown(() => ({
+    courseId: id,
+    ...versionFields,
+    attributes: field(
+      shown(() => answered(attributes)),
+      'The attributes of the course in that version',
+    ),
+  })),
+)
+export type CourseSnapshot = z.output<typeof CourseSnapshot>
+
+/** Differences between two versions: one entry per changed path; a changed array is one entry. */
+export const CourseDiff = named(
+  'CourseDiff',
+  'What differs between two versions of a course',
+  shown(() => ({ courseId: id, ...diffFields('/assessmentCriteria/passingScore') })),
+)
+export type CourseDiff = z.output<typeof CourseDiff>
+
+/** A deleted course that can be restored, with counts of the records deleted with it. */
+export const DeletedCourse = named(
+  'DeletedCourse',
+  'A deleted course, with how much was deleted with it',
+  shown(() => {
+    const { externalId, title, status } = answered(attributes)
+    return {
+      id,
+      externalId: {
+        ...externalId,
+        says: 'Your own id for the course; it stays taken until the course is deleted permanently',
+      },
+      title,
+      status: { ...status, says: 'Status of the course when it was deleted' },
+      lessons: field(z.int(), 'Number of lessons that were deleted with the course'),
+      enrollments: field(z.int(), 'Number of enrolments that were deleted with the course'),
+      progress: field(z.int(), 'Number of progress records that were deleted with the course'),
+      grades: field(z.int(), 'Number of grades that were deleted with the course'),
+      ...deletedFields,
+    }
+  }),
+)
+export type DeletedCourse = z.output<typeof DeletedCourse>
 
 /** Courses and their versions. */
 export const courses = operationsOf('courses', {

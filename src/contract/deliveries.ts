@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { choices, Instant, period, Time } from './field.ts'
+import { lmsKinds } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
-import { lmsKinds } from './integration-choices.ts'
+import { choices, inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
+import { Instant, Time } from './values.ts'
 
 /** Outcomes of a delivery. */
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const

@@ -1,4 +1,4 @@
-import { Profile } from './profile.ts'
+import { Profile } from './users.ts'
 
 /** The profile of a new user. The build replaces this module by its value, as for `calls`. */
 export const emptyProfile = Profile.parse({})

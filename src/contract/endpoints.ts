@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { eventPatterns } from './events.ts'
-import { choices, Instant, optional, period, Time, UpdatedSince, WebAddress } from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
+import { eventPatterns } from './actions.ts'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
+import { choices, inPeriod, page, paging, period, UpdatedSince, updatedSince } from './lists.ts'
 import { Message } from './messages.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
-import { patchOf } from './patch.ts'
 import { changed } from './record-fields.ts'
+import { Instant, optional, Time, WebAddress } from './values.ts'
 
 const endpointStatuses = ['active', 'disabled'] as const
 export const EndpointStatus = named(

@@ -1,12 +1,21 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { choices, Instant, ofCourses, ofUsers, period, Reference, Time, UpdatedSince } from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
+import {
+  choices,
+  inPeriod,
+  ofCourses,
+  ofUsers,
+  page,
+  paging,
+  period,
+  sorting,
+  UpdatedSince,
+  updatedSince,
+} from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
-import { patchOf } from './patch.ts'
 import { changed, managedBy } from './record-fields.ts'
+import { Instant, Reference, Time } from './values.ts'
 
 const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = named('EnrollmentRole', 'Role of a user in a course', z.enum(enrollmentRoles))

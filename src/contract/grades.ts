@@ -1,26 +1,22 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
+import { aboveMaximum, isGradable, largestScore, notGradable, wholeCourse } from './constants.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import {
   exactly,
-  Instant,
+  inPeriod,
   ofCourses,
   ofUsers,
-  Percent,
+  page,
+  paging,
   period,
-  Reference,
-  Time,
-  text,
+  sorting,
   UpdatedSince,
-} from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
+  updatedSince,
+} from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
 import { changed } from './record-fields.ts'
-import { aboveMaximum, isGradable, largestScore, notGradable } from './score.ts'
-import { wholeCourse } from './whole-course.ts'
-
-export { wholeCourse }
+import { Instant, Percent, Reference, Time, text } from './values.ts'
 
 const score = z.number().min(0).max(largestScore)
 

@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { period, Reference, Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
 import { scopes } from './keys.ts'
+import { inPeriod, page, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
+import { Reference, Time } from './values.ts'
 
 /** Access that a user has granted to an OAuth application, with the tokens issued for it. */
 export const Grant = named(

@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { Instant, ofUser, period, Reference, Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
+import { inPeriod, ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
+import { Instant, Reference, Time, text } from './values.ts'
 
 export const scopes = ['read', 'write', 'admin'] as const
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { Time, text } from './field.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { operationsOf, teachers } from './operation.ts'
+import { Time, text } from './values.ts'
 
 const attributes = {
   id: field(

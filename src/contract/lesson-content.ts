@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { Instant, optional, Percent, text, WebAddress } from './field.ts'
 import { answered, field, sent, shown } from './fields.ts'
+import { Instant, optional, Percent, text, WebAddress } from './values.ts'
 
 const blockTypes = [
   'markdown',

@@ -1,25 +1,31 @@
 import * as z from 'zod'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
+import { Assessment, AssessmentInput, ContentBlockInput } from './lesson-content.ts'
 import {
+  erase,
   exactly,
-  Minutes,
-  Objectives,
+  inPeriod,
   ofCourse,
   ofCourses,
-  optional,
+  page,
+  paging,
   period,
-  Reference,
-  text,
+  sorting,
+  trashSort,
   UpdatedSince,
-} from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
-import { CompareTo, diffFields } from './history.ts'
-import { Assessment, AssessmentInput, ContentBlockInput } from './lesson-content.ts'
+  updatedSince,
+} from './lists.ts'
 import { everyone, operationsOf, staff, teachers } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
-import { patchOf } from './patch.ts'
-import { changed, deletedFields, externalId, managedBy, versionFields } from './record-fields.ts'
-import { erase, trashSort } from './trash.ts'
+import {
+  CompareTo,
+  changed,
+  deletedFields,
+  diffFields,
+  externalId,
+  managedBy,
+  versionFields,
+} from './record-fields.ts'
+import { Minutes, Objectives, optional, Reference, text } from './values.ts'
 
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = named('LessonStatus', 'Whether learners can see a lesson', z.enum(lessonStatuses))

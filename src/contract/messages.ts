@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { messageTypes } from './events.ts'
-import { choices, exactly, period, Time } from './field.ts'
+import { messageTypes } from './actions.ts'
 import { field, named, shown } from './fields.ts'
-import { inPeriod } from './filter.ts'
+import { choices, exactly, inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
-import { page, paging } from './page.ts'
+import { Time } from './values.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const MessageStatus = named(

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { Filters } from './filter.ts'
+import type { Filters } from './lists.ts'
 
 /** The role of a user: it limits what any credential of theirs can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'

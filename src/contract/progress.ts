@@ -1,21 +1,20 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
+import { answered, field, named, sent, shown } from './fields.ts'
 import {
-  Instant,
+  inPeriod,
   ofCourse,
   ofCourses,
   ofUsers,
-  Percent,
+  page,
+  paging,
   period,
-  Reference,
-  Time,
   UpdatedSince,
-} from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
+  updatedSince,
+} from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { page, paging } from './page.ts'
 import { updatedAt, version } from './record-fields.ts'
+import { Instant, Percent, Reference, Time } from './values.ts'
 
 /** Derived from the completion percentage when progress is recorded. */
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const

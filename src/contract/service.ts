@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { Time } from './field.ts'
 import { field, named, shown } from './fields.ts'
 import { everyone, operationsOf } from './operation.ts'
+import { Time } from './values.ts'
 
 const State = named(
   'Health',

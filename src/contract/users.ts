@@ -1,15 +1,106 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { BooleanParam, choices, exactly, optional, period, search, UpdatedSince } from './field.ts'
-import { answered, field, named, sent, shown } from './fields.ts'
-import { inPeriod, updatedSince } from './filter.ts'
+import { roles, userStatuses } from './constants.ts'
+import { Difficulty } from './courses.ts'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import { scopes } from './keys.ts'
+import {
+  BooleanParam,
+  choices,
+  exactly,
+  inPeriod,
+  page,
+  paging,
+  period,
+  search,
+  sorting,
+  UpdatedSince,
+  updatedSince,
+} from './lists.ts'
 import { admins, everyone, operationsOf, teachers } from './operation.ts'
-import { page, paging, sorting } from './page.ts'
-import { patchOf } from './patch.ts'
-import { Profile } from './profile.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
-import { roles, userStatuses } from './user-choices.ts'
+import { Language, optional, text, WebAddress } from './values.ts'
+
+const Timezone = z
+  .string()
+  .max(100, { abort: true })
+  .refine(isTimezone, {
+    params: { code: 'invalid_timezone' },
+    error: 'must be an IANA time zone, such as Europe/Vienna',
+  })
+
+function isTimezone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const Accessibility = sent({
+  highContrast: field(z.boolean().default(false), 'Use high contrast'),
+  screenReader: field(z.boolean().default(false), 'Optimise for a screen reader'),
+  reducedMotion: field(z.boolean().default(false), 'Avoid animation', 'Reduce motion'),
+})
+
+const Notifications = sent({
+  email: field(z.boolean().default(true), 'Send e-mail', 'Send notifications by e-mail'),
+  push: field(z.boolean().default(false), 'Send push notifications'),
+})
+
+const LearningPreferences = sent({
+  languages: field(
+    z.array(Language).max(20).default([]),
+    'Preferred languages of content as BCP 47 tags, best first',
+    'Preferred languages',
+  ),
+  preferredDifficulty: field(optional(Difficulty), 'Preferred level of courses', 'Preferred difficulty'),
+  pace: field(optional(z.enum(['slow', 'normal', 'fast', 'self_paced'])), 'Preferred pace'),
+  contentFormats: field(
+    z
+      .array(z.enum(['video', 'text', 'audio', 'interactive']))
+      .max(4)
+      .default([]),
+    'Preferred forms of content, best first',
+    'Preferred content formats',
+  ),
+  weeklyGoalMinutes: field(
+    optional(z.int().min(0).max(10_080)),
+    'Planned learning time per week, in minutes',
+    'Weekly goal in minutes',
+  ),
+  audio: field(optional(z.enum(['on', 'off'])), 'Whether to play audio', 'Audio'),
+  captions: field(optional(z.boolean()), 'Whether to show captions', 'Show captions'),
+  deliverySpeed: field(
+    optional(z.number().min(0.25).max(4)),
+    'Playback speed, 0.25–4; 1 is normal',
+    'Playback speed, 0.25–4',
+  ),
+  accessibility: field(Accessibility.prefault({}), 'Accessibility settings of the user'),
+  notifications: field(Notifications.prefault({}), 'Notification settings of the user'),
+})
+
+const name = optional(text(1, 255))
+
+/** Name, settings and learning preferences of a user. */
+export const Profile = sent({
+  firstName: field(name, 'First name'),
+  lastName: field(name, 'Last name'),
+  displayName: field(name, 'Name to show to others', 'Display name'),
+  timezone: field(
+    optional(Timezone),
+    'IANA time zone, such as Europe/Vienna',
+    'Time zone, such as Europe/Vienna',
+  ),
+  locale: field(
+    optional(Language),
+    'Language and region, as a BCP 47 tag such as en-GB',
+    'Language and region, such as de-AT',
+  ),
+  avatarUrl: field(optional(WebAddress), 'Address of a picture, http or https', 'URL of a picture'),
+  bio: field(optional(z.string().max(2000)), 'About the user, in their own words', 'Short biography'),
+  learningPreferences: field(LearningPreferences.prefault({}), 'How the user prefers to learn'),
+})
 
 export const Role = named('Role', 'Role of a user: it limits what their credentials can do', z.enum(roles))
 export type Role = z.output<typeof Role>

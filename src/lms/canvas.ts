@@ -1,8 +1,15 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import { wholeCourse } from '../contract/whole-course.ts'
+import { wholeCourse } from '../contract/constants.ts'
 import { malformedPayload } from './delivery-fault.ts'
-import type { Candidate, LmsEvent } from './event.ts'
-import { candidatesOf, type EventReader, ignoreEvent, makeGrade, type ReadablePayload } from './event.ts'
+import {
+  type Candidate,
+  candidatesOf,
+  type EventReader,
+  ignoreEvent,
+  type LmsEvent,
+  makeGrade,
+  type ReadablePayload,
+} from './event.ts'
 import { idAt, instantAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './payload-members.ts'
 
 /**

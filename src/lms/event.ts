@@ -1,5 +1,5 @@
 import type { JsonObject } from '../codec/json-object.ts'
-import { isGradable, largestScore } from '../contract/score.ts'
+import { isGradable, largestScore } from '../contract/constants.ts'
 
 /**
  * A way in which an external system identifies a course or a learner, best first. `key` is its own id, which

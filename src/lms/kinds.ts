@@ -1,4 +1,4 @@
-import type { LmsKind } from '../contract/integration-choices.ts'
+import type { LmsKind } from '../contract/constants.ts'
 
 /** How a system proves that it sent a delivery. */
 export type Proof =

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/json-object.ts'
 import { parseJsonOrNull } from '../codec/json-text.ts'
-import type { LmsKind, MappedNoun } from '../contract/integration-choices.ts'
+import type { LmsKind, MappedNoun } from '../contract/constants.ts'
 import { DeliveryFault } from './delivery-fault.ts'
 import type { Candidate, EventSettings, LmsEvent } from './event.ts'
 import { readEvent } from './read-event.ts'

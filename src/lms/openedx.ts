@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import { wholeCourse } from '../contract/whole-course.ts'
+import { wholeCourse } from '../contract/constants.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
 import { labelAt, memberAt, numberAt, requiredIdAt } from './payload-members.ts'
 

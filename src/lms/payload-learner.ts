@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import type { LmsKind } from '../contract/integration-choices.ts'
+import type { LmsKind } from '../contract/constants.ts'
 import { canonicalCanvasId, canvasIds } from './canvas.ts'
-import type { Candidate } from './event.ts'
-import { candidatesOf } from './event.ts'
+import { type Candidate, candidatesOf } from './event.ts'
 import { memberAt } from './payload-members.ts'
 import { standardCandidates } from './standard.ts'
 

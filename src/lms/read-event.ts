@@ -1,5 +1,5 @@
 import type { JsonObject } from '../codec/json-object.ts'
-import type { LmsKind } from '../contract/integration-choices.ts'
+import type { LmsKind } from '../contract/constants.ts'
 import { readCanvasEvent } from './canvas.ts'
 import type { EventReader, EventSettings, LmsEvent } from './event.ts'
 import { kinds } from './kinds.ts'

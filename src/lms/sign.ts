@@ -1,6 +1,6 @@
 import type { JsonObject } from '../codec/json-object.ts'
 import { jsonText } from '../codec/json-text.ts'
-import type { LmsKind } from '../contract/integration-choices.ts'
+import type { LmsKind } from '../contract/constants.ts'
 import type { SignedDelivery, SigningMaterial } from './delivery.ts'
 import { kinds } from './kinds.ts'
 import { signStandard } from './standard-signature.ts'

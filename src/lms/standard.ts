@@ -1,4 +1,4 @@
-import { wholeCourse } from '../contract/whole-course.ts'
+import { wholeCourse } from '../contract/constants.ts'
 import { malformedPayload } from './delivery-fault.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
 import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload-members.ts'

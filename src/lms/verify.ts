@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../codec/json-object.ts'
 import { jsonText, parseJsonOrNull } from '../codec/json-text.ts'
-import type { LmsKind } from '../contract/integration-choices.ts'
+import type { LmsKind } from '../contract/constants.ts'
 import type { Delivery, Trust, Verified } from './delivery.ts'
 import { DeliveryFault, invalidSignature } from './delivery-fault.ts'
 import { type Kind, kinds, type Proof } from './kinds.ts'

@@ -1,4 +1,4 @@
-import { openapiOf } from '../contract/openapi.ts'
+import { openapiOf } from '../contract/openapi/openapi.ts'
 import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
 import { requireAnswering } from './database/readiness.ts'

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ErrorCode, type Problem, statusOf } from '../../src/contract/errors.ts'
 import { operations } from '../../src/contract/index.ts'
-import type { OperationExample } from '../../src/contract/openapi-examples.ts'
+import type { OperationExample } from '../../src/contract/openapi/examples.ts'
 import type { Method, Operation } from '../../src/contract/operation.ts'
 import { ProblemError, problemOf } from '../../src/server/problem-error.ts'
 import { root } from '../helpers/process.ts'
@@ -17,14 +17,14 @@ import {
 } from '../helpers/test-academy.ts'
 import { examples, filled, furnish, type Things } from './examples.ts'
 
-/** What src/contract/openapi-examples.json holds. */
+/** What src/contract/openapi/examples.json holds. */
 export interface DocumentExamples {
   readonly operations: Readonly<Record<string, OperationExample>>
   readonly problems: Readonly<Record<string, unknown>>
 }
 
 /** Where the document has its examples, from the root. */
-export const documentExamplesFile = 'src/contract/openapi-examples.json'
+export const documentExamplesFile = 'src/contract/openapi/examples.json'
 
 /** How a manual names what the examples are about. */
 const named = {

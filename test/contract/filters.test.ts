@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { type Call, calls } from '../../src/contract/calls.ts'
-import type { Filter } from '../../src/contract/filter.ts'
 import { operations } from '../../src/contract/index.ts'
-import { paging } from '../../src/contract/page.ts'
+import { type Filter, paging } from '../../src/contract/lists.ts'
 
 /** Parameters that say how items come, or that ask for more of them than come otherwise. */
 const others = [

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
-import { openapiOf } from '../../src/contract/openapi.ts'
-import type { Schema } from '../../src/contract/openapi-limits.ts'
-import { partsOf } from '../../src/contract/openapi-tidy.ts'
-import { operationWords } from '../../src/contract/words/operations.ts'
+import { partsOf } from '../../src/contract/openapi/descriptions.ts'
+import type { Schema } from '../../src/contract/openapi/limits.ts'
+import { openapiOf } from '../../src/contract/openapi/openapi.ts'
+import { operationWords } from '../../src/contract/openapi/operation-texts.ts'
 import { test } from '../helpers/academy.ts'
 
 interface Described {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { CourseInput } from '../../src/contract/course.ts'
+import { CourseInput } from '../../src/contract/courses.ts'
 import { operations } from '../../src/contract/index.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { grantable } from '../../src/server/access/principal.ts'

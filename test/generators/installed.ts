@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openapiOf } from '../../src/contract/openapi.ts'
+import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 
 /** The folder of these tests, with packages of its own: `npm run test:generators` installs them. */
 export const folder = import.meta.dirname

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
-import { operationExamples } from '../../src/contract/openapi-examples.ts'
+import { operationExamples } from '../../src/contract/openapi/examples.ts'
 import { test } from '../helpers/cli.ts'
 import { folder, isInstalled, writeDocument } from './installed.ts'
 

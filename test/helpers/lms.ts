@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/codec/json-object.ts'
-import type { LmsKind } from '../../src/contract/integration-choices.ts'
+import type { LmsKind } from '../../src/contract/constants.ts'
 import type { SignedDelivery } from '../../src/lms/delivery.ts'
 import { sign } from '../../src/lms/sign.ts'
 import { keyPair } from '../lms/key-pair.ts'

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Grade, GradeInput } from '../../src/contract/grades.ts'
-import { openapiOf } from '../../src/contract/openapi.ts'
+import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import {
   type AcademyFile,
@@ -339,7 +339,7 @@ export function requireDeclared(method: string, path: string, status: number, co
   const codes = response?.content?.['application/problem+json']?.examples ?? {}
   if (!response || (typeof code === 'string' && status >= 400 && !(code in codes))) {
     throw new Error(
-      `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/words/problems.ts)`,
+      `${method} ${path} answered ${status} ${code ?? ''}, which its description does not tell (src/contract/openapi/problem-texts.ts)`,
     )
   }
 }

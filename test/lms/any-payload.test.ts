@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type LmsKind, lmsKinds } from '../../src/contract/integration-choices.ts'
+import { type LmsKind, lmsKinds } from '../../src/contract/constants.ts'
 import { DeliveryFault } from '../../src/lms/delivery-fault.ts'
 import type { LmsEvent } from '../../src/lms/event.ts'
 import { fixedKeys } from '../../src/lms/key-set.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LmsKind } from '../../src/contract/integration-choices.ts'
+import type { LmsKind } from '../../src/contract/constants.ts'
 import { readEvent } from '../../src/lms/read-event.ts'
 import { plainSettings, sample } from './samples.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openapiOf } from '../../src/contract/openapi.ts'
+import { openapiOf } from '../../src/contract/openapi/openapi.ts'
 import { service } from '../../src/contract/service.ts'
 import type { Call } from '../../src/server/http/handler.ts'
 import { Constant } from '../../src/server/http/reply.ts'

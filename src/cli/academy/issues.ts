@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
+import { bare } from '../../contract/fields.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
-import { bare } from '../../contract/patch.ts'
 
 const maximumValue = 60
 

@@ -1,4 +1,4 @@
-import type { CourseInput } from '../../contract/course.ts'
+import type { CourseInput } from '../../contract/courses.ts'
 import type { Command, Given } from '../command/command.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/courses.ts'
 import { call } from '../operation/operation-command.ts'

@@ -1,4 +1,4 @@
-import { wholeCourse } from '../../contract/whole-course.ts'
+import { wholeCourse } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { fields, filters, historyFilters } from '../flags/grades.ts'

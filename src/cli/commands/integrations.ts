@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
-import { lmsKinds } from '../../contract/integration-choices.ts'
+import { lmsKinds } from '../../contract/constants.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { fields, filters, mappingFilters } from '../flags/integrations.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { mappedNouns } from '../../contract/integration-choices.ts'
+import { mappedNouns } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { call } from '../operation/operation-command.ts'

@@ -56,7 +56,7 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
     refuses: { ...noTarget, ...plainText },
     examples: ['server openapi > openapi.json', 'server openapi -o yaml'],
     async run({ output, settings }) {
-      const { openapiOf } = await import('../../contract/openapi.ts')
+      const { openapiOf } = await import('../../contract/openapi/openapi.ts')
       if (settings.output.value === 'yaml') return output.document(openapiOf())
       await output.text(`${JSON.stringify(openapiOf(), null, 2)}\n`)
     },

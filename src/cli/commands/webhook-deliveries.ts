@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { lmsKinds } from '../../contract/integration-choices.ts'
+import { lmsKinds } from '../../contract/constants.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -1,4 +1,4 @@
-import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
+import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'

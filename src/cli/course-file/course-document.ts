@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CourseStatus } from '../../contract/course.ts'
+import { CourseStatus } from '../../contract/courses.ts'
 import { CourseRecord, ModuleRecord } from '../dataset/courses.ts'
 import { LessonRecord } from '../dataset/lessons.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { bare } from '../../contract/patch.ts'
+import { bare } from '../../contract/fields.ts'
 import { labelColumns } from '../output/columns.ts'
 
 /** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */

@@ -1,6 +1,7 @@
 import { escapeReference } from '../../codec/reference.ts'
 import { calls } from '../../contract/calls.ts'
-import { GradeInput, wholeCourse } from '../../contract/grades.ts'
+import { wholeCourse } from '../../contract/constants.ts'
+import { GradeInput } from '../../contract/grades.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { courseKeyIn, userKeyIn } from './names.ts'

@@ -1,7 +1,7 @@
 import type { Page } from '../../client/call-input.ts'
 import { calls } from '../../contract/calls.ts'
+import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { maximumPageSize } from '../../contract/page-size.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

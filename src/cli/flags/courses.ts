@@ -1,5 +1,4 @@
-import { CourseInput } from '../../contract/course.ts'
-import { courses } from '../../contract/courses.ts'
+import { CourseInput, courses } from '../../contract/courses.ts'
 import { filtersOf, flagsOf } from './derive-flags.ts'
 
 /** The flags of a course's fields. */

@@ -1,9 +1,7 @@
 import * as z from 'zod'
-import { isList } from '../../contract/field.ts'
-import { type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
+import { bare, type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
+import { isList, paging } from '../../contract/lists.ts'
 import type { Operation, QueryInput } from '../../contract/operation.ts'
-import { paging } from '../../contract/page.ts'
-import { bare } from '../../contract/patch.ts'
 import type { FieldFlag, FieldFlags, Kinds, QueryFlags } from '../command/flag.ts'
 import { type Column, columnsOf } from '../dataset/column.ts'
 

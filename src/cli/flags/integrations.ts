@@ -1,5 +1,4 @@
-import { IntegrationInput } from '../../contract/integration.ts'
-import { integrations } from '../../contract/integrations.ts'
+import { IntegrationInput, integrations } from '../../contract/integrations.ts'
 import { filtersOf, flagsOf } from './derive-flags.ts'
 
 const { baseUrl, rootAccountUuid, gradeToProgress, gradeItems, defaultGradeMaximum, oldSecretEndsAt } =

@@ -60,7 +60,7 @@ export function judgeList(context: Context, caller: Caller, asked: AskedList): J
     if (typeof query['sort'] === 'string') {
       const [{ watchOrder }, { difficulties }] = await Promise.all([
         import('../../client/foreign/order.ts'),
-        import('../../contract/course-choices.ts'),
+        import('../../contract/constants.ts'),
       ])
       order = watchOrder(caller, operation, { params, query, signal: io.signal }, difficulties)
     }

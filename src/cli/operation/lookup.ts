@@ -1,8 +1,8 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
 
 /** Number of items; a lower bound if not exact. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../codec/json-object.ts'
-import { wholeCourse } from '../../contract/whole-course.ts'
+import { wholeCourse } from '../../contract/constants.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { courseKeyOf } from '../dataset/names.ts'
 import { externalKeyOf } from '../dataset/shown-records.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { bare } from '../../contract/patch.ts'
+import { bare } from '../../contract/fields.ts'
 
 /** Returns a value in the field order of its schema, without defaults and unknown fields. */
 export function withoutDefaults(schema: z.ZodType, value: unknown): unknown {

@@ -1,5 +1,5 @@
 import { shellWord } from '../../codec/shell-word.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import { kinds } from '../../lms/kinds.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -1,4 +1,4 @@
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import { canvasEvents } from './canvas-events.ts'
 import { nameBy, type SimulatedEvent, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 

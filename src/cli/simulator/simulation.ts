@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { jsonText } from '../../codec/json-text.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import type { SignedDelivery, SigningMaterial } from '../../lms/delivery.ts'
 import { sign } from '../../lms/sign.ts'
 import { signStandard } from '../../lms/standard-signature.ts'

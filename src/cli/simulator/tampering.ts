@@ -1,4 +1,4 @@
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import type { SignedDelivery } from '../../lms/delivery.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { matchesReference, parseReference, splitReferences } from '../../codec/reference.ts'
 import { spanOf } from '../../codec/time-text.ts'
-import type { Filter } from '../../contract/filter.ts'
+import type { Filter } from '../../contract/lists.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { nounOf } from './names.ts'
 import { idOf, memberOf } from './record.ts'

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { maximumPageSize } from '../../contract/page-size.ts'
 import type { AnyInput, Page } from '../call-input.ts'
 import type { Caller } from '../caller.ts'
 import { publishedApi, publishedOperation } from '../published-api.ts'

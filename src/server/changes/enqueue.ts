@@ -1,6 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
-import { type EventType, isEvent, patternsOf } from '../../contract/events.ts'
+import { type EventType, isEvent, patternsOf } from '../../contract/actions.ts'
 import type { Transaction } from '../database/database.ts'
 import { type IdMaker, timeOfId } from '../database/id.ts'
 import { hasSubscribers } from './subscribers.ts'

@@ -1,5 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import { patternsOf } from '../../contract/events.ts'
+import { patternsOf } from '../../contract/actions.ts'
 import type { Database } from '../database/database.ts'
 
 /** Lifetime of the cache; endpoints created by other processes get their first event after it. */

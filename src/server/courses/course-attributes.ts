@@ -1,6 +1,5 @@
 import sql from 'sql-template-tag'
-import type { CourseInput } from '../../contract/course.ts'
-import type { Course } from '../../contract/courses.ts'
+import type { Course, CourseInput } from '../../contract/courses.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { Call } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'

@@ -1,12 +1,12 @@
 import sql from 'sql-template-tag'
-import { CourseInput } from '../../contract/course.ts'
-import type {
-  Course,
-  CourseDiff,
-  CourseSnapshot,
-  CourseUpdate,
-  CourseVersion,
-  courses,
+import {
+  type Course,
+  type CourseDiff,
+  CourseInput,
+  type CourseSnapshot,
+  type CourseUpdate,
+  type CourseVersion,
+  type courses,
 } from '../../contract/courses.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { type StoredInput, withModuleIds } from './course-attributes.ts'

@@ -1,6 +1,5 @@
+import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deliveries.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
-import { lmsKinds } from '../../contract/integration-choices.ts'
 import type { IgnoredReason } from '../../lms/event.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { deliveryRoutes } from '../integrations/deliveries.ts'

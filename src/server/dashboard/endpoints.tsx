@@ -1,5 +1,5 @@
+import { eventPatterns } from '../../contract/actions.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
-import { eventPatterns } from '../../contract/events.ts'
 import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
 import { Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'

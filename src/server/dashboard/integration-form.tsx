@@ -1,9 +1,5 @@
-import type { Integration } from '../../contract/integration.ts'
-import {
-  type GradeToProgress,
-  gradeToProgressChoices,
-  type LmsKind,
-} from '../../contract/integration-choices.ts'
+import { type GradeToProgress, gradeToProgressChoices, type LmsKind } from '../../contract/constants.ts'
+import type { Integration } from '../../contract/integrations.ts'
 import { invalid } from '../problem-error.ts'
 import { Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx'
 

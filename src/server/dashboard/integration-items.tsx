@@ -1,5 +1,5 @@
 import type { Fault } from '../../contract/errors.ts'
-import type { Integration } from '../../contract/integration.ts'
+import type { Integration } from '../../contract/integrations.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
 import { Faults, type FilledIn, Form, isFaulty } from './form.tsx'
 import { Table } from './table.tsx'

@@ -1,6 +1,6 @@
 import { isDay } from '../../codec/time-text.ts'
 import { type Key, keys, type NewKey } from '../../contract/keys.ts'
-import { scopeInWords } from '../../contract/security-schemes.ts'
+import { scopeInWords } from '../../contract/oauth.ts'
 import { addYear, findKey, keyRoutes, revokeKey } from '../credentials/keys.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'

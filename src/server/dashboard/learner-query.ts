@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sorting } from '../../contract/page.ts'
+import { sorting } from '../../contract/lists.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { type LearnerFilter, learnerSorts } from '../analytics/course-learners.ts'
 import { attentionKinds } from '../analytics/standing.ts'

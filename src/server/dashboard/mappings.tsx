@@ -1,5 +1,5 @@
-import { mappedNouns } from '../../contract/integration-choices.ts'
-import type { Mapping } from '../../contract/mapping.ts'
+import { mappedNouns } from '../../contract/constants.ts'
+import type { Mapping } from '../../contract/integrations.ts'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'

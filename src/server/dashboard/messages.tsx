@@ -1,5 +1,5 @@
+import { messageTypes } from '../../contract/actions.ts'
 import { endpoints } from '../../contract/endpoints.ts'
-import { messageTypes } from '../../contract/events.ts'
 import { type Message, messages } from '../../contract/messages.ts'
 import { endpointRoutes, maxEndpoints } from '../events/endpoints.ts'
 import { messageRoutes } from '../events/messages.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
+import { testEvent, withoutOverlap } from '../../contract/actions.ts'
 import { Endpoint, EndpointInput, endpoints } from '../../contract/endpoints.ts'
-import { testEvent, withoutOverlap } from '../../contract/events.ts'
 import { recordChange } from '../changes/change.ts'
 import { enqueueFor, markLength } from '../changes/enqueue.ts'
 import { forgetSubscribers } from '../changes/subscribers.ts'

@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
+import { wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
-import { wholeCourse } from '../../contract/grades.ts'
 import type { Database, Row } from '../database/database.ts'
 
 /** A learner's grade in a course, in per cent, and the newest grading time behind it. */

@@ -1,7 +1,7 @@
 import sql, { empty } from 'sql-template-tag'
+import { aboveMaximum, isGradable, notGradable, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
-import { defaultSource, type Grade, type GradeInput, wholeCourse } from '../../contract/grades.ts'
-import { aboveMaximum, isGradable, notGradable } from '../../contract/score.ts'
+import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
 import { type CountedEnrollment, toCounted } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,

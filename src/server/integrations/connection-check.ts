@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import type { IntegrationCheck } from '../../contract/integration.ts'
+import type { IntegrationCheck } from '../../contract/integrations.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import { OutgoingError, type OutgoingTrouble } from '../outgoing/outgoing.ts'

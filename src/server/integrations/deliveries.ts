@@ -1,6 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { parseJson } from '../../codec/json-text.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import {
   type Delivery,
   type DeliveryDetails,
@@ -8,7 +9,6 @@ import {
   type Replayed,
   ReplayInput,
 } from '../../contract/deliveries.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
 import { DeliveryFault } from '../../lms/delivery-fault.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import type { GradeToProgress, LmsKind } from '../../contract/integration-choices.ts'
+import type { GradeToProgress, LmsKind } from '../../contract/constants.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import type { Fault } from '../../contract/errors.ts'
-import { IntegrationInput, Integration as Shown, type ShownSecret } from '../../contract/integration.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
-import { integrations } from '../../contract/integrations.ts'
+import {
+  IntegrationInput,
+  integrations,
+  Integration as Shown,
+  type ShownSecret,
+} from '../../contract/integrations.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database } from '../database/database.ts'
 import { during } from '../database/keyset.ts'

@@ -1,5 +1,5 @@
 import { findNearest } from '../../codec/nearest.ts'
-import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
+import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
 
 /** Returns the kind in a path; throws 404 that lists the kinds. */

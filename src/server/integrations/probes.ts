@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import type { OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.ts'
 
 /** A request that the other system only answers to authenticated clients. */

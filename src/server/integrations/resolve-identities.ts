@@ -1,5 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
-import type { MappedNoun } from '../../contract/integration-choices.ts'
+import type { MappedNoun } from '../../contract/constants.ts'
 import type { Candidate } from '../../lms/event.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'

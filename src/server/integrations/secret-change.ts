@@ -1,4 +1,4 @@
-import type { IntegrationInput } from '../../contract/integration.ts'
+import type { IntegrationInput } from '../../contract/integrations.ts'
 import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
 import { type Integration, placeOf, type StoredSecret } from './integration.ts'

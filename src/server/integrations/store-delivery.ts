@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
-import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { LmsKind } from '../../contract/constants.ts'
 import type { DeliveryFault } from '../../lms/delivery-fault.ts'
 import type { Candidate, LmsEvent } from '../../lms/event.ts'
 import { keyHint, learnerCandidatesOf } from '../../lms/payload-learner.ts'

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
+import { scopeInWords } from '../../contract/oauth.ts'
 import type { Scope } from '../../contract/operation.ts'
-import { scopeInWords } from '../../contract/security-schemes.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Reply } from '../http/reply.ts'
 import {

@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
-import { roles, userStatuses } from '../../contract/user-choices.ts'
+import { roles, userStatuses } from '../../contract/constants.ts'
 import type { User, users } from '../../contract/users.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'

@@ -6,8 +6,8 @@ import { shapeOf } from '../../../src/cli/operation/shape.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
 import { analytics } from '../../../src/contract/analytics.ts'
+import { bare } from '../../../src/contract/fields.ts'
 import { operations } from '../../../src/contract/index.ts'
-import { bare } from '../../../src/contract/patch.ts'
 import { host } from '../../helpers/host.ts'
 
 const loaded = await Promise.all(

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/codec/json-object.ts'
-import type { LmsKind } from '../../../src/contract/integration-choices.ts'
+import type { LmsKind } from '../../../src/contract/constants.ts'
 import { sign } from '../../../src/lms/sign.ts'
 import { webhookSecret } from '../../helpers/lms.ts'
 import type { Fleet } from './server-process.ts'

@@ -1,5 +1,5 @@
+import type { LmsKind } from '../../../src/contract/constants.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
-import type { LmsKind } from '../../../src/contract/integration-choices.ts'
 import type { Trust } from '../../../src/lms/delivery.ts'
 import { DeliveryFault } from '../../../src/lms/delivery-fault.ts'
 import type { LmsEvent } from '../../../src/lms/event.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test as plain } from 'vitest'
-import { eventTypes } from '../../../src/contract/events.ts'
+import { eventTypes } from '../../../src/contract/actions.ts'
 import { eventFields } from '../../../src/server/changes/enqueue.ts'
 import { heldAttempts, retryDelaysMs } from '../../../src/server/events/retry-schedule.ts'
 import { textOf } from '../../docs.ts'

@@ -1,4 +1,4 @@
-import type { Words } from '../openapi-words.ts'
+import type { Words } from './descriptions.ts'
 
 /** Descriptions of the tags, one per resource. */
 export const tagWords = {

@@ -1,5 +1,5 @@
-import type { ErrorCode } from './errors.ts'
-import made from './openapi-examples.json' with { type: 'json' }
+import type { ErrorCode } from '../errors.ts'
+import made from './examples.json' with { type: 'json' }
 
 /** A real call of an operation in an academy with a part of the example data. */
 export interface OperationExample {

@@ -1,6 +1,6 @@
-import { lmsKinds } from './integration-choices.ts'
-import { everyHeader, headersOf } from './openapi-headers.ts'
-import { refusalsWith } from './openapi-responses.ts'
+import { lmsKinds } from '../constants.ts'
+import { everyHeader, headersOf } from './headers.ts'
+import { refusalsWith } from './responses.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

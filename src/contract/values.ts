@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { splitReferences } from '../codec/reference.ts'
 import { isInstant } from '../codec/time-text.ts'
-import { bare } from './patch.ts'
 
 /** A point in time: accepts RFC 3339 with any offset, stores `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Instant = z
@@ -98,84 +97,4 @@ function isLanguage(tag: string): boolean {
   } catch {
     return false
   }
-}
-
-/** True for a query parameter with comma-separated values: `References` and `choices`. */
-export function isList(parameter: unknown): boolean {
-  const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
-  return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
-}
-
-export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
-
-/** Returns a query parameter that filters by equal text; empty text, which would match everything, is refused. */
-export function exactly(what: string) {
-  return z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({ description: `Filter by ${what}` })
-}
-
-/** Returns a query parameter that filters by text contained in these fields. */
-export function search(where: string) {
-  return z
-    .string()
-    .max(255)
-    .optional()
-    .meta({ description: `Search in ${where}, ignoring case` })
-}
-
-export const ofCourse = Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' })
-export const ofUser = Reference.optional().meta({
-  description: 'Filter by user: id, ext:<externalId> or email:<address>',
-})
-/** Query parameter that filters by any of several courses. */
-export const ofCourses = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
-})
-export const ofUsers = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by user: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
-})
-export const UpdatedSince = Instant.optional().meta({
-  description: 'Updated at or after this time',
-})
-
-/** Returns the query parameters for the main time of a list: from `since`, and before `until`. */
-export function period(event: string) {
-  return {
-    since: Instant.optional().meta({ description: `${event} at or after this time` }),
-    until: Instant.optional().meta({ description: `${event} before this time` }),
-  }
-}
-
-/** Returns a query parameter with comma-separated choices: `status=draft,published`. */
-export function choices<const Choice extends string>(
-  all: readonly [Choice, ...Choice[]],
-  synonyms: Readonly<Record<string, Choice>> = {},
-) {
-  const one = z.enum(all)
-  const words = [...all, ...Object.keys(synonyms)]
-  return z
-    .string()
-    .meta({
-      type: 'array',
-      items: { type: 'string', enum: words },
-      minItems: 1,
-      description: `Comma-separated list of ${words.join(', ')}`,
-    })
-    .transform((list, context) =>
-      list.split(',').flatMap((item) => {
-        const word = item.trim()
-        const parsed = one.safeParse(Object.hasOwn(synonyms, word) ? synonyms[word] : word)
-        if (parsed.success) return [parsed.data]
-        context.addIssue({ code: 'invalid_value', values: words, input: item })
-        return []
-      }),
-    )
 }

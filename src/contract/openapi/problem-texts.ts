@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts'
-import type { Words } from '../openapi-words.ts'
+import type { Words } from './descriptions.ts'
 
 /** Condition of each error code, as a clause that begins in lower case. */
 export const whenOf: Readonly<Record<ErrorCode, string>> = {

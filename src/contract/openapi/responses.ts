@@ -1,10 +1,10 @@
-import { type ErrorCode, type ErrorStatus, phraseOf, statusOf } from './errors.ts'
-import { problemExamples } from './openapi-examples.ts'
-import { everyHeader, type HeaderName, headersOf } from './openapi-headers.ts'
-import type { Schema } from './openapi-limits.ts'
-import { shownOf } from './openapi-tidy.ts'
-import type { Operation } from './operation.ts'
-import { problemCodes, problemWords, whenOf } from './words/problems.ts'
+import { type ErrorCode, type ErrorStatus, phraseOf, statusOf } from '../errors.ts'
+import type { Operation } from '../operation.ts'
+import { shownOf } from './descriptions.ts'
+import { problemExamples } from './examples.ts'
+import { everyHeader, type HeaderName, headersOf } from './headers.ts'
+import type { Schema } from './limits.ts'
+import { problemCodes, problemWords, whenOf } from './problem-texts.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

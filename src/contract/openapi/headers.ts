@@ -1,5 +1,5 @@
-import { confirmsStrict } from './openapi-parameters.ts'
-import type { Operation } from './operation.ts'
+import type { Operation } from '../operation.ts'
+import { confirmsStrict } from './parameters.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
-import { operations } from './index.ts'
-import { lmsKinds } from './integration-choices.ts'
-import type { OperationExample } from './openapi-examples.ts'
-import { limited, type Schema } from './openapi-limits.ts'
-import type { Operation } from './operation.ts'
+import { lmsKinds } from '../constants.ts'
+import { operations } from '../index.ts'
+import type { Operation } from '../operation.ts'
+import type { OperationExample } from './examples.ts'
+import { limited, type Schema } from './limits.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

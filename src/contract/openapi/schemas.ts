@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { BooleanParam } from './field.ts'
-import { operations } from './index.ts'
-import type { Schema } from './openapi-limits.ts'
-import { choices, type Named, sent, shown } from './openapi-names.ts'
-import { queryOf, sentOf, shownOf } from './openapi-tidy.ts'
-import { wordsOf } from './openapi-words.ts'
+import { bare, componentOf, fieldsOf } from '../fields.ts'
+import { operations } from '../index.ts'
+import { BooleanParam } from '../lists.ts'
+import { queryOf, sentOf, shownOf, wordsOf } from './descriptions.ts'
+import type { Schema } from './limits.ts'
 
 type Schemas = Readonly<Record<string, Schema>>
 
@@ -25,13 +24,15 @@ export function documentSchemas(): DocumentSchemas {
   const queries: Named = Object.fromEntries(
     operations.flatMap(({ id, query }) => (query ? [[id, query]] : [])),
   )
-  const input = jsonOf('input', { ...choices, ...sent, ...queries })
-  const output = jsonOf('output', { ...choices, ...shown })
-  const requests = each(sent, (name, schema) => sentOf(input[name] ?? {}, wordsOf(schema)))
-  const responses = each({ ...choices, ...shown }, (name, schema) =>
+  const input = jsonOf('input', { ...choiceComponents, ...requestComponents, ...queries })
+  const output = jsonOf('output', { ...choiceComponents, ...responseComponents })
+  const requests = each(requestComponents, (name, schema) => sentOf(input[name] ?? {}, wordsOf(schema)))
+  const responses = each({ ...choiceComponents, ...responseComponents }, (name, schema) =>
     shownOf(output[name] ?? {}, wordsOf(schema)),
   )
-  const names = new Map(Object.entries({ ...sent, ...shown }).map(([name, schema]) => [schema, name]))
+  const names = new Map(
+    Object.entries({ ...requestComponents, ...responseComponents }).map(([name, schema]) => [schema, name]),
+  )
   const nameOf = (body: z.ZodType) => {
     const name = names.get(body)
     if (name === undefined)
@@ -87,4 +88,44 @@ function plainly({
     // Zod shows a default only if input and output have the same type.
     jsonSchema.default = zodSchema.def.defaultValue as boolean
   }
+}
+
+/** Schemas by component name. */
+export type Named = Readonly<Record<string, z.ZodType>>
+
+const responses = componentsIn(operations.map(({ response }) => response))
+const requests = componentsIn(operations.map(({ body }) => body))
+
+/** Named choiceComponents of requests and responses. */
+export const choiceComponents: Named = only(responses, isChoice)
+
+/** Components of responses. */
+export const responseComponents: Named = only(responses, (schema) => !isChoice(schema))
+
+/** Components of requests. */
+export const requestComponents: Named = only(requests, (schema) => !isChoice(schema))
+
+function isChoice(schema: z.ZodType): boolean {
+  return schema instanceof z.ZodEnum
+}
+
+function only(named: Named, isMeant: (schema: z.ZodType) => boolean): Named {
+  return Object.fromEntries(Object.entries(named).filter(([, schema]) => isMeant(schema)))
+}
+
+/** Collects the components of schemas, each after those that it contains. Throws if two share a name. */
+function componentsIn(schemas: readonly (z.ZodType | null | undefined)[]): Named {
+  const found = new Map<string, z.ZodType>()
+  const visit = (schema: z.ZodType): void => {
+    const inner = bare(schema)
+    const component = componentOf(inner)
+    const known = component && found.get(component.name)
+    if (known === inner) return
+    if (known) throw new Error(`Two components are called ${component.name}`)
+    if (inner instanceof z.ZodArray) visit(inner.element as z.ZodType)
+    for (const { is } of Object.values(fieldsOf(inner) ?? {})) visit(is)
+    if (component) found.set(component.name, inner)
+  }
+  for (const schema of schemas) if (schema) visit(schema)
+  return Object.fromEntries(found)
 }

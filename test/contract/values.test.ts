@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isInstant } from '../../src/codec/time-text.ts'
-import { BooleanParam, choices, Instant, Language, WebAddress } from '../../src/contract/field.ts'
+import { BooleanParam, choices } from '../../src/contract/lists.ts'
+import { Instant, Language, WebAddress } from '../../src/contract/values.ts'
 
 test.for([
   ['2026-01-31T09:30:00Z', '2026-01-31T09:30:00.000Z'],

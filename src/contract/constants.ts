@@ -1,0 +1,49 @@
+/** From easiest to hardest: `sort=difficulty` uses this order. */
+export const difficulties = ['beginner', 'intermediate', 'advanced', 'expert'] as const
+
+export const courseStatuses = ['draft', 'published', 'archived'] as const
+
+export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
+export const userStatuses = ['active', 'suspended', 'deleted'] as const
+
+/** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
+export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const
+export type LmsKind = (typeof lmsKinds)[number]
+
+/** Effect of a grade on progress: none, 100% when the course is passed, or the grade as the percentage. */
+export const gradeToProgressChoices = ['none', 'completed_on_pass', 'percent'] as const
+export type GradeToProgress = (typeof gradeToProgressChoices)[number]
+
+/** Kinds of records with keys in other systems. */
+export const mappedNouns = ['course', 'user'] as const
+export type MappedNoun = (typeof mappedNouns)[number]
+
+/** Maximum number of items on a page. */
+export const maximumPageSize = 100
+/** Default number of items on a page. */
+export const defaultPageSize = 20
+
+/** Item id of the gradebook for the course as a whole. */
+export const wholeCourse = '$course'
+
+/** Maximum of a score, and of its maximum score. */
+export const largestScore = 1_000_000
+
+/** Maximum ratio of a score to its maximum: sums of grades in millionths of a per cent stay exact. */
+export const mostOverMaximum = 100
+
+/** Smallest score above 0: a smaller one would leave the range of a double when it is divided by its maximum. */
+const minScore = 1e-9
+
+/** Error for a score that cannot be a grade. */
+export const notGradable = `must be 0, or from ${minScore} to ${mostOverMaximum} times the maximum`
+
+/** True for a score that can be a grade: not too small to calculate with, and not too far above its maximum. */
+export function isGradable(score: number, maximum: number): boolean {
+  return (score === 0 || score >= minScore) && score <= maximum * mostOverMaximum
+}
+
+/** Returns the error for a score that requires extra credit; it continues the name of the field. */
+export function aboveMaximum(maximum: number): string {
+  return `must be at most the maximum, ${maximum}, unless it is extra credit`
+}

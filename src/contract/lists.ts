@@ -1,0 +1,188 @@
+import * as z from 'zod'
+import { defaultPageSize, maximumPageSize } from './constants.ts'
+import { bare, componentOf, field, named, objectOf } from './fields.ts'
+import { Instant, Reference, References } from './values.ts'
+
+/** True for a query parameter with comma-separated values: `References` and `choices`. */
+export function isList(parameter: unknown): boolean {
+  const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
+  return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
+}
+
+export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
+
+/** Returns a query parameter that filters by equal text; empty text, which would match everything, is refused. */
+export function exactly(what: string) {
+  return z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: `Filter by ${what}` })
+}
+
+/** Returns a query parameter that filters by text contained in these fields. */
+export function search(where: string) {
+  return z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: `Search in ${where}, ignoring case` })
+}
+
+export const ofCourse = Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' })
+export const ofUser = Reference.optional().meta({
+  description: 'Filter by user: id, ext:<externalId> or email:<address>',
+})
+/** Query parameter that filters by any of several courses. */
+export const ofCourses = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+})
+export const ofUsers = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by user: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
+})
+export const UpdatedSince = Instant.optional().meta({
+  description: 'Updated at or after this time',
+})
+
+/** Returns the query parameters for the main time of a list: from `since`, and before `until`. */
+export function period(event: string) {
+  return {
+    since: Instant.optional().meta({ description: `${event} at or after this time` }),
+    until: Instant.optional().meta({ description: `${event} before this time` }),
+  }
+}
+
+/** Returns a query parameter with comma-separated choices: `status=draft,published`. */
+export function choices<const Choice extends string>(
+  all: readonly [Choice, ...Choice[]],
+  synonyms: Readonly<Record<string, Choice>> = {},
+) {
+  const one = z.enum(all)
+  const words = [...all, ...Object.keys(synonyms)]
+  return z
+    .string()
+    .meta({
+      type: 'array',
+      items: { type: 'string', enum: words },
+      minItems: 1,
+      description: `Comma-separated list of ${words.join(', ')}`,
+    })
+    .transform((list, context) =>
+      list.split(',').flatMap((item) => {
+        const word = item.trim()
+        const parsed = one.safeParse(Object.hasOwn(synonyms, word) ? synonyms[word] : word)
+        if (parsed.success) return [parsed.data]
+        context.addIssue({ code: 'invalid_value', values: words, input: item })
+        return []
+      }),
+    )
+}
+
+/** Query parameters of every list: page size, cursor and whether to count. */
+export const paging = {
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maximumPageSize)
+    .default(defaultPageSize)
+    .meta({
+      description: `Items per page (default ${defaultPageSize})`,
+    }),
+  cursor: z.string().max(2048).optional().meta({ description: 'nextCursor of the previous page' }),
+  include_total: BooleanParam.default(false).meta({
+    description: 'Include the total number of items (default false)',
+  }),
+}
+
+/** Returns the parameter `sort=field` or `sort=-field`; default newest first. */
+export function sorting<const Field extends string>(
+  fields: readonly [Field, ...Field[]],
+  standard: Field | `-${Field}`,
+) {
+  const both = fields.flatMap((field) => [field, `-${field}`] as const) as [Field | `-${Field}`]
+  return z
+    .enum(both)
+    .default(standard as never)
+    .meta({
+      description: `Sort by this field; prefix with - for descending (default ${standard})`,
+    })
+}
+
+/**
+ * Returns the fields of a page. `nextCursor` is null only on the last page; `total` is present on request. If counting
+ * stopped early, `totalIsExact` is false and `total` is a lower bound.
+ */
+export function pageFields<Item extends z.ZodType>(item: Item) {
+  return {
+    data: field(z.array(item), 'The items of this page'),
+    nextCursor: field(z.string().nullable(), 'Send it as cursor to get the next page; null on the last page'),
+    total: field(z.int().optional(), 'Number of items on all pages, if requested with include_total=true'),
+    totalIsExact: field(
+      z.boolean().optional(),
+      'Whether total is exact; if false, there are at least that many',
+    ),
+  }
+}
+
+/** Returns the page of a list; `of` names its items: `courses`. */
+export function page<Item extends z.ZodType>(item: Item, of: string) {
+  return named(`${componentOf(item)?.name}Page`, `One page of ${of}`, objectOf(pageFields(item)))
+}
+
+/** The query parameter that deletes permanently. */
+export const erase = BooleanParam.default(false).meta({
+  description: 'Delete permanently, also what is deleted already; requires an admin (default false)',
+})
+
+/** The order of a list of deleted records. */
+export const trashSort = sorting(['deletedAt'], '-deletedAt')
+
+/**
+ * Which items of a list a query parameter matches, by fields of the item. The client checks the items of other platforms
+ * with it, because they may ignore a parameter.
+ *
+ * - `choice`: the field is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
+ *   other words for them
+ * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
+ * - `search`: one of the fields contains this text, ignoring case
+ * - `start`, `end`: the field is a time from this day or time on, or up to it; `unlessSet` names a parameter with which
+ *   items without a time belong as well
+ * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
+ *   `several` for a comma-separated list
+ */
+export type Filter =
+  | {
+      readonly by: 'choice'
+      readonly field: string
+      readonly choices: readonly string[]
+      readonly names?: Readonly<Record<string, string>>
+    }
+  | { readonly by: 'equal'; readonly field: string; readonly anyCase?: true }
+  | { readonly by: 'search'; readonly fields: readonly string[] }
+  | { readonly by: 'start' | 'end'; readonly field: string; readonly unlessSet?: string }
+  | {
+      readonly by: 'reference'
+      readonly field: string
+      /** Kind of record that is referred to, by its path parameter. */
+      readonly to: 'courseId' | 'userId'
+      readonly ext?: string
+      readonly email?: string
+      readonly several?: true
+    }
+
+/** The filters of a list, by query parameter. */
+export type Filters = Readonly<Record<string, Filter>>
+
+/** Returns the filters of `period`; `field` is the main time of the list. */
+export function inPeriod(field: string) {
+  return { since: { by: 'start', field }, until: { by: 'end', field } } as const satisfies Filters
+}
+
+/** The filter of `UpdatedSince`. */
+export const updatedSince = { by: 'start', field: 'updatedAt' } as const satisfies Filter
