@@ -42,3 +42,10 @@ export function csvText(text: string, raw: boolean): string {
   const safe = !raw && !plain && formulaStart.test(text) ? `'${text}` : text
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
+
+/** Returns the separator: a comma, unless the header has more of another one outside quotes. */
+export function separatorOf(header: string): string {
+  const plain = header.replace(/"[^"]*"/g, '')
+  const count = (separator: string) => plain.split(separator).length
+  return [',', ';', '\t', '|'].reduce((best, each) => (count(each) > count(best) ? each : best))
+}

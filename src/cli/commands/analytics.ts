@@ -122,7 +122,7 @@ async function encodingAsked(
   if (format !== 'csv' || columns !== null) {
     throw new UsageError("--encoding is only supported for CSV with the platform's columns")
   }
-  return (await import('../import/charset.ts')).requireCharset(String(label))
+  return (await import('../records/sources/file.ts')).requireCharset(String(label))
 }
 
 async function runSummary(context: Context, given: Given): Promise<void> {

@@ -145,9 +145,9 @@ export async function importRecords(
     throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
   }
   const [{ openImportFile }, { readMap }, { requireCharset }, { errorsFileOf }] = await Promise.all([
-    import('../import/import-file.ts'),
-    import('../import/header.ts'),
-    import('../import/charset.ts'),
+    import('../records/sources/file.ts'),
+    import('../records/sources/header.ts'),
+    import('../records/sources/file.ts'),
     import('../import/errors-file.ts'),
   ])
   await io.expectGarbage?.()

@@ -124,10 +124,3 @@ export function cellsIn(record: string, separator: string): string[] {
 function utf8(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
-
-/** Returns the separator: a comma, unless the header has more of another one outside quotes. */
-export function separatorOf(header: string): string {
-  const plain = header.replace(/"[^"]*"/g, '')
-  const count = (separator: string) => plain.split(separator).length
-  return [',', ';', '\t', '|'].reduce((best, each) => (count(each) > count(best) ? each : best))
-}

@@ -1,10 +1,11 @@
 import { answer } from '../../client/decode.ts'
 import { ProtocolError, type Target } from '../../client/errors.ts'
 import { bareName } from '../../client/foreign/names.ts'
+import { separatorOf } from '../../codec/csv.ts'
 import { calls } from '../../contract/calls.ts'
 import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
 import { decodeCsv, utf8Only } from './csv-charset.ts'
-import { cellsIn, separatorOf, withoutMark } from './csv-records.ts'
+import { cellsIn, withoutMark } from './csv-records.ts'
 
 /** Bytes to check before any are passed on; more until the header is complete. */
 const openingBytes = 256

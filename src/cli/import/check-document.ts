@@ -5,7 +5,7 @@ import { jsonText } from '../../codec/json-text.ts'
 import { article, meant, sized } from '../../contract/issue-words.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
-import type { Row, RowProblem } from './row.ts'
+import type { Row, RowProblem } from '../records/sources/rows.ts'
 
 /** Finds what the platform's OpenAPI document refuses in a row; `known` are the problems that were found before. */
 export type DocumentCheck = (row: Row, known: readonly RowProblem[], partial: boolean) => RowProblem[]

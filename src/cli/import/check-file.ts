@@ -1,11 +1,11 @@
 import { type Dataset, keyOf, namesOf } from '../dataset/dataset.ts'
+import { sentence } from '../records/sources/file.ts'
+import { createNameTable } from '../records/sources/name-table.ts'
+import type { Row, RowProblem, Rows } from '../records/sources/rows.ts'
 import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
-import { sentence } from './import-file.ts'
-import { createNameTable } from './name-table.ts'
 import type { Rejection } from './outcome.ts'
-import type { Row, RowProblem, Rows } from './row.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000

@@ -2,8 +2,8 @@ import { jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
+import type { Row, RowProblem } from '../records/sources/rows.ts'
 import type { DocumentCheck } from './check-document.ts'
-import type { Row, RowProblem } from './row.ts'
 
 /** Options of a check. */
 export interface CheckOptions {

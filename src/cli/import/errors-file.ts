@@ -1,9 +1,9 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { csvRecord } from '../../codec/csv.ts'
+import { addedColumns, type ColumnMap } from '../records/sources/header.ts'
+import type { Rows } from '../records/sources/rows.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import { addedColumns, type ColumnMap } from './header.ts'
 import type { Rejection } from './outcome.ts'
-import type { Rows } from './row.ts'
 
 /** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */
 export function errorsFileOf(name: string): string {

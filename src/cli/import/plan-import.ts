@@ -7,8 +7,8 @@ import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { changesOf, isOlder, restoring } from '../records/compare.ts'
 import { byPages, byReferences } from '../records/finder.ts'
+import type { Row } from '../records/sources/rows.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { Row } from './row.ts'
 import { checkImport, type Import, openSending, type Sending } from './run-import.ts'
 
 /** Actions that an import would take for a row. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { guardCsv } from '../../../src/cli/export/csv-guard.ts'
-import { separatorOf } from '../../../src/cli/export/csv-records.ts'
+import { separatorOf } from '../../../src/codec/csv.ts'
 
 /** Guards a CSV that arrives in pieces of some length. */
 async function through(text: string, size = Number.POSITIVE_INFINITY): Promise<string> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createNameTable } from '../../../src/cli/import/name-table.ts'
+import { createNameTable } from '../../../../src/cli/records/sources/name-table.ts'
 
 test('a table of names knows the first line of each, however many there are', () => {
   const name = fc.oneof(fc.string(), fc.nat(3000).map(String))

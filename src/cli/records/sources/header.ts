@@ -1,8 +1,8 @@
-import { findNearest } from '../../codec/nearest.ts'
-import type { Column } from '../dataset/column.ts'
-import { type Dataset, shownFields } from '../dataset/dataset.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { sentence } from './import-file.ts'
+import { findNearest } from '../../../codec/nearest.ts'
+import type { Column } from '../../dataset/column.ts'
+import { type Dataset, shownFields } from '../../dataset/dataset.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import { sentence } from './file.ts'
 
 /** Columns that an import adds to rejected rows; a file with all of them is an errors file. */
 export const addedColumns = ['line', 'code', 'message'] as const

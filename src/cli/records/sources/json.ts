@@ -1,13 +1,13 @@
-import { type CsvValue, isGuarded } from '../../codec/csv.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
-import { CellError, cellOf, timeIn } from '../dataset/cell.ts'
-import { type Dataset, shownFields } from '../dataset/dataset.ts'
-import { setAt, valueAt } from '../output/columns.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { type CsvValue, isGuarded } from '../../../codec/csv.ts'
+import { isJsonObject, type JsonObject } from '../../../codec/json-object.ts'
+import { JsonLimitError, parseJson } from '../../../codec/json-text.ts'
+import { CellError, cellOf, timeIn } from '../../dataset/cell.ts'
+import { type Dataset, shownFields } from '../../dataset/dataset.ts'
+import { setAt, valueAt } from '../../output/columns.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import { type ImportFile, sentence } from './file.ts'
 import { addedColumns, meantColumn } from './header.ts'
-import { type ImportFile, sentence } from './import-file.ts'
-import type { Reading, Row, RowProblem, Rows } from './row.ts'
+import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
 /** Maximum characters of one JSON document, which is parsed at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../codec/json-object.ts'
-import type { DateFormat } from '../dataset/cell.ts'
+import type { JsonObject } from '../../../codec/json-object.ts'
+import type { DateFormat } from '../../dataset/cell.ts'
 import type { ColumnMap } from './header.ts'
 
 /** A problem that keeps a row from being imported. */

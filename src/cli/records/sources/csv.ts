@@ -1,13 +1,13 @@
 import { CsvError, parse } from 'csv-parse'
-import { CellError, type CellForm, cellOf, readCell } from '../dataset/cell.ts'
-import type { Column } from '../dataset/column.ts'
-import type { Dataset } from '../dataset/dataset.ts'
-import { separatorOf } from '../export/csv-records.ts'
-import { setAt } from '../output/columns.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { separatorOf } from '../../../codec/csv.ts'
+import { CellError, type CellForm, cellOf, readCell } from '../../dataset/cell.ts'
+import type { Column } from '../../dataset/column.ts'
+import type { Dataset } from '../../dataset/dataset.ts'
+import { setAt } from '../../output/columns.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import { type ImportFile, sentence } from './file.ts'
 import { columnsIn } from './header.ts'
-import { type ImportFile, sentence } from './import-file.ts'
-import type { Reading, Row, RowProblem, Rows } from './row.ts'
+import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
 const maximumHeadCharacters = 64 * 1024
 const maximumRecordCharacters = 4 * 1024 * 1024
@@ -19,34 +19,70 @@ interface Parsed {
   readonly info: { readonly lines: number; readonly empty_lines: number }
 }
 
+/** A CSV whose first record names the columns. */
+export interface Table {
+  readonly header: readonly string[]
+  readonly delimiter: string
+  /** Records in chunks, without those of only separators, which spreadsheets add below the last row. */
+  readonly records: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
+}
+
 /**
- * Reads the rows of a CSV (RFC 4180), whose first record names the columns, in any order. Throws a UsageError if the
- * header is missing, has unknown names, or a quote is misplaced.
+ * Reads a CSV (RFC 4180). Throws a UsageError if the header is missing or a quote is misplaced.
+ *
+ * @param delimiter separator of cells; by default the one of the header
+ */
+export async function csvTable(file: ImportFile, delimiter?: string): Promise<Table> {
+  const head = await headOf(file)
+  const separator = delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)
+  const parsed = recordsOf(file, separator, head.fromLine)
+  const { value: start } = await parsed.next()
+  const [first, ...others] = start ?? []
+  if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
+  return {
+    header: first.record.map((name) => name.trim()),
+    delimiter: separator,
+    records: numbered(first.info, others, parsed),
+  }
+}
+
+async function* numbered(
+  header: Parsed['info'],
+  first: readonly Parsed[],
+  others: AsyncIterable<readonly Parsed[]>,
+): Table['records'] {
+  let before = header
+  const read = ({ record: cells, info }: Parsed) => {
+    // Empty lines are not rows, but count as lines.
+    const line = before.lines + 1 + info.empty_lines - before.empty_lines
+    before = info
+    return cells.every((cell) => cell.trim() === '') ? [] : [{ line, cells }]
+  }
+  yield first.flatMap(read)
+  for await (const records of others) yield records.flatMap(read)
+}
+
+/**
+ * Reads the rows of a CSV, whose header names the columns of a dataset in any order. Throws a UsageError if it has
+ * unknown names.
  */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
   const { map, clearEmpty, now, dateFormat } = reading
-  const head = await headOf(file)
-  const delimiter = reading.delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)
-  const records = recordsOf(file, delimiter, head.fromLine)
-  const { value: start } = await records.next()
-  const [first, ...others] = start ?? []
-  if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
-  const header = first.record.map((name) => name.trim())
+  const { header, delimiter, records } = await csvTable(file, reading.delimiter)
   const columns = columnsIn(dataset, header, map, file.name)
+  const clears = clearEmpty ? clearedBy(dataset) : () => false
+  const places = columns.map((column) => column && placeOf(column, clears(column)))
+  const form = { now, dateFormat, decimalComma: delimiter !== ',' }
   return {
     // Write mapped names as column names, so that the errors file needs no --map.
     header: header.map((text, index) => (map.has(text) ? (columns[index]?.name ?? null) : text)),
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
-    rows: rowsOf(
-      others,
-      records,
-      {
-        places: columns.map((column) => column && placeOf(column, clearEmpty && clearedBy(dataset)(column))),
-        form: { now, dateFormat, decimalComma: delimiter !== ',' },
-      },
-      first.info,
-    ),
+    rows: rowsOf(records, { places, form }),
   }
+}
+
+async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenerator<readonly Row[]> {
+  for await (const some of records) yield some.map(({ line, cells }) => rowOf(line, cells, meaning))
 }
 
 /** How cells become a record. */
@@ -74,24 +110,6 @@ function placeOf(column: Column, clears: boolean): CellPlace {
 function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
   const kept = new Set([...keys.flat(), ...Object.keys(references)])
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
-}
-
-async function* rowsOf(
-  first: readonly Parsed[],
-  others: AsyncGenerator<readonly Parsed[]>,
-  meaning: Meaning,
-  header: Parsed['info'],
-): AsyncGenerator<readonly Row[]> {
-  let before = header
-  const read = ({ record: cells, info }: Parsed) => {
-    // Empty lines are not rows, but count as lines.
-    const line = before.lines + 1 + info.empty_lines - before.empty_lines
-    before = info
-    // Spreadsheets add rows of only separators below the last row.
-    return cells.every((cell) => cell.trim() === '') ? [] : [rowOf(line, cells, meaning)]
-  }
-  yield first.flatMap(read)
-  for await (const records of others) yield records.flatMap(read)
 }
 
 function rowOf(line: number, given: readonly string[], { places, form }: Meaning): Row {
