@@ -154,6 +154,7 @@ export type ProtocolCode =
   | 'incomplete'
   | 'foreign_link'
   | 'nothing_done'
+  | 'invalid_row'
   | 'not_shown'
   | 'another_record'
 

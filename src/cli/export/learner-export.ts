@@ -5,8 +5,8 @@ import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
-import { type CsvCounter, createCsvCounter } from './csv-counter.ts'
-import { type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
+import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
+import { type LearnerRows, type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
 import type { RowForm } from './row-encoder.ts'
 import { type ExportTarget, expectedRows, type Source, writeExport } from './write-export.ts'
 
@@ -41,10 +41,10 @@ export async function sourceOf(context: Context, caller: Caller, wanted: Wanted)
   const { format, columns } = wanted
   const { signal } = context.io
   if (format === 'csv' && columns === null) return csvSource(context, caller, wanted)
-  const batches = await rowTexts(caller, wanted, signal)
+  const rows = await rowTexts(caller, wanted, signal)
   // Rows that are exported unchanged need no parsing.
-  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(batches, format)
-  return rowSource(context, batches, wanted)
+  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(rows.texts, format)
+  return rowSource(context, rows, wanted)
 }
 
 /** Passes the server's own CSV through: counts it, filters it and guards it against formulas. */
@@ -55,9 +55,10 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   const { assertWhole } = await import('../../client/foreign/walk.ts')
   const strict = !remote || isStrict(reply.headers)
   const kept = strict ? null : filter
-  const { openCsv } = strict ? { openCsv: null } : await import('./open-csv.ts')
-  const csv = openCsv
-    ? await openCsv(reply, caller.request(operation, input), encoding)
+  const foreign = strict ? null : await import('../../client/foreign/csv.ts')
+  const request = caller.request(operation, input)
+  const csv = foreign
+    ? await foreign.openCsv(reply, request, encoding)
     : { bytes: reply.body ?? nothing(), separator: ',', headed: true }
   const received = createCsvCounter(csv.separator)
   const counter = kept ? createCsvCounter(csv.separator) : received
@@ -73,14 +74,13 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
   async function* bytes() {
     let source: AsyncIterable<Uint8Array> = csv.bytes
-    if (kept) {
-      const { filterRecords } = await import('./csv-records.ts')
-      source = filterRecords(counting(received, source), kept, csv)
+    if (foreign && kept) {
+      source = foreign.filterRecords({ ...csv, bytes: counting(received, source) }, kept, request)
     }
-    if (remote && !raw) source = (await import('./csv-guard.ts')).guardCsv(source, csv.separator)
+    if (remote && !raw) source = guardCsv(source, csv.separator)
     if (bom && !strict) source = marked(source)
     yield* counting(counter, source)
-    assertWhole(caller.request(operation, input), reply.headers, rowsIn(received))
+    assertWhole(request, reply.headers, rowsIn(received))
   }
 
   return {
@@ -140,18 +140,19 @@ function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 
 }
 
 /** Parses JSON rows and encodes them in another format, or with chosen columns. */
-async function rowSource(
-  context: Context,
-  batches: AsyncIterable<readonly string[]>,
-  wanted: Wanted,
-): Promise<Source> {
+async function rowSource(context: Context, { texts, isOwn }: LearnerRows, wanted: Wanted): Promise<Source> {
   const { rowEncoder } = await import('./row-encoder.ts')
+  const foreign = isOwn ? null : await import('../../client/foreign/record.ts')
+  const rowOf = (text: string) => {
+    const row = parsedRow(text)
+    return foreign ? foreign.recordOf(row, wanted.operation) : row
+  }
   let rows = 0
   let encoder: ListEncoder | null = null
   async function* bytes() {
-    for await (const batch of batches) {
+    for await (const batch of texts) {
       if (batch.length === 0) continue
-      const values = batch.map(parsedRow)
+      const values = batch.map(rowOf)
       encoder ??= await rowEncoder(context, wanted, values)
       rows += values.length
       yield Buffer.from(encoder.rows(values))

@@ -27,14 +27,21 @@ interface Asked {
   readonly remote: boolean
 }
 
+/** All rows, as JSON in batches. */
+export interface LearnerRows {
+  readonly texts: AsyncIterable<readonly string[]>
+  /** True for rows of a server of this API, which have its fields. */
+  readonly isOwn: boolean
+}
+
 /**
- * Yields all rows as JSON texts, in batches: from a stream if the platform supports it, else page by page.
+ * Requests all rows: from a stream if the platform supports it, else page by page.
  */
 export async function rowTexts(
   caller: Caller,
   { operation, query, filter, remote }: Asked,
   signal: AbortSignal,
-): Promise<AsyncIterable<readonly string[]>> {
+): Promise<LearnerRows> {
   const type = 'application/x-ndjson'
   const { ApiError, ProtocolError } = await import('../../client/errors.ts')
   try {
@@ -51,7 +58,7 @@ export async function rowTexts(
     const lines = wholeLines(body ?? [], (rows) =>
       assertWhole(caller.request(operation, input), headers, rows),
     )
-    return strict ? lines : admittedLines(lines, filter)
+    return strict ? { texts: lines, isOwn: true } : { texts: admittedLines(lines, filter), isOwn: false }
   } catch (error) {
     // The published interface only has csv: a platform without ndjson has its rows in JSON pages.
     const unknown =
@@ -61,9 +68,9 @@ export async function rowTexts(
     return paged()
   }
 
-  function paged(): AsyncIterable<readonly string[]> {
+  function paged(): LearnerRows {
     const pages = caller.pages(operation, { query, signal })
-    return pagedTexts(filter ? filter.pages(pages) : pages)
+    return { texts: pagedTexts(filter ? filter.pages(pages) : pages), isOwn: false }
   }
 }
 

@@ -1,9 +1,9 @@
-import { placeOf } from '../../client/foreign/record.ts'
+import { sentOf } from '../../client/sent.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
-import { type Column, labelColumns, pathsIn, resolvePath } from '../output/columns.ts'
+import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
 import { type ListEncoder, reduceColumns } from '../output/formats/format.ts'
 import { jsonLines } from '../output/formats/json.ts'
 import { painterFor } from '../terminal/colour.ts'
@@ -38,44 +38,33 @@ export function resolveColumns(names: readonly string[], sample: readonly unknow
   return names.map((label) => ({ label, path: resolvePath(label, known) }))
 }
 
-/** Returns the columns with the names that the platform's rows have. */
-function placed(columns: readonly Column[], sample: readonly unknown[]): Column[] {
-  return columns.map((column) => ({ ...column, path: pathFound(column, sample) ?? column.path }))
-}
-
-function pathFound({ path }: Column, sample: readonly unknown[]): string | null {
-  for (const row of sample) {
-    const place = placeOf(row, path, 'row')
-    if (place) return place.join('.')
-  }
-  return null
-}
-
 /**
  * Throws a UsageError if no row has a chosen column: an empty column would look as if no learner had a value.
  */
 function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
-  const missing =
-    sample.length === 0 ? undefined : columns.find((column) => pathFound(column, sample) === null)
+  const isShown = ({ path }: Column) => sample.some((row) => valueAt(row, path) !== undefined)
+  const missing = sample.length === 0 ? undefined : columns.find((column) => !isShown(column))
   if (!missing) return
   throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',
-    why: [`Columns: ${[...new Set(sample.flatMap(pathsIn))].join(', ')}`],
+    why: [`Columns: ${[...new Set(sample.map(sentOf).flatMap(pathsIn))].join(', ')}`],
   })
 }
 
-/** Creates an encoder of parsed rows. Throws a UsageError if a chosen column is not in the sample. */
+/** Creates an encoder of rows with the fields of the API. Throws a UsageError if a chosen column is not in the sample. */
 export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, columns: names, raw, bom }: RowForm,
   sample: readonly unknown[],
 ): Promise<ListEncoder> {
-  const meant = names && resolveColumns(names, sample)
-  if (meant) assertFound(meant, sample)
-  const chosen = meant && placed(meant, sample)
-  const usual = (paths: readonly string[]) => chosen ?? placed(labelColumns(paths, paths), sample)
+  const chosen = names && resolveColumns(names, sample)
+  if (chosen) assertFound(chosen, sample)
+  const usual = (paths: readonly string[]) => chosen ?? labelColumns(paths, paths)
   const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
-  return listEncoder({ io, settings }, { format, raw, bom }, columns)
+  const encoder = await listEncoder({ io, settings }, { format, raw, bom }, columns)
+  // Without chosen columns, a document has the rows as the platform sent them.
+  const isCells = format === 'csv' || format === 'table'
+  return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(sentOf)) }
 }
 
 /** Columns of a list by format. */

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCsvCounter } from '../../../src/cli/export/csv-counter.ts'
+import { createCsvCounter } from '../../../src/cli/export/csv-bytes.ts'
 import { csvRecord, isGuarded } from '../../../src/codec/csv.ts'
 
 function counted(text: string, pieceBytes = text.length, separator = ',') {

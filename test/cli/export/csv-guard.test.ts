@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { guardCsv } from '../../../src/cli/export/csv-guard.ts'
+import { guardCsv } from '../../../src/cli/export/csv-bytes.ts'
 import { separatorOf } from '../../../src/codec/csv.ts'
 
 /** Guards a CSV that arrives in pieces of some length. */

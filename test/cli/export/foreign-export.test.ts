@@ -341,6 +341,17 @@ describe('a column', () => {
     expect(stdout).toBe('learnerId,completionPercentage\r\n2,40\r\n3,100\r\n2,12.5\r\n')
   })
 
+  test('are named in JSON as they were asked for, and rows without them are as the platform sent them', async ({
+    run,
+  }) => {
+    const line = 'analytics export --columns learnerId,completionPercentage'
+    const jsonl = await run(railsPlatform(), `${line} -o jsonl`)
+    expect(jsonl.stdout.split('\n')[0]).toBe('{"learnerId":2,"completionPercentage":40}')
+    const yaml = await run(railsPlatform(), 'analytics export -o yaml')
+    expect(yaml.stdout).toMatch(/^- learner_id: 2$/m)
+    expect(yaml.stdout).not.toContain('learnerId')
+  })
+
   test('that the platform does not send is an error, and leaves no file', async ({ run, cli }) => {
     const file = join(cli.cwd, 'out.csv')
     const ran = await run(railsPlatform(), `analytics export --columns email,gradePercent --file ${file}`)
