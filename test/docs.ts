@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from '../src/cli/command/command.ts'
-import type { Noun } from '../src/cli/command/noun.ts'
+import type { Command, Noun } from '../src/cli/command/command.ts'
 import { flagRow, isListed, usageOf } from '../src/cli/help/help-text.ts'
 import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'

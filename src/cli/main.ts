@@ -1,6 +1,5 @@
-import type { Command } from './command/command.ts'
+import type { Command, Invocation } from './command/command.ts'
 import type { Context } from './command/context.ts'
-import type { Invocation } from './command/invocation.ts'
 import type { Transports } from './session/session.ts'
 import { ChildEnded, ExitWith, HelpShown, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
 import { exitCode } from './terminal/exit-codes.ts'
@@ -17,8 +16,8 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   async function execute(invocation: Invocation): Promise<void> {
     const [{ createContext }, { runCommand }, { refuseSettings }] = await Promise.all([
       import('./command/context.ts'),
-      import('./command/arguments.ts'),
-      import('./command/refuse-settings.ts'),
+      import('./command/run-command.ts'),
+      import('./command/run-command.ts'),
     ])
     command = invocation.command
     context = createContext(io, invocation.globals, transports, command.createsAcademy)

@@ -1,4 +1,4 @@
-import type { Host } from '../../src/cli/command/noun.ts'
+import type { Host } from '../../src/cli/command/command.ts'
 
 /** Host of commands that are inspected and never run. */
 export const host: Host = {

@@ -1,8 +1,7 @@
+import type { SettingName } from '../../config/setting.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Context } from './context.ts'
-import type { BoundFlag, Flag } from './flag.ts'
-import type { FlagValues } from './flag-value.ts'
-import type { Refusals } from './refusals.ts'
+import type { BoundFlag, Flag, FlagValues } from './flag.ts'
 
 /** A positional argument. A missing one is prompted for on a terminal and refused without one, unless it is optional. */
 export interface Argument {
@@ -64,4 +63,62 @@ export interface Command {
    */
   readonly interruption?: 'continues' | 'told' | 'ends'
   run(context: Context, given: Given): Promise<void>
+}
+
+/** Unsupported global flags of a command, each with the reason or an alternative. */
+export type Refusals = Readonly<Partial<Record<SettingName, string>>>
+
+/** For a command whose result is not a paged list. */
+export const notAList = {
+  limit: 'The result is not a paged list',
+  all: 'The result is not a paged list',
+} as const satisfies Refusals
+
+/** For a command whose result has no columns. */
+export const noColumns = { ...notAList, columns: 'The result has no columns' } as const satisfies Refusals
+
+/** For a command whose result is plain text. */
+export const plainText = { ...noColumns, quiet: 'The result has no id' } as const satisfies Refusals
+
+/** For a command that uses neither a platform nor an academy. */
+export const noTarget = {
+  profile: 'This command does not use a platform',
+  url: 'This command does not use a platform',
+  database: 'This command does not use an academy',
+} as const satisfies Refusals
+
+/** A parsed command line. */
+export interface Invocation {
+  readonly command: Command
+  /** Full name of the command: `learnctl courses create`. */
+  readonly name: string
+  /** Global flags by setting name. */
+  readonly globals: Readonly<Record<string, unknown>>
+  readonly arguments: readonly string[]
+  /** The command's own flags by name. */
+  readonly flags: FlagValues
+}
+
+/** Returns the help of the command at a path, `['courses', 'create']`; null if there is none. */
+export type HelpOf = (path: readonly string[]) => Promise<string | null>
+
+/** Runs another command line, without `learnctl`, in a context; its errors propagate. */
+export type RunLine = (argv: readonly string[], context: Context) => Promise<void>
+
+/** Functions of the command line that a command may use. */
+export interface Host {
+  readonly helpOf: HelpOf
+  /** Renders the manual page of the whole program; `date` (ISO 8601) is its date. */
+  readonly manual: (date: string) => Promise<string>
+  readonly runLine: RunLine
+}
+
+/** The first word after `learnctl`: a group of commands, or a command. */
+export interface Noun {
+  /** Heading in help. */
+  readonly group: string
+  readonly summary: string
+  /** Summaries of subgroups by their word, such as `grants` in `auth grants list`. */
+  readonly groups?: Readonly<Record<string, string>>
+  readonly load: (host: Host) => Promise<readonly Command[] | Command>
 }

@@ -90,3 +90,14 @@ function profileAlone(profile: string): Pick<Settings, 'profile' | 'url' | 'data
   const none = { value: null, origin: { source: 'default', name: 'default' }, shadows: [] } as const
   return { profile: { value: profile, origin, shadows: [] }, url: none, database: none }
 }
+
+/** Opens a page in the user's browser. Returns false and prints a note if no browser could be opened. */
+export async function openPage({ io, output }: Context, url: string): Promise<boolean> {
+  try {
+    await io.openBrowser(url)
+    return true
+  } catch (error) {
+    await output.note(`Cannot open a browser: ${error instanceof Error ? error.message : error}`)
+    return false
+  }
+}

@@ -2,9 +2,7 @@ import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time
 import { addDuration, findTimeZone, parseCalendarDuration, type TimeZone } from '../../codec/time-zone.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import type { Flag } from './flag.ts'
-import type { FlagValues } from './flag-value.ts'
-import { timeZoneFlag } from './time-flag.ts'
+import { type Flag, type FlagValues, timeZoneFlag } from './flag.ts'
 
 const zoneVariable = 'LEARNCTL_TIMEZONE'
 

@@ -1,8 +1,307 @@
-import type { Command } from '../command/command.ts'
-import { login } from './auth-login.ts'
-import { logout } from './auth-logout.ts'
-import { status } from './auth-status.ts'
-import { token } from './auth-token.ts'
+import { credentialOf, isLocal, profileOf, withCredential } from '../../config/profiles.ts'
+import { type Credential, overridingVariable } from '../../config/target.ts'
+import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
+import { filters as grantFilters } from '../flags/grants.ts'
+import { call } from '../operation/operation-command.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
+import { maskCredential } from '../output/mask.ts'
+import { shapeOfValue } from '../output/value-shape.ts'
+import { clockWarning, secondsAhead } from '../session/clock.ts'
+import { clearCompletionCache } from '../session/completion-cache.ts'
+import type { SignInPlan } from '../sign-in/oauth-sign-in.ts'
+import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
+
+/** Flags of a sign-in with OAuth 2.0. */
+const oauthFlags: readonly Flag[] = [
+  {
+    name: 'device',
+    kind: 'switch',
+    summary: 'Sign in by entering a code in a browser on any device',
+  },
+  {
+    name: 'scopes',
+    unlisted: ['--scope'],
+    kind: 'words',
+    placeholder: 'scopes',
+    summary: 'Scopes to request (default all that your role allows; "read write" on other platforms)',
+  },
+  {
+    name: 'browser',
+    kind: 'switch',
+    negatable: true,
+    summary: 'Open the browser (--no-browser prints the URL)',
+  },
+  {
+    name: 'client-id',
+    kind: 'text',
+    placeholder: 'id',
+    summary: 'Client id of an application registered with the platform (default learnctl)',
+  },
+  {
+    name: 'client-secret-stdin',
+    kind: 'switch',
+    summary: 'Read the client secret of that application from standard input',
+  },
+  {
+    name: 'client-auth',
+    kind: 'text',
+    placeholder: 'method',
+    choices: ['basic', 'post', 'none'],
+    summary: 'How to send the client secret (default what the platform accepts)',
+  },
+  {
+    name: 'redirect-uri',
+    kind: 'text',
+    placeholder: 'uri',
+    summary: 'Redirect URI to listen on, as registered for that application',
+  },
+  {
+    name: 'token-url',
+    kind: 'text',
+    placeholder: 'url',
+    summary: 'Token endpoint to use instead of the one that the platform publishes',
+  },
+]
+
+/** `learnctl auth login` */
+const login: Command = {
+  name: 'login',
+  summary: 'Sign in to a platform with a browser, a code or an API key',
+  description: `Opens a sign-in page in the browser and waits up to 5 minutes. If the browser runs on another
+machine, paste its final URL, or use --device, which needs no terminal and waits until its
+code expires. Signing in creates a profile and makes it active.
+
+An API key is read from standard input; on a terminal you are prompted for it, and it is not
+shown. The client secret of an application may also come from LEARNCTL_CLIENT_SECRET.`,
+  flags: [
+    { name: 'with-key', kind: 'switch', summary: 'Sign in with an API key from standard input' },
+    ...oauthFlags,
+  ],
+  refuses: { ...noColumns, database: 'A local academy needs no sign-in' },
+  examples: [
+    'auth login --url https://academy.example.org',
+    'auth login --device --url https://academy.example.org --scopes read',
+    'auth login --with-key --url https://academy.example.org < key.txt',
+  ],
+  run: runLogin,
+}
+
+async function runLogin(context: Context, given: Given): Promise<void> {
+  const { flags } = given
+  const device = flags['device'] === true
+  checkChoices(oauthFlags, flags)
+  if (flags['with-key'] === true) {
+    refuseTogether('--with-key', given, oauthFlags)
+    return (await import('../sign-in/key-sign-in.ts')).signInWithKey(context)
+  }
+  if (device) {
+    refuseTogether(
+      '--device',
+      given,
+      oauthFlags.filter(({ name }) => name === 'redirect-uri'),
+    )
+  }
+  const plan = await (await import('../sign-in/sign-in-plan.ts')).planSignIn(context, given)
+  if (plan !== null) await signIn(context, plan, device)
+}
+
+function refuseTogether(way: string, { flags }: Given, others: readonly Flag[]): void {
+  const other = others.find(({ name }) => flags[name] !== undefined)
+  if (!other) return
+  const name = flags[other.name] === false ? `no-${other.name}` : other.name
+  throw new UsageError(`${way} and --${name} cannot be used together`)
+}
+
+async function signIn(context: Context, plan: SignInPlan, device: boolean): Promise<void> {
+  const { signInWithBrowser, signInWithCode } = await import('../sign-in/oauth-sign-in.ts')
+  const { reportSignedIn } = await import('../sign-in/oauth-sign-in.ts')
+  await reportSignedIn(
+    context,
+    plan,
+    await (device ? signInWithCode(context, plan) : signInWithBrowser(context, plan)),
+  )
+}
+
+/** `learnctl auth logout` */
+const logout: Command = {
+  name: 'logout',
+  summary: 'Sign out: end the session and remove the credential of a profile',
+  description:
+    'The session is revoked on the platform first; if that fails, the credential is removed all the same.\nAn API key stays valid until it is revoked or expires.',
+  refuses: {
+    ...noColumns,
+    url: 'Sign-out applies to a profile: use --profile',
+    database: 'A local academy has no session',
+  },
+  examples: ['auth logout', 'auth logout --profile work'],
+  run: runLogout,
+}
+
+async function runLogout(context: Context): Promise<void> {
+  const { settings, profiles, output, io, directories } = context
+  const name = chosenProfile(context)
+  const stored = credentialOf(profiles.read(), name)
+  if (settings.dryRun.value) {
+    const first = stored?.kind === 'oauth' ? `revoke the session at ${stored.issuer} and ` : ''
+    return output.note(`Would ${first}remove the credential of profile ${name}`)
+  }
+  const removed = await profiles.withCredentialLock(
+    name,
+    async () => {
+      const credential = credentialOf(profiles.read(), name)
+      const { endSession } = await import('../sign-in/end-session.ts')
+      const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
+      await profiles.change((all) => withCredential(all, name, undefined))
+      if (reason !== null) await output.note(`The session could not be revoked: ${reason}`)
+      return credential
+    },
+    io.signal,
+  )
+  clearCompletionCache(directories.state)
+  await output.done(
+    removed
+      ? `Signed out of ${removed.origin} (profile ${name})`
+      : `Profile ${name} has no stored credential`,
+  )
+  const variable = overridingVariable(io.env)
+  if (variable) await output.note(`${variable} is still set`)
+}
+
+function chosenProfile({ settings, profiles }: Context): string {
+  const stored = profiles.read()
+  const name = settings.profile.value ?? stored.active
+  if (name === null) throw new AuthRequiredError('No profile is active')
+  const profile = profileOf(stored, name)
+  if (!profile) {
+    const valid = Object.keys(stored.profiles)
+    throw new AuthRequiredError(`Profile not found: ${name}`, {
+      choice: { given: name, valid },
+    })
+  }
+  if (isLocal(profile)) throw new UsageError(`Profile ${name} is a local academy, which has no credential`)
+  return name
+}
+
+const statusColumns = [
+  'profile',
+  'location',
+  'source',
+  'credential.source',
+  'credential.scopes',
+  'credential.expiresAt',
+  'user.email',
+  'user.role',
+]
+
+/** `learnctl auth status` */
+const status: Command = {
+  name: 'status',
+  summary: 'Show the platform and the credential in use, and where they come from',
+  description:
+    'Exits with 4 when there is no credential or the platform rejects it. An access token that is about to\nexpire is refreshed.',
+  refuses: notAList,
+  examples: ['auth status', 'auth status -o json'],
+  run: runStatus,
+}
+
+async function runStatus(context: Context): Promise<void> {
+  const { session, output, io, settings } = context
+  const caller = await session.caller()
+  const { users } = (await import('../../contract/calls.ts')).calls
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(users.profile, { signal: io.signal }))
+  }
+  const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
+  const target = session.target()
+  const value = {
+    profile: target.profile,
+    location: target.kind === 'local' ? target.database : target.url,
+    source: target.origin.name,
+    shadows: target.shadows.map(({ name }) => name),
+    credential: target.kind === 'remote' && target.credential ? shownCredential(target.credential) : null,
+    user: shownUser(user),
+  }
+  await output.one(value, shapeOfValue(value, statusColumns))
+  const warning = clockWarning(secondsAhead(date, io.now()) ?? 0)
+  if (warning !== null) await output.note(warning)
+}
+
+/** Returns the public part of a credential. Only the platform knows more of a key, or of a variable's value. */
+function shownCredential({ kind, value, origin, shadows, kept }: Credential) {
+  const tokens = kept?.tokens ?? null
+  return {
+    kind: tokens ? 'oauth' : kind,
+    value: maskCredential(value),
+    scopes: tokens?.scopes ?? null,
+    expiresAt: tokens?.expiresAt ?? null,
+    refreshable: tokens !== null && tokens.refreshToken !== null,
+    source: origin.name,
+    shadows: shadows.map(({ name }) => name),
+  }
+}
+
+/** Returns a summary of the user and their access; all fields if another platform has none of these. */
+function shownUser(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
+  const known = names.map((name) => [name, valueAt(user, name)]).filter(([, value]) => value !== undefined)
+  return known.length === 0 ? user : Object.fromEntries(known)
+}
+
+/** `learnctl auth token` */
+const token: Command = {
+  name: 'token',
+  summary: 'Print the access token or API key, for other programs',
+  description:
+    'Prints the bare value, regardless of --output. An access token that is about to expire is refreshed first.',
+  refuses: noColumns,
+  examples: ['auth token', 'auth token --profile work'],
+  run: runToken,
+}
+
+async function runToken({ session, settings, output }: Context): Promise<void> {
+  if (settings.dryRun.value) {
+    const target = session.target()
+    const credential = target.kind === 'remote' ? target.credential : null
+    if (credential) return output.note(`Would print the credential from ${credential.origin.name}`)
+  }
+  await output.text(`${await session.bearer()}\n`)
+}
+
+const grantCalls = async () => (await import('../../contract/calls.ts')).calls.grants
+
+/** `learnctl auth grants …` */
+const grantCommands: readonly Command[] = [
+  call({
+    name: 'grants list',
+    summary: 'List the applications that may act on your behalf',
+    operation: async () => (await grantCalls()).list,
+    query: grantFilters,
+    columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
+    examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],
+  }),
+  call({
+    name: 'grants revoke',
+    summary: 'Revoke grants and all their tokens',
+    operation: async () => (await grantCalls()).revoke,
+    arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
+    several: 'grants',
+    destroys: {
+      action: ({ arguments: { grant } }) => `revoke grant ${grant}`,
+      read: async (look, { arguments: { grant = '' } }) => look.find((await grantCalls()).list, grant),
+      question: async (_, { arguments: { grant } }, found) => ({
+        text: `Revoke grant ${thingName(found, grant)}`,
+        consequence: 'The application loses access at once.',
+      }),
+      several: async () => ({ consequence: 'The applications lose access at once.' }),
+    },
+    done: (found, { arguments: { grant } }) => `Revoked grant ${thingName(found, grant)}`,
+    examples: ['auth grants revoke "$GRANT_ID" --yes'],
+  }),
+]
 
 /** `learnctl auth …` */
-export const commands: readonly Command[] = [login, logout, status, token]
+export const commands: readonly Command[] = [login, logout, status, token, ...grantCommands]

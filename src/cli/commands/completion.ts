@@ -1,5 +1,4 @@
-import type { Command } from '../command/command.ts'
-import { noTarget, plainText } from '../command/refusals.ts'
+import { type Command, noTarget, plainText } from '../command/command.ts'
 import { type Shell, scripts, shells } from '../shell/completion-scripts.ts'
 import { UsageError } from '../terminal/errors.ts'
 

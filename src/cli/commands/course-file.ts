@@ -1,8 +1,5 @@
-import { checkChoices } from '../command/choices.ts'
-import type { Command, Given } from '../command/command.ts'
-import type { Flag } from '../command/flag.ts'
-import { noColumns, noTarget, plainText } from '../command/refusals.ts'
-import { waitLockFlag } from '../command/wait-lock-flag.ts'
+import { type Command, type Given, noColumns, noTarget, plainText } from '../command/command.ts'
+import { checkChoices, type Flag, waitLockFlag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** Adds `--with-lessons` to the command that shows a course: the course as one document. */

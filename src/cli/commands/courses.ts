@@ -5,7 +5,6 @@ import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { applyCommand, copyCommand, validateCommand, withFiles, withLessons } from './course-file.ts'
-import { withDeleted } from './deleted-list.ts'
 import {
   courseDeletion,
   deletedLine,
@@ -14,6 +13,7 @@ import {
   eraseFlag,
   plainlyDeleted,
   severalDeletion,
+  withDeleted,
 } from './deletion.ts'
 import { exportCommand } from './export.ts'
 import { historyCommands } from './history.ts'

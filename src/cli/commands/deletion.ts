@@ -1,12 +1,12 @@
 import { escapeReference } from '../../codec/reference.ts'
 import { shellWord } from '../../codec/shell-word.ts'
-import type { Given } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Count, Lookup } from '../operation/lookup.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
-import { CommandError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
@@ -172,4 +172,33 @@ function listed(parts: readonly string[]): string {
 /** True if the count is known and above zero. */
 function isAny(some: Count | undefined): boolean {
   return some !== undefined && (some.count > 0 || !some.isExact)
+}
+
+const deletedFlag = 'deleted'
+
+/**
+ * Adds `--deleted` to a list, which then lists the trash: two operations, one command.
+ *
+ * @param noun plural noun for messages: `courses`
+ */
+export function withDeleted(noun: string, list: Command, deleted: Command): Command {
+  const taken = new Set(deleted.flags?.map(({ name }) => name))
+  const others = (list.flags ?? []).filter(({ name }) => !taken.has(name))
+  return {
+    ...list,
+    flags: [
+      ...(list.flags ?? []),
+      {
+        name: deletedFlag,
+        kind: 'switch',
+        summary: `List deleted ${noun}, which can be restored for 30 days; --since and --until are then about their deletion`,
+      },
+    ],
+    run: async (context, given) => {
+      if (given.flags[deletedFlag] !== true) return list.run(context, given)
+      const refused = others.find(({ name }) => given.flags[name] !== undefined)
+      if (refused) throw new UsageError(`--${refused.name} and --${deletedFlag} cannot be used together`)
+      return deleted.run(context, given)
+    },
+  }
 }

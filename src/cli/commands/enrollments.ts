@@ -1,15 +1,34 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { escapeReference } from '../../codec/reference.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
+import type { Flag } from '../command/flag.ts'
 import { fields, filters } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn, thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { enrollmentFlags } from './enrollment-flags.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
+
+/** The flags that find an enrolment without its id. */
+const enrollmentFlags: readonly Flag[] = [
+  {
+    name: 'user',
+    unlisted: ['--learner', '--user-id'],
+    kind: 'text',
+    summary: 'User: id, external id or e-mail address',
+  },
+  { name: 'course', unlisted: ['--course-id'], kind: 'text', summary: 'Course: id or external id' },
+  {
+    name: 'role',
+    kind: 'text',
+    summary: 'Role in the course, for a user who has both',
+    choices: ['learner', 'instructor', 'student', 'teacher'],
+  },
+]
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
@@ -17,24 +36,18 @@ const { status, enrolledAt, managedBy } = fields
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
 /** An enrolment argument that --user and --course can replace. */
-const found = { ...enrollment, instead: ['user', 'course'] }
-
-/** Returns the finder of an enrolment, loaded at its first use. */
-function finder(deleted: boolean) {
-  return async (finding: Finding): Promise<Find> =>
-    (await import('./enrollment-finder.ts')).enrollmentFinder({ deleted })(finding)
-}
+const enrollmentOrFlags = { ...enrollment, instead: ['user', 'course'] }
 
 /** Describes the enrolment from the command line. */
-function meant({ arguments: { enrollment }, flags }: Given): string {
+function givenName({ arguments: { enrollment }, flags }: Given): string {
   return enrollment === undefined
     ? `enrolment of user ${flags['user']} in course ${flags['course']}`
     : `enrolment ${enrollment}`
 }
 
 /** Describes the enrolment from the response, else from the command line. */
-function meantOr(answer: unknown, given: Given): string {
-  if (valueAt(answer, 'userEmail') === undefined) return meant(given)
+function shownName(answer: unknown, given: Given): string {
+  if (valueAt(answer, 'userEmail') === undefined) return givenName(given)
   return `enrolment of ${personIn(answer, undefined, 'user')} in course ${courseIn(answer, given)}`
 }
 
@@ -42,7 +55,7 @@ const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'com
 const columns = [...listed, 'id', 'userId', 'courseId']
 
 /** Describes the enrolment to delete with its learner and course. */
-async function deletion(
+async function deletionQuestion(
   look: Lookup,
   { arguments: { enrollment = '' } }: Given,
   found: unknown,
@@ -70,9 +83,9 @@ export const commands: readonly Command[] = [
     name: 'get',
     summary: 'Show an enrolment',
     operation: async () => (await contract()).get,
-    arguments: { enrollmentId: found },
+    arguments: { enrollmentId: enrollmentOrFlags },
     flags: enrollmentFlags,
-    finds: finder(true),
+    finds: enrollmentFinder({ withDeleted: true }),
     columns,
     examples: ['enrollments get --course ext:AAA-2014J --user ext:6516'],
   }),
@@ -106,15 +119,15 @@ export const commands: readonly Command[] = [
     name: 'update',
     summary: 'Update enrolments',
     operation: async () => (await contract()).update,
-    arguments: { enrollmentId: found },
+    arguments: { enrollmentId: enrollmentOrFlags },
     several: 'enrolments',
     flags: enrollmentFlags,
-    finds: finder(true),
+    finds: enrollmentFinder({ withDeleted: true }),
     fields: { status, enrolledAt, managedBy },
     merge: true,
     versioned: true,
     columns,
-    done: (answer, given, unchanged) => updatedLine('Updated', meantOr(answer, given), answer, unchanged),
+    done: (answer, given, unchanged) => updatedLine('Updated', shownName(answer, given), answer, unchanged),
     examples: [
       'enrollments update --course AAA-2014J --user 6516 --status inactive',
       'enrollments list --course AAA-2014J -q | learnctl enrollments update --ids - --managed-by registry',
@@ -124,34 +137,34 @@ export const commands: readonly Command[] = [
     name: 'delete',
     summary: 'Delete enrolments (progress is kept)',
     operation: async () => (await contract()).delete,
-    arguments: { enrollmentId: found },
+    arguments: { enrollmentId: enrollmentOrFlags },
     several: 'enrolments',
     flags: enrollmentFlags,
-    finds: finder(false),
+    finds: enrollmentFinder({ withDeleted: false }),
     destroys: {
-      action: (given) => `delete ${meant(given)}`,
+      action: (given) => `delete ${givenName(given)}`,
       read: async (look, { arguments: { enrollment = '' } }) =>
         look.one((await contract()).get, { enrollmentId: enrollment }),
-      question: deletion,
+      question: deletionQuestion,
       several: async () => ({ consequence: 'Progress is kept.' }),
     },
-    done: (found, given) => `Deleted ${meantOr(found, given)}; progress is kept`,
+    done: (found, given) => `Deleted ${shownName(found, given)}; progress is kept`,
     examples: ['enrollments delete --course AAA-2014J --user 6516 --yes'],
   }),
   call({
     name: 'restore',
     summary: 'Restore deleted enrolments with their progress',
     operation: async () => (await contract()).update,
-    arguments: { enrollmentId: found },
+    arguments: { enrollmentId: enrollmentOrFlags },
     several: 'enrolments',
     flags: enrollmentFlags,
-    finds: finder(true),
+    finds: enrollmentFinder({ withDeleted: true }),
     fixed: { status: 'active' },
     columns,
     done: (answer, given, unchanged) =>
       unchanged
-        ? updatedLine('Restored', meantOr(answer, given), answer, unchanged, 'active')
-        : `Restored ${meantOr(answer, given)}`,
+        ? updatedLine('Restored', shownName(answer, given), answer, unchanged, 'active')
+        : `Restored ${shownName(answer, given)}`,
     examples: ['enrollments restore --course AAA-2014J --user 6516'],
   }),
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
@@ -163,3 +176,50 @@ export const commands: readonly Command[] = [
     examples: ['enrollments export --course ext:AAA-2014J --file all-enrollments.csv'],
   }),
 ]
+
+/**
+ * Finds an enrolment by `--user` and `--course`, and by `--role` if there are two; a deleted one only if there is no
+ * other and `withDeleted` allows it. Throws a UsageError if it is named twice or incompletely, and a CommandError if none
+ * or several match.
+ */
+function enrollmentFinder({ withDeleted }: { readonly withDeleted: boolean }) {
+  return async (finding: Finding): Promise<Find> =>
+    async ({ arguments: { enrollment }, flags }) => {
+      const { user, course, role } = flags
+      if (enrollment !== undefined) {
+        const flag = ['user', 'course', 'role'].find((name) => flags[name] !== undefined)
+        if (flag === undefined) return enrollment
+        throw new UsageError(`--${flag} cannot be used together with the id of an enrolment`)
+      }
+      if (user === undefined || course === undefined) {
+        throw new UsageError(`--${user === undefined ? 'user' : 'course'} is required`, {
+          hint: 'Name an enrolment by its id, or by --user and --course',
+        })
+      }
+      const { calls } = await import('../../contract/calls.ts')
+      const query = {
+        course_id: escapeReference(String(course)),
+        user_id: escapeReference(String(user)),
+        ...(role !== undefined && { role }),
+        ...(withDeleted && { status: anyStatus }),
+      }
+      const { sureRecords } = await import('../operation/judge-list.ts')
+      const found = await sureRecords(finding, calls.enrollments.list, query)
+      return idOfOnly(found, withDeleted, `user ${String(user)} in course ${String(course)}`)
+    }
+}
+
+/** Lists omit deleted enrolments unless the status filter includes them. */
+const anyStatus = 'active,inactive,completed,deleted'
+
+function idOfOnly(found: readonly JsonObject[], withDeleted: boolean, whose: string): string {
+  const active = found.filter(({ status }) => status !== 'deleted')
+  const candidates = active.length === 0 && withDeleted ? found : active
+  const [only] = candidates
+  if (only === undefined) throw new CommandError('not_found', 'notFound', `No enrolment of ${whose}`)
+  if (candidates.length === 1) return String(only['id'])
+  throw new CommandError('ambiguous', 'usage', `${candidates.length} enrolments of ${whose}`, {
+    why: candidates.map(({ id, role, status }) => `${String(id)}: ${String(role)}, ${String(status)}`),
+    hint: 'Add --role learner or --role instructor',
+  })
+}

@@ -1,6 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { bound, type FieldFlag } from '../command/flag.ts'
-import { withTimeZone } from '../command/time-flag.ts'
+import { bound, type FieldFlag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-flags.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'

@@ -1,11 +1,14 @@
+import { escapeReference } from '../../codec/reference.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { fields, filters, historyFilters } from '../flags/grades.ts'
 import { call } from '../operation/operation-command.ts'
-import type { Finding } from '../operation/operation-spec.ts'
+import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -31,10 +34,10 @@ const gradeFlags: readonly Flag[] = [
 ]
 
 /** Base of commands for one grade, or for several learners' grades of one item. */
-const found = {
+const oneGrade = {
   arguments: { gradeId: gradeArgument },
   flags: gradeFlags,
-  finds: async (finding: Finding) => (await import('./grade-finder.ts')).gradeFinder(finding),
+  finds: findGrade,
 }
 const example = 'ext:65002 --course ext:AAA-2014J --item 1758'
 const columns = [
@@ -50,18 +53,18 @@ const columns = [
 ]
 
 /** Describes the grade from the command line. */
-function meant({ arguments: { learner }, flags: { course, item } }: Given): string {
+function givenName({ arguments: { learner }, flags: { course, item } }: Given): string {
   if (course === undefined) return `grade ${learner}`
   return `the grade of ${learner}${item === undefined ? '' : ` for ${item}`} in course ${course}`
 }
 
 /** Describes a grade with its learner, item and score. */
-function described(found: unknown, given: Given): string {
-  if (valueAt(found, 'userEmail') === undefined) return meant(given)
-  const [itemId, given_, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>
+function shownName(found: unknown, given: Given): string {
+  if (valueAt(found, 'userEmail') === undefined) return givenName(given)
+  const [itemId, scoreGiven, maximum] = ['itemId', 'scoreGiven', 'scoreMaximum'].map((field) =>
     valueAt(found, field),
   )
-  const score = given_ === null ? 'cleared grade' : `grade ${given_} of ${maximum}`
+  const score = scoreGiven === null ? 'cleared grade' : `grade ${scoreGiven} of ${maximum}`
   const item = itemId === wholeCourse ? '' : ` for ${itemId}`
   return `the ${score} of ${personIn(found, undefined)}${item} in course ${courseIn(found, given)}`
 }
@@ -80,7 +83,7 @@ export const commands: readonly Command[] = [
     name: 'get',
     summary: 'Show a grade',
     operation: async () => (await contract()).get,
-    ...found,
+    ...oneGrade,
     columns,
     examples: [`grades get ${example}`],
   }),
@@ -134,28 +137,28 @@ export const commands: readonly Command[] = [
     name: 'delete',
     summary: 'Delete grades',
     operation: async () => (await contract()).delete,
-    ...found,
+    ...oneGrade,
     several: 'grades',
     destroys: {
-      action: (given) => `delete ${meant(given)}`,
+      action: (given) => `delete ${givenName(given)}`,
       read: async (look, { arguments: { learner: grade = '' } }) =>
         look.one((await contract()).get, { gradeId: grade }),
       question: async (_, given, found) => ({
-        text: `Delete ${described(found, given)}`,
+        text: `Delete ${shownName(found, given)}`,
         consequence: 'The grade of the course is calculated again. This cannot be undone.',
       }),
       several: async () => ({
         consequence: 'The grades of their courses are calculated again. This cannot be undone.',
       }),
     },
-    done: (found, given) => `Deleted ${described(found, given)}`,
+    done: (found, given) => `Deleted ${shownName(found, given)}`,
     examples: [`grades delete ${example} --yes`],
   }),
   call({
     name: 'history',
     summary: 'List the history of a grade, newest first',
     operation: async () => (await contract()).history,
-    ...found,
+    ...oneGrade,
     query: historyFilters,
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: [`grades history ${example}`],
@@ -176,3 +179,44 @@ export const commands: readonly Command[] = [
     examples: ['grades export --course ext:AAA-2014J --file all-grades.csv'],
   }),
 ]
+
+/** Maximum number of candidates to name if several grades match. */
+const maxNamed = 10
+
+/**
+ * Finds a grade by learner and `--course`, and by `--item` and `--source` if there are several. Without these flags
+ * the argument is a grade id. Throws a UsageError if it is named incompletely, and a CommandError if none or several
+ * match.
+ */
+async function findGrade(finding: Finding): Promise<Find> {
+  return async ({ arguments: { learner = '' }, flags: { course, item, source } }) => {
+    if ([course, item, source].every((value) => value === undefined)) return learner
+    if (course === undefined) {
+      throw new UsageError('--course is required', {
+        hint: 'Name a grade by its learner, --course and --item, or by its id alone',
+      })
+    }
+    const { calls } = await import('../../contract/calls.ts')
+    const query = {
+      learner_id: escapeReference(learner),
+      course_id: escapeReference(String(course)),
+      ...(item !== undefined && { item_id: item }),
+      ...(source !== undefined && { source }),
+    }
+    const { sureRecords } = await import('../operation/judge-list.ts')
+    const found = await sureRecords(finding, calls.grades.list, query)
+    const [only] = found
+    const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
+    if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)
+    if (found.length === 1) return String(valueAt(only, 'id'))
+    throw new CommandError('ambiguous', 'usage', `${counted(found.length, 'grade')} of ${whose}`, {
+      why: found
+        .map(
+          (each) => `--item ${String(valueAt(each, 'itemId'))} --source ${String(valueAt(each, 'source'))}`,
+        )
+        .sort()
+        .slice(0, maxNamed),
+      hint: item === undefined ? 'Add --item' : 'Add --source',
+    })
+  }
+}

@@ -1,5 +1,4 @@
-import type { Command } from '../command/command.ts'
-import type { Host } from '../command/noun.ts'
+import type { Command, Host } from '../command/command.ts'
 import { topics } from '../help/help-topics.ts'
 import { UsageError } from '../terminal/errors.ts'
 

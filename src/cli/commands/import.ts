@@ -1,7 +1,6 @@
-import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { Flag } from '../command/flag.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../import/run-import.ts'

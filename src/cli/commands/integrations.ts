@@ -6,8 +6,14 @@ import type { Context } from '../command/context.ts'
 import { fields, filters, mappingFilters } from '../flags/integrations.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
-import { integrationBody, integrationFlags } from './integration-fields.ts'
-import { givenSecrets, integrationSecretFlags, outputWith, shownSecret } from './integration-secrets.ts'
+import {
+  integrationBody,
+  integrationFlags,
+  integrationSecretFlags,
+  outputWith,
+  readSecrets,
+  shownSecret,
+} from './integration-input.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
@@ -53,7 +59,7 @@ the other system can be changed meanwhile.`,
 
 async function set(context: Context, given: Given): Promise<void> {
   const { output, settings } = context
-  const secrets = await givenSecrets(context, given)
+  const secrets = await readSecrets(context, given)
   const fixed = { ...secrets.body, ...(await integrationBody(context, given)) }
   const { generated } = secrets
   const command = setCall(fixed, generated !== undefined)

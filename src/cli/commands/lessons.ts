@@ -2,7 +2,6 @@ import type { Command, Given } from '../command/command.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
-import { withDeleted } from './deleted-list.ts'
 import {
   deletedLine,
   deletedThing,
@@ -11,6 +10,7 @@ import {
   lessonDeletion,
   plainlyDeleted,
   severalDeletion,
+  withDeleted,
 } from './deletion.ts'
 import { exportCommand } from './export.ts'
 import { historyCommands } from './history.ts'

@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { makeDirectory } from '../../config/make-directory.ts'
-import type { Command, Given } from '../command/command.ts'
+import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { notAList } from '../command/refusals.ts'
 import { assertNoServer, databaseFile, inUseFault } from '../local-server/database-file.ts'
 import {
   defaultSnapshotName,

@@ -1,7 +1,5 @@
-import type { Command } from '../command/command.ts'
+import { type Command, noColumns, noTarget, notAList, plainText, type RunLine } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { RunLine } from '../command/noun.ts'
-import { noColumns, noTarget, notAList, plainText } from '../command/refusals.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'

@@ -1,14 +1,17 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Call } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
 import type { UserInput } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import { fields, filters } from '../flags/users.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
-import type { OperationSpec } from '../operation/operation-spec.ts'
+import type { Find, Finding, OperationSpec } from '../operation/operation-spec.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { CommandError } from '../terminal/errors.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -44,7 +47,7 @@ function move(
 }
 
 /** Describes the deletion: a deleted user can be restored, an erased one cannot. */
-async function deletion(
+async function deletionQuestion(
   _: Lookup,
   { arguments: { user = '' }, flags }: Given,
   found: unknown,
@@ -115,7 +118,7 @@ export const commands: readonly Command[] = [
   ),
   move('activate', 'active', 'Activated', 'Activate suspended users', ['users activate 11391']),
   move('restore', 'active', 'Restored', 'Restore deleted users', ['users restore 11391'], {
-    finds: async (finding) => (await import('./deleted-user.ts')).deletedUser(finding),
+    finds: findDeletedUser,
   }),
   call({
     name: 'set-password',
@@ -140,7 +143,7 @@ export const commands: readonly Command[] = [
     destroys: {
       action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
       read: async (look, { arguments: { user = '' } }) => look.one((await contract()).get, { userId: user }),
-      question: deletion,
+      question: deletionQuestion,
       several: async (_, { flags }) =>
         flags['erase']
           ? { consequence: 'Their personal data is erased. This cannot be undone.', irreversible: true }
@@ -169,3 +172,48 @@ export const commands: readonly Command[] = [
     examples: ['users export --file all-users.csv', 'users export --role learner --file learners.jsonl.gz'],
   }),
 ]
+
+/**
+ * Finds a deleted user by id, external id or email address. A bare address matches only users who are not deleted.
+ * Throws a CommandError for a user who is not deleted.
+ */
+async function findDeletedUser({ context, caller }: Finding): Promise<Find> {
+  const { ApiError } = await import('../../client/errors.ts')
+  const { signal } = context.io
+  return async ({ arguments: { user = '' } }) => {
+    const { users } = (await import('../../contract/calls.ts')).calls
+    const address = user.startsWith('email:') ? user.slice(6) : user.includes('@') ? user : null
+    const shown = (await byReference()) ?? (address === null ? null : await byAddress(address))
+    if (shown === null) return user
+    const { id, status } = shown
+    if (status === 'deleted' || status === undefined) return String(id)
+    const suspended =
+      status === 'suspended' ? { hint: `To activate: learnctl users activate ${shellWord(user)}` } : {}
+    throw new CommandError('not_deleted', 'conflict', `User ${thingName(shown, user)} is not deleted`, {
+      why: [`The status is ${String(status)}`],
+      ...suspended,
+    })
+
+    async function byReference() {
+      try {
+        const { data } = await caller.call(users.get, { params: { userId: user }, signal })
+        const thing: unknown = data
+        return isJsonObject(thing) && thing['id'] !== undefined ? thing : null
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404 && address !== null) return null
+        throw error
+      }
+    }
+
+    async function byAddress(email: string) {
+      const operation: Operation = users.list
+      const query = { email, status: 'deleted' }
+      for await (const { data } of caller.pages(operation, { query, signal })) {
+        const same = (each: unknown) => String(each).toLowerCase() === email.toLowerCase()
+        const found = data.filter(isJsonObject).find((each) => same(each['email']))
+        if (found) return found
+      }
+      return null
+    }
+  }
+}

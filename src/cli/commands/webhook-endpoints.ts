@@ -1,20 +1,146 @@
 import { isConfidential } from '../../client/base-url.ts'
-import type { Command } from '../command/command.ts'
-import { endpointFields, endpointFilters } from '../flags/webhooks.ts'
+import { type Command, type Given, notAList } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { endpointFields, endpointFilters, messageFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { testCommand } from './webhook-test.ts'
+import { CommandError } from '../terminal/errors.ts'
+
+/** Time to wait for the outcome; an attempt takes at most 15 s. */
+const maxWaitMs = 20_000
+const pollMs = 250
+
+/** Fields of a test's output. */
+const testFields = ['result', 'attemptCount', 'id', 'endpointId']
+const testShape = { table: testFields, paths: testFields }
+
+/** `learnctl webhooks endpoints test` */
+const testCommand: Command = {
+  name: 'endpoints test',
+  summary: 'Send a test event to a webhook endpoint',
+  description:
+    'Sends an event of type endpoint.test, whatever the endpoint subscribes to, and waits up to 20 s for the outcome. The exit\ncode is 1 if the receiver does not accept it; the event is then retried like others.',
+  arguments: [{ name: 'endpoint', summary: 'Id of the endpoint' }],
+  refuses: notAList,
+  examples: ['webhooks endpoints test "$ENDPOINT_ID"'],
+  run: runTest,
+}
+
+async function runTest(context: Context, { arguments: { endpoint = '' } }: Given): Promise<void> {
+  const { session, settings, output, io, directories } = context
+  output.check(testShape)
+  const { calls } = await import('../../contract/calls.ts')
+  const caller = await session.caller()
+  const input = { params: { endpointId: endpoint } }
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(calls.endpoints.test, input))
+  }
+  const { data: queued } = await caller.call(calls.endpoints.test, { ...input, signal: io.signal })
+  const id = String(valueAt(queued, 'id'))
+  const target = session.target()
+  if (target.kind === 'local' && !(await isServed(directories.state, target.database))) {
+    await output.note('Events are sent while a server runs for the academy: learnctl server start')
+    return output.done(`Queued test event ${id}`)
+  }
+  const params = { messageId: id }
+  for (const end = io.now() + maxWaitMs; ; ) {
+    const { data } = await caller.call(calls.messages.get, { params, signal: io.signal })
+    const result = valueAt(data, 'lastResult')
+    const delivered = valueAt(data, 'status') === 'delivered'
+    if (delivered) {
+      const outcome = { result, attemptCount: data.attemptCount, id, endpointId: data.endpointId }
+      await output.done(`Delivered test event ${id}: ${result}`)
+      if (settings.output.value !== 'table' || settings.quiet.value) await output.one(outcome, testShape)
+      return
+    }
+    if (typeof result === 'string') throw notDelivered(id, result)
+    if (io.now() >= end) throw notDelivered(id, 'not sent yet')
+    await io.sleep(pollMs, io.signal)
+  }
+}
+
+async function isServed(stateDirectory: string, database: string): Promise<boolean> {
+  const { serverOf } = await import('../local-server/running-servers.ts')
+  return (await serverOf(stateDirectory, database)) !== undefined
+}
+
+function notDelivered(id: string, result: string): CommandError {
+  return new CommandError('not_delivered', 'failure', `Test event ${id} was not delivered: ${result}`, {
+    hint: allowHint(result) ?? `Show its attempts: learnctl webhooks messages get ${id}`,
+  })
+}
+
+/** Suggests what to allow on the server; null for other results. */
+function allowHint(result: string): string | null {
+  const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
+  return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`
+}
+
+const messageCalls = async () => (await import('../../contract/calls.ts')).calls.messages
+
+const message = { name: 'message', summary: 'Id of the message' }
+/** Status and reason come first, since a narrow terminal cuts the later columns. */
+const messageColumns = [
+  ...['status', 'type', 'lastResult', 'attemptCount', 'nextAttemptAt', 'createdAt', 'id'],
+  'endpointId',
+]
+
+/** `learnctl webhooks messages …` */
+const messageCommands: readonly Command[] = [
+  call({
+    name: 'messages list',
+    summary: 'List the events that were or will be sent to webhook endpoints',
+    operation: async () => (await messageCalls()).list,
+    query: messageFilters,
+    columns: messageColumns,
+    examples: ['webhooks messages list --status failed', 'webhooks messages list --endpoint "$ENDPOINT_ID"'],
+  }),
+  call({
+    name: 'messages get',
+    summary: 'Show a webhook message with its attempts',
+    operation: async () => (await messageCalls()).get,
+    arguments: { messageId: message },
+    rows: {
+      columns: ['number', 'startedAt', 'durationMs', 'result', 'response'],
+      from: (answer) => (answer as { attempts?: readonly unknown[] }).attempts ?? [],
+    },
+    columns: messageColumns,
+    notes: (answer) => {
+      const { type, status, nextAttemptAt } = answer as Partial<Record<string, unknown>>
+      const next = typeof nextAttemptAt === 'string' ? `; next attempt at ${nextAttemptAt}` : ''
+      return typeof status === 'string' ? `${type} is ${status}${next}` : null
+    },
+    examples: ['webhooks messages get "$MESSAGE_ID"', 'webhooks messages get "$MESSAGE_ID" -o json'],
+  }),
+  call({
+    name: 'messages replay',
+    summary: 'Send webhook messages again',
+    operation: async () => (await messageCalls()).resend,
+    arguments: { messageId: message },
+    several: 'webhook messages',
+    columns: messageColumns,
+    done: (_, { arguments: { message } }) => `Queued message ${message}`,
+    examples: [
+      'webhooks messages replay "$MESSAGE_ID"',
+      'webhooks messages list --status failed -q | learnctl webhooks messages replay --ids -',
+    ],
+  }),
+]
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
 
-const nameOf = (thing: unknown, given = '') => String(valueAt(thing, 'url') ?? given)
+/** Returns the URL of an endpoint, else `given`. */
+function nameOf(thing: unknown, given = ''): string {
+  return String(valueAt(thing, 'url') ?? given)
+}
 
 /** `learnctl webhooks endpoints …` */
-export const commands: readonly Command[] = [
+const endpointCommands: readonly Command[] = [
   call({
     name: 'endpoints list',
     summary: 'List webhook endpoints',
@@ -98,3 +224,6 @@ export const commands: readonly Command[] = [
     examples: ['webhooks endpoints rotate "$ENDPOINT_ID" -o json'],
   }),
 ]
+
+/** `learnctl webhooks endpoints …` and `learnctl webhooks messages …` */
+export const commands: readonly Command[] = [...endpointCommands, ...messageCommands]

@@ -1,15 +1,91 @@
+import { resolve } from 'node:path'
 import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
-import type { Command, Given } from '../command/command.ts'
+import { type Command, type Given, noTarget, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import type { FlagValues } from '../command/flag-value.ts'
-import { notAList } from '../command/refusals.ts'
+import { type Flag, type FlagValues, withTimeZone } from '../command/flag.ts'
 import type { Tally } from '../simulator/expectation.ts'
 import type { DeliveryResult } from '../simulator/send-deliveries.ts'
 import type { Simulation } from '../simulator/simulation.ts'
+import { outcomes, tamperings } from '../simulator/simulation-choices.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { keyCommand } from './webhook-key.ts'
-import { sendFlags } from './webhook-send-flags.ts'
+import { openTarget } from '../terminal/target-file.ts'
+
+/** The flags of `learnctl webhooks send`. */
+const sendFlags: readonly Flag[] = withTimeZone([
+  {
+    name: 'user',
+    unlisted: ['--learner'],
+    kind: 'text',
+    placeholder: 'id|ext:id|email',
+    summary: 'Learner, as the system names them',
+    required: true,
+  },
+  {
+    name: 'course',
+    kind: 'text',
+    placeholder: 'id|ext:id',
+    summary: 'Course, as the system names it',
+    required: true,
+  },
+  { name: 'item', kind: 'text', summary: 'Graded item: its id in the system' },
+  { name: 'label', kind: 'text', summary: 'Name of the item' },
+  { name: 'score', kind: 'number', summary: 'Score', default: 'another one in each delivery' },
+  { name: 'maximum', kind: 'number', summary: 'Maximum score', default: '100' },
+  { name: 'percentage', kind: 'number', summary: 'Progress, 0–100', default: 'another one in each delivery' },
+  { name: 'cleared', kind: 'switch', summary: 'Take the grade back' },
+  { name: 'unpublished', kind: 'switch', summary: 'Send a grade that the learner must not see yet' },
+  {
+    name: 'account',
+    kind: 'text',
+    placeholder: 'uuid',
+    summary: 'UUID of the Canvas account',
+    default: 'that of the integration',
+  },
+  { name: 'at', kind: 'time', summary: 'Day or time of the last event, or how long ago', default: 'now' },
+  {
+    name: 'to',
+    kind: 'text',
+    placeholder: 'url',
+    summary: 'Platform to send to',
+    default: 'that of the profile',
+  },
+  { name: 'secret-stdin', kind: 'switch', summary: 'Read the webhook secret from standard input' },
+  {
+    name: 'signing-key',
+    kind: 'text',
+    placeholder: 'file',
+    summary: 'Private key (JWK) that signs as Canvas does',
+  },
+  { name: 'standard-headers', kind: 'switch', summary: 'Sign with Standard Webhooks headers instead' },
+  { name: 'count', kind: 'number', summary: 'Number of deliveries, a second apart', default: '1' },
+  { name: 'duplicate', kind: 'switch', summary: 'Send each delivery twice' },
+  { name: 'shuffle', kind: 'switch', summary: 'Send them in random order' },
+  {
+    name: 'concurrency',
+    kind: 'number',
+    summary: 'Deliveries sent at the same time, up to 64',
+    default: '1',
+  },
+  {
+    name: 'tamper',
+    kind: 'text',
+    placeholder: 'part',
+    summary: 'Change body, id, time or signature after signing',
+    choices: tamperings,
+    choicesTold: true,
+  },
+  {
+    name: 'expect',
+    kind: 'text',
+    placeholder: 'outcome',
+    summary: 'Outcome that is a success: applied, duplicate, stale, ignored, unmatched or refused',
+    choices: outcomes,
+    choicesTold: true,
+    default: 'applied; refused with --tamper',
+  },
+  { name: 'print', kind: 'switch', summary: 'Print curl commands without the secret instead of sending' },
+])
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
 /** Event names of all kinds; the names of each kind are listed above and checked before sending. */
@@ -19,9 +95,9 @@ const simulatedNames = [
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
 /** Maximum number of requests; all responses are held in memory. */
-const maximumCount = 100_000
-const maximumConcurrency = 64
-const answersPerPage = 100
+const maxCount = 100_000
+const maxConcurrency = 64
+const resultsPerPage = 100
 
 const sendCommand: Command = {
   name: 'send',
@@ -47,13 +123,10 @@ Exit code 0 means that every answer was expected.`,
     'webhooks send thinkific enrollment.progress --user 95 --course 25 --tamper body',
     'webhooks send moodle user_graded --user 15 --course 4 --score 85 --print',
   ],
-  run,
+  run: runSend,
 }
 
-/** `learnctl webhooks send`, and the command that generates keys for it. */
-export const commands: readonly Command[] = [sendCommand, keyCommand]
-
-async function run(context: Context, given: Given): Promise<void> {
+async function runSend(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
   output.check(shape)
   const { flags } = given
@@ -67,8 +140,8 @@ async function run(context: Context, given: Given): Promise<void> {
     import('../simulator/destination.ts'),
     import('../simulator/expectation.ts'),
   ])
-  const count = wholeNumber(flags, 'count', maximumCount)
-  const concurrency = wholeNumber(flags, 'concurrency', maximumConcurrency)
+  const count = wholeNumber(flags, 'count', maxCount)
+  const concurrency = wholeNumber(flags, 'concurrency', maxConcurrency)
   const [duplicate, shuffle] = [flags['duplicate'] === true, flags['shuffle'] === true]
   const expected = expectedOutcomes(textOf(flags, 'expect'), {
     tampered: flags['tamper'] !== undefined,
@@ -121,7 +194,7 @@ async function* pagesOf(
     for await (const answer of answers) {
       tally.add(answer)
       page.push(answer)
-      if (page.length < answersPerPage) continue
+      if (page.length < resultsPerPage) continue
       const full = page
       page = []
       yield full
@@ -201,3 +274,63 @@ function textOf(flags: FlagValues, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
 }
+
+const keyFields = ['kid', 'file', 'jwksFile']
+const keyShape = { table: keyFields, paths: keyFields, identifier: 'kid' }
+
+/** `learnctl webhooks generate-key` */
+const keyCommand: Command = {
+  name: 'generate-key',
+  summary: 'Generate a key pair to sign Canvas events in tests',
+  description:
+    'Writes an RSA private key (JWK) for webhooks send --signing-key, and the key set (JWKS) that the canvas integration\nchecks signatures with. Real events are signed with the keys that Canvas publishes.',
+  flags: [
+    {
+      name: 'file',
+      kind: 'text',
+      placeholder: 'file',
+      summary: 'File for the private key, readable by you alone',
+      default: 'canvas-key.json',
+    },
+    {
+      name: 'jwks-file',
+      kind: 'text',
+      placeholder: 'file',
+      summary: 'File for the public key set',
+      default: 'canvas-jwks.json',
+    },
+    { name: 'force', kind: 'switch', summary: 'Overwrite the files if they exist' },
+  ],
+  refuses: { ...noTarget, ...notAList, dryRun: 'It only writes files on this machine' },
+  examples: [
+    'webhooks generate-key',
+    'webhooks generate-key --file test.json --jwks-file test-jwks.json --force',
+  ],
+  run: generateKey,
+}
+
+async function generateKey({ io, output }: Context, { flags }: Given): Promise<void> {
+  output.check(keyShape)
+  const file = String(flags['file'] ?? 'canvas-key.json')
+  const jwksFile = String(flags['jwks-file'] ?? 'canvas-jwks.json')
+  const force = flags['force'] === true
+  const { newSigningKey } = await import('../simulator/signing-material.ts')
+  const { kid, privateKey, keySet } = newSigningKey()
+  // Opens both files before writing either.
+  const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })
+  try {
+    const publicFile = await openTarget(io.cwd, jwksFile, { force, mode: 0o644 })
+    await publicFile.write(Buffer.from(`${keySet}\n`))
+    await publicFile.finish()
+    await privateFile.write(Buffer.from(`${privateKey}\n`))
+    await privateFile.finish()
+  } catch (error) {
+    await privateFile.discard()
+    throw error
+  }
+  const written = { kid, file: resolve(io.cwd, file), jwksFile: resolve(io.cwd, jwksFile) }
+  await output.one(written, keyShape)
+}
+
+/** `learnctl webhooks send`, and the command that generates keys for it. */
+export const commands: readonly Command[] = [sendCommand, keyCommand]

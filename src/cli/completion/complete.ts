@@ -1,6 +1,6 @@
 import { visible } from '../../codec/hidden-characters.ts'
 import { settings } from '../../config/setting.ts'
-import type { Noun } from '../command/noun.ts'
+import type { Noun } from '../command/command.ts'
 import type { Transports } from '../session/session.ts'
 import type { Shell } from '../shell/completion-scripts.ts'
 import { type Io, say, write } from '../terminal/io.ts'

@@ -1,9 +1,7 @@
 import { type Setting, type SettingName, settings } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Argument, Command } from '../command/command.ts'
-import type { Flag } from '../command/flag.ts'
-import { placeholders, repeats } from '../command/flag-value.ts'
-import type { Host, Noun } from '../command/noun.ts'
+import type { Argument, Command, Host, Noun } from '../command/command.ts'
+import { type Flag, placeholders, repeats } from '../command/flag.ts'
 
 /** A flag of a command, or a global one. */
 export interface KnownFlag {

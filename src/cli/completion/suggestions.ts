@@ -1,6 +1,6 @@
 import { colourModes, formats } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Noun } from '../command/noun.ts'
+import type { Noun } from '../command/command.ts'
 import { argumentAt, flagNamed, type KnownFlag, type Place } from './cursor-place.ts'
 
 /** A suggested word and its meaning. */

@@ -12,7 +12,7 @@ import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { waitLockFlag } from '../command/wait-lock-flag.ts'
+import { waitLockFlag } from '../command/flag.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 

@@ -1,7 +1,6 @@
 import type { Settings } from '../../config/resolve-settings.ts'
-import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
-import type { Flag } from '../command/flag.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { exportForm, formatNames } from './export-form.ts'
 import type { RowForm } from './row-encoder.ts'

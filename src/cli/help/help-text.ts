@@ -1,8 +1,6 @@
 import { type Setting, settings } from '../../config/setting.ts'
-import type { Command } from '../command/command.ts'
-import type { Flag } from '../command/flag.ts'
-import { placeholders } from '../command/flag-value.ts'
-import type { Noun } from '../command/noun.ts'
+import type { Command, Noun } from '../command/command.ts'
+import { type Flag, placeholders } from '../command/flag.ts'
 import { twoColumns, wrap, wrapWords } from '../terminal/wrap-text.ts'
 
 type Row = readonly [term: string, meaning: string]

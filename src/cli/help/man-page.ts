@@ -1,5 +1,4 @@
-import type { Command } from '../command/command.ts'
-import type { Noun } from '../command/noun.ts'
+import type { Command, Noun } from '../command/command.ts'
 import { exitCodes } from '../terminal/exit-codes.ts'
 import { flagRow, globalFlagRows, isListed, usageOf } from './help-text.ts'
 import { aliasRows, environmentRows, fileRows } from './help-topics.ts'

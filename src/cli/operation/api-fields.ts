@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { parseExactNumber } from '../command/flag-value.ts'
+import { parseExactNumber } from '../command/flag.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'

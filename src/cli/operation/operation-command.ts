@@ -1,8 +1,7 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
-import { type BoundFlag, bound, fieldFlags } from '../command/flag.ts'
-import { passwordFlag } from '../command/password.ts'
-import { withTimeZone } from '../command/time-flag.ts'
+import { type BoundFlag, bound, fieldFlags, withTimeZone } from '../command/flag.ts'
+import { passwordFlag } from '../command/secret-input.ts'
 import {
   bodyFlag,
   idsFlag,

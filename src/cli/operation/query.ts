@@ -1,6 +1,5 @@
 import { joinReferences } from '../../codec/reference.ts'
-import type { BoundFlag } from '../command/flag.ts'
-import type { FlagValues } from '../command/flag-value.ts'
+import type { BoundFlag, FlagValues } from '../command/flag.ts'
 
 /** Returns the query of flags, by parameter; a repeatable flag gives a list of references. */
 export function queryOf(flags: readonly BoundFlag[], values: FlagValues): Record<string, unknown> {

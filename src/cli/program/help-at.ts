@@ -1,6 +1,5 @@
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Command } from '../command/command.ts'
-import type { Host } from '../command/noun.ts'
+import type { Command, Host } from '../command/command.ts'
 import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
 

@@ -1,4 +1,4 @@
-import type { Noun } from '../command/noun.ts'
+import type { Noun } from '../command/command.ts'
 
 /** All nouns in the order of help; their commands are loaded on use. A new noun is one entry here. */
 export const nouns: Readonly<Record<string, Noun>> = {
@@ -45,31 +45,28 @@ export const nouns: Readonly<Record<string, Noun>> = {
   validate: {
     group: 'Academy',
     summary: 'Check academy files for problems, offline',
-    load: async () => (await import('../commands/validate.ts')).command,
+    load: async () => (await import('../commands/academy-files.ts')).validateCommand,
   },
   diff: {
     group: 'Academy',
     summary: 'Compare academy files with an academy',
-    load: async () => (await import('../commands/diff.ts')).command,
+    load: async () => (await import('../commands/academy-files.ts')).diffCommand,
   },
   apply: {
     group: 'Academy',
     summary: 'Make an academy as academy files declare it',
-    load: async () => (await import('../commands/apply.ts')).command,
+    load: async () => (await import('../commands/academy-files.ts')).applyCommand,
   },
   dump: {
     group: 'Academy',
     summary: 'Write an academy to academy files',
-    load: async () => (await import('../commands/dump.ts')).command,
+    load: async () => (await import('../commands/academy-files.ts')).dumpCommand,
   },
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',
     groups: { grants: 'Manage the applications that may act on your behalf' },
-    load: async () => {
-      const all = await Promise.all([import('../commands/auth.ts'), import('../commands/grants.ts')])
-      return all.flatMap(({ commands }) => commands)
-    },
+    load: async () => (await import('../commands/auth.ts')).commands,
   },
   profiles: {
     group: 'Access',
@@ -102,7 +99,6 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => {
       const all = await Promise.all([
         import('../commands/webhook-endpoints.ts'),
-        import('../commands/webhook-messages.ts'),
         import('../commands/webhook-deliveries.ts'),
         import('../commands/webhook-send.ts'),
       ])

@@ -3,7 +3,7 @@ import { assertAddress } from '../../config/target.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { FlagValues } from '../command/flag-value.ts'
+import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/text-input.ts'
 

@@ -1,7 +1,7 @@
 import { shellWord } from '../../codec/shell-word.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import { kinds } from '../../lms/kinds.ts'
-import type { FlagValues } from '../command/flag-value.ts'
+import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { SimulatedEvent, SimulatedFact, SimulatedName } from './simulated-event.ts'
 import type { Simulation } from './simulation.ts'

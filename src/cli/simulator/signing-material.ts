@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { parseJsonOrNull } from '../../codec/json-text.ts'
 import type { SigningMaterial } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
-import type { FlagValues } from '../command/flag-value.ts'
+import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { timeZoneFlag } from '../../../src/cli/command/time-flag.ts'
+import { timeZoneFlag } from '../../../src/cli/command/flag.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'

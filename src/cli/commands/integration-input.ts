@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
@@ -6,16 +6,67 @@ import { readSecret, readsInput, type SecretInput, secretFlags } from '../comman
 import type { Output } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 
+/** Flags of `integrations set` whose values are read from a file or concern a single item. */
+export const integrationFlags: readonly Flag[] = [
+  {
+    name: 'jwks',
+    kind: 'text',
+    placeholder: 'file|url',
+    summary: 'Keys that Canvas signs with: a JSON file, or an https URL (default the one of Canvas)',
+  },
+  {
+    name: 'grade-item',
+    kind: 'texts',
+    placeholder: 'id=maximum',
+    summary: 'Maximum of a grade item of the other system, such as 12=20; 12= removes it',
+  },
+]
+
+/** Returns the parts of the body that these flags set. Throws a UsageError if they cannot be read. */
+export async function integrationBody({ io }: Pick<Context, 'io'>, { flags }: Given): Promise<JsonObject> {
+  return {
+    ...(flags['jwks'] !== undefined && (await keySource(io, String(flags['jwks'])))),
+    ...(Array.isArray(flags['grade-item']) && { gradeItems: itemsIn(flags['grade-item'].map(String)) }),
+  }
+}
+
+async function keySource(io: Context['io'], source: string): Promise<JsonObject> {
+  if (/^https?:\/\//i.test(source)) return { jwksUrl: source, jwks: null }
+  const { readFileText } = await import('../terminal/text-input.ts')
+  const text = await readFileText(io, source)
+  let keys: unknown
+  try {
+    keys = JSON.parse(text)
+  } catch (cause) {
+    throw new UsageError(`Cannot read ${source}: it is not JSON`, { cause })
+  }
+  if (isJsonObject(keys) && Array.isArray(keys['keys'])) return { jwks: { keys: keys['keys'] } }
+  throw new UsageError(`Cannot read ${source}: it is not a JSON Web Key Set, {"keys": […]}`)
+}
+
+function itemsIn(texts: readonly string[]): JsonObject {
+  const items = texts.map((text) => {
+    const [, id = '', maximum = ''] = /^(.+)=([^=]*)$/s.exec(text) ?? []
+    if (id === '') throw new UsageError(`--grade-item must be <id>=<maximum>, not ${JSON.stringify(text)}`)
+    if (maximum === '') return [id, null]
+    const number = Number(maximum)
+    if (Number.isFinite(number) && number > 0) return [id, { maximum: number }]
+    throw new UsageError(`--grade-item ${id}= must be a number above 0, not ${JSON.stringify(maximum)}`)
+  })
+  return Object.fromEntries(items)
+}
+
 const accessToken: SecretInput = { name: 'access-token', words: 'access token' }
 const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
-const both = [accessToken, webhookSecret]
+const secretInputs = [accessToken, webhookSecret]
 const oldSecret = 'old-webhook-secret'
-const removable = [...both.map(({ name }) => name), oldSecret]
+const removable = [...secretInputs.map(({ name }) => name), oldSecret]
+/** Time for which the previous webhook secret stays accepted. */
 const overlapMs = 24 * 60 * 60 * 1000
 
 /** The flags that give an integration its secrets. */
 export const integrationSecretFlags: readonly Flag[] = [
-  ...both.flatMap(secretFlags),
+  ...secretInputs.flatMap(secretFlags),
   {
     name: 'generate-secret',
     kind: 'switch',
@@ -30,7 +81,7 @@ export const integrationSecretFlags: readonly Flag[] = [
 ]
 
 /** The secrets of an integration from the flags. */
-export interface GivenSecrets {
+interface GivenSecrets {
   /** For the body of the request. */
   readonly body: JsonObject
   /** The generated secret, to be printed: no other system has it yet. */
@@ -38,20 +89,20 @@ export interface GivenSecrets {
 }
 
 /** Reads the given secrets and generates the requested one. Throws a UsageError if both are for the same secret. */
-export async function givenSecrets(
+export async function readSecrets(
   context: Pick<Context, 'io' | 'prompts'>,
   { flags }: Given,
 ): Promise<GivenSecrets> {
   const removed = Array.isArray(flags['remove-secret']) ? flags['remove-secret'].map(String) : []
-  const odd = removed.find((name) => !removable.includes(name))
-  if (odd !== undefined) {
-    throw new UsageError(`--remove-secret must be ${removable.join(', ')}, not ${JSON.stringify(odd)}`, {
-      choice: { given: odd, valid: removable },
+  const unknown = removed.find((name) => !removable.includes(name))
+  if (unknown !== undefined) {
+    throw new UsageError(`--remove-secret must be ${removable.join(', ')}, not ${JSON.stringify(unknown)}`, {
+      choice: { given: unknown, valid: removable },
     })
   }
   const fromBody = /^@?-$/.test(String(flags['body']))
-  if ([fromBody, ...both.map((secret) => readsInput(flags, secret))].filter(Boolean).length > 1) {
-    const names = both.map(({ name }) => `--${name}-stdin`)
+  if ([fromBody, ...secretInputs.map((secret) => readsInput(flags, secret))].filter(Boolean).length > 1) {
+    const names = secretInputs.map(({ name }) => `--${name}-stdin`)
     throw new UsageError(`Only one of --body -, ${names.join(' and ')} can read standard input`, {
       hint: `Put the other one into an environment variable, and name that with --${webhookSecret.name}-env`,
     })

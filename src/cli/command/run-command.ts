@@ -1,8 +1,16 @@
+import type { Settings } from '../../config/resolve-settings.ts'
+import type { SettingName } from '../../config/setting.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { Argument, Command, Given } from './command.ts'
+import {
+  type Argument,
+  type Command,
+  type Given,
+  type Invocation,
+  notAList,
+  type Refusals,
+} from './command.ts'
 import type { Context } from './context.ts'
-import type { Invocation } from './invocation.ts'
-import { timeZoneFlag } from './time-flag.ts'
+import { timeZoneFlag } from './flag.ts'
 
 /** Runs a command. If an argument entered at a prompt is not found, says so and prompts again. */
 export async function runCommand(context: Context, invocation: Invocation): Promise<void> {
@@ -104,4 +112,32 @@ function insteadOf(missing: readonly Argument[]): string {
 function faultOf({ name, whole }: Argument, text: string): string | null {
   if (!whole || /^[1-9]\d*$/.test(text)) return null
   return `<${name}> must be a whole number, 1 or more, not ${JSON.stringify(text)}`
+}
+
+/**
+ * Throws a UsageError for a global flag that the command `name` does not support. Variables and the project file
+ * apply to many commands, so unsupported ones are ignored, except dry run: the user must not believe that nothing was
+ * changed.
+ */
+export async function refuseSettings(settings: Settings, command: Command, name: string): Promise<void> {
+  const refuses = { ...(await paging(settings, command)), ...command.refuses }
+  for (const [setting, reason] of Object.entries(refuses)) {
+    // The keys of refusals are setting names.
+    const { value, origin } = settings[setting as SettingName]
+    const asked = setting === 'dryRun' ? value === true : origin.source === 'flag'
+    if (!asked) continue
+    throw new UsageError(`${origin.name} is not supported by \`${name}\``, {
+      code: 'unsupported_flag',
+      why: [reason],
+    })
+  }
+}
+
+/**
+ * Returns the refusals of paging flags. Only the operation knows whether it pages; it is loaded only if such a flag
+ * is set.
+ */
+async function paging({ limit, all }: Settings, { calls }: Command): Promise<Refusals> {
+  const asked = [limit, all].some(({ origin }) => origin.source === 'flag')
+  return asked && calls && !(await calls.operation()).list ? notAList : {}
 }
