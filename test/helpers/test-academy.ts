@@ -160,7 +160,7 @@ export async function openTestAcademy({
   const { now } = clock
   const { database: store, newId } = await open(path, now)
   const database = guardTransactions(through(store))
-  const statements = store.dialect.name === 'sqlite' ? watchStatements(path) : undefined
+  const statements = !store.dialect.hasManyWriters ? watchStatements(path) : undefined
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const sealing = createSealing(fileKeySource(keyPathOf(path)))

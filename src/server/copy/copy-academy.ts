@@ -105,8 +105,7 @@ async function begin(
   tables: readonly CopiedTable[],
   { from, to, model }: CopyOptions,
 ): Promise<CopyMark> {
-  const isToPostgres = to.database.dialect.name === 'postgres'
-  if (isToPostgres && view.dialect.name === 'sqlite') await requireFitTexts(view, tables)
+  if (!to.database.dialect.hasNul) await requireFitTexts(view, tables)
   const firstUser = await firstUserOf(view)
   const mark = { from: from.shown, firstUser, table: tables[0]?.name ?? null, after: null, rows: 0 }
   await to.database.write(async (transaction) => {

@@ -54,18 +54,13 @@ async function rowsOf(database: Database, name: string): Promise<number> {
 
 const maxRowsShown = 5
 
-/**
- * Throws CopyError that names the first rows if a text in SQLite contains U+0000, which PostgreSQL cannot
- * store.
- */
+/** Throws CopyError that names the first rows if a text contains U+0000, which PostgreSQL cannot store. */
 export async function requireFitTexts(academy: Database, tables: readonly CopiedTable[]): Promise<void> {
+  const { hasNul } = academy.dialect
+  if (!hasNul) return
   const found: string[] = []
   for (const { name, texts, key } of tables) {
-    // In JSON it is the escape \u0000, unless a further backslash escapes that backslash.
-    const conditions = texts.map(
-      (text) =>
-        sql`instr(${raw(text)}, char(0)) > 0 or instr(replace(${raw(text)}, '\\\\', ''), '\\u0000') > 0`,
-    )
+    const conditions = texts.map((text) => hasNul(raw(text)))
     if (conditions.length === 0) continue
     const rows = await academy.cells(sql`
       select ${raw(key.join(', '))} from ${raw(name)} where ${join(conditions, ' or ')}

@@ -1,4 +1,3 @@
-import sql from 'sql-template-tag'
 import {
   openAcademyFile,
   openAcademyOnPostgres,
@@ -49,7 +48,7 @@ export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Da
     const target = keep(await openTarget(to, now))
     await requireNoServer(source, from.name)
     await requireNoServer(target, to.name)
-    await prepare(target)
+    for (const setting of target.dialect.copySettings) await target.run(setting)
     return {
       from: { database: source, shown: from.name },
       to: { database: target, shown: to.name },
@@ -78,24 +77,11 @@ function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptio
 
 /** Throws if a server is connected, also one on another machine. */
 async function requireNoServer(database: Store, shown: string): Promise<void> {
-  if (database.dialect.name !== 'postgres') return
-  const found = await database.one(sql`
-    select count(*) as connections from pg_stat_activity
-    where datname = current_database() and application_name = 'learnctl'`)
-  if (Number(found?.['connections']) === 0) return
+  const { servers } = database.dialect
+  if (!servers || Number((await database.one(servers))?.['servers']) === 0) return
   throw new CopyError(
     'in_use',
     `Cannot copy while a server is connected to ${shown}`,
     'Stop all servers of this academy first',
   )
-}
-
-/**
- * Tunes SQLite for the copy: rows arrive in the order of their keys but change pages in all indexes. A larger
- * cache and fewer checkpoints make a large copy several times faster.
- */
-async function prepare(target: Store): Promise<void> {
-  if (target.dialect.name !== 'sqlite') return
-  await target.run(sql`pragma cache_size = -200000`)
-  await target.run(sql`pragma wal_autocheckpoint = 20000`)
 }

@@ -11,7 +11,6 @@ export type ColumnType = 'text' | 'integer' | 'real' | 'json'
 
 /** The differences between the SQL of SQLite and of PostgreSQL. */
 export interface Dialect {
-  readonly name: 'sqlite' | 'postgres'
   /** The types of columns, as `create table` calls them. */
   readonly columnTypes: Readonly<Record<ColumnType, string>>
   /**
@@ -29,6 +28,14 @@ export interface Dialect {
   lockedRows(alias: string): Sql
   /** Selects the database's time as `seconds`; undefined if it runs on this machine. */
   readonly clock: Sql | undefined
+  /** Counts the connected servers as `servers`; undefined if only programs on this machine can be connected. */
+  readonly servers: Sql | undefined
+  /** Settings of a connection that copies a whole academy into the database. */
+  readonly copySettings: readonly Sql[]
+  /** Matches a text with the character U+0000; undefined if the database refuses such text. */
+  readonly hasNul: ((text: Sql) => Sql) | undefined
+  /** True if a statement failed because a value is not of the type or range of its column. */
+  isUnfitValue(error: unknown): boolean
   readonly search: SearchIndex
 }
 

@@ -13,7 +13,6 @@ import {
   walkOf,
   where,
 } from './keyset.ts'
-import { sqlStateOf } from './sql-state.ts'
 
 /** The query of a list. `from` may join further tables to `base`, the table whose rows are listed and sorted. */
 export interface Select {
@@ -132,9 +131,8 @@ export async function page<Shape extends Row, Item>(
   try {
     return await pageOf(database, select, order, query, show, bounds)
   } catch (error) {
-    // PostgreSQL refuses to compare a cursor's values with columns of another type or range (class 22): the cursor is
-    // not of this list.
-    if (query.cursor !== undefined && sqlStateOf(error)?.startsWith('22')) throw invalidCursor()
+    // The cursor has a value that the columns of this order cannot be compared with: it is not of this list.
+    if (query.cursor !== undefined && database.dialect.isUnfitValue(error)) throw invalidCursor()
     throw error
   }
 }

@@ -48,7 +48,7 @@ const reads = (courseId: string, learner: Person) => [
 const columnsOf = async (database: Database, table: string): Promise<string[]> =>
   (
     await database.all<Row & { name: string }>(
-      database.dialect.name === 'sqlite'
+      !database.dialect.hasManyWriters
         ? sql`select name || ' ' || lower(type) as name from pragma_table_info(${table}) order by cid`
         : sql`select column_name || ' ' || data_type as name from information_schema.columns
               where table_name = ${table} and table_schema = current_schema() order by ordinal_position`,
@@ -70,7 +70,7 @@ test('the trash has the columns of what it keeps', async ({ academy: { database 
 test('whatever goes with a course when it is deleted goes to the trash', async ({
   academy: { database },
 }) => {
-  if (database.dialect.name !== 'sqlite') return
+  if (database.dialect.hasManyWriters) return
   const references = await database.all<Row & { name: string; parent: string }>(sql`
     select t.name, f."table" as parent from pragma_table_list t, pragma_foreign_key_list(t.name) f
     where t.schema = 'main' and f.on_delete = 'CASCADE'`)

@@ -103,7 +103,7 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 422, 422, 422, 422, 422, 422])
   const told = JSON.stringify([answers.map(({ text }) => text), academy.logged])
   const tables = await academy.database.all<{ name: string }>(
-    academy.database.dialect.name === 'sqlite'
+    !academy.database.dialect.hasManyWriters
       ? sql`select name from sqlite_schema where type = 'table'`
       : sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
   )

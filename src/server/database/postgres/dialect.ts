@@ -1,10 +1,10 @@
 import sql, { raw } from 'sql-template-tag'
 import type { Dialect } from '../database.ts'
+import { sqlStateOf } from '../sql-state.ts'
 import { postgresSearch } from './search.ts'
 
 /** PostgreSQL's dialect. */
 export const dialect: Dialect = {
-  name: 'postgres',
   // Text sorts by bytes, as in SQLite, whatever the locale of the database, so cursors stay valid.
   columnTypes: { text: 'text collate "C"', integer: 'bigint', real: 'double precision', json: 'json' },
   tableOptions: () => '',
@@ -15,5 +15,12 @@ export const dialect: Dialect = {
   hasManyWriters: true,
   lockedRows: (alias) => raw(`for update of ${alias} skip locked`),
   clock: sql`select extract(epoch from clock_timestamp()) as seconds`,
+  servers: sql`
+    select count(*) as servers from pg_stat_activity
+    where datname = current_database() and application_name = 'learnctl'`,
+  copySettings: [],
+  hasNul: undefined,
+  // Class 22: data exception (PostgreSQL, Appendix A).
+  isUnfitValue: (error) => sqlStateOf(error)?.startsWith('22') ?? false,
   search: postgresSearch,
 }
