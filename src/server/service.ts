@@ -1,7 +1,7 @@
 import { openapiOf } from '../contract/openapi/openapi.ts'
 import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
-import { requireAnswering } from './database/readiness.ts'
+import { requireAnswering } from './database/health.ts'
 import type { Call } from './http/handler.ts'
 import { Constant } from './http/reply.ts'
 import { routesOf } from './http/schema-routes.ts'

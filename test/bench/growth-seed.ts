@@ -3,10 +3,10 @@ import { newHmacKey } from '../../src/server/access/secret.ts'
 import { rebuildCounters } from '../../src/server/counters/recount.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { schemaSteps } from '../../src/server/database/schema/steps.ts'
-import { makeFile } from '../../src/server/database/sqlite/new-file.ts'
+import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/search.ts'
+import { makeFile } from '../../src/server/database/sqlite/academy-file.ts'
 import { migrate } from '../../src/server/database/sqlite/schema-version.ts'
 import { openSqlite } from '../../src/server/database/sqlite/sqlite.ts'
-import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/stored-keys.ts'
 import { attributes } from './seed.ts'
 
 /** How large an academy is; each learner has `enrollments / users` enrolments. */

@@ -166,7 +166,7 @@ async function replaced(
   const draft = await partPath(database)
   try {
     await make(draft)
-    const { replaceDatabase } = await import('../../server/database/sqlite/sole-use.ts')
+    const { replaceDatabase } = await import('../../server/database/sqlite/backup.ts')
     context.io.signal.throwIfAborted()
     replaceDatabase(database, draft, former)
   } catch (error) {
@@ -182,7 +182,7 @@ async function copied(
   from: string,
   to: { readonly path: string; readonly shown: string },
 ): Promise<number> {
-  const { backUp } = await import('../../server/database/sqlite/online-backup.ts')
+  const { backUp } = await import('../../server/database/sqlite/backup.ts')
   const line = await createProgressLine(io, 'MiB', Math.ceil(statSync(from).size / mebibyte))
   try {
     const { bytes } = await backUp(from, to.path, (done) => {

@@ -114,7 +114,7 @@ async function remove(context: Context, given: Given): Promise<void> {
   await output.done(`Deleted snapshot ${name} of ${database}`)
 }
 
-type SoleUse = typeof import('../../server/database/sqlite/sole-use.ts')
+type SoleUse = typeof import('../../server/database/sqlite/backup.ts')
 
 /** Runs an action with exclusive use of the database. Throws a CommandError if it is in use. */
 async function alone(
@@ -124,7 +124,7 @@ async function alone(
   work: (means: SoleUse) => void,
 ): Promise<void> {
   try {
-    work(await import('../../server/database/sqlite/sole-use.ts'))
+    work(await import('../../server/database/sqlite/backup.ts'))
   } catch (error) {
     const { databaseErrorOf } = await import('../session/database-fault.ts')
     throw databaseErrorOf(await inUseFault(context, action, database, error))

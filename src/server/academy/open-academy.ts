@@ -2,17 +2,14 @@ import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from '../access/secret.ts'
 import { rebuildCounters } from '../counters/recount.ts'
-import { DatabaseError, type Store } from '../database/database.ts'
+import { type Database, DatabaseError, type Store } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { type SchemaStep, schemaSteps, schemaVersion } from '../database/schema/steps.ts'
-import { requireContent, requireTables } from '../database/sqlite/existing-file.ts'
-import { databaseErrorOf } from '../database/sqlite/file-fault.ts'
-import { makeFile } from '../database/sqlite/new-file.ts'
-import { isLongUpgrade } from '../database/sqlite/pending-upgrade.ts'
-import { applicationId, migrate, type OnUpgrade } from '../database/sqlite/schema-version.ts'
+import { makeFile, requireContent, requireTables } from '../database/sqlite/academy-file.ts'
+import { databaseErrorOf } from '../database/sqlite/connection.ts'
+import { applicationId, isLongUpgrade, migrate, type OnUpgrade } from '../database/sqlite/schema-version.ts'
 import { openSqlite, type SqliteStore } from '../database/sqlite/sqlite.ts'
-import { requireNoCopy } from '../database/unfinished-copy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 
 /** Minimum size of an academy whose upgrade is reported: a smaller one is upgraded too quickly to notice. */
@@ -28,7 +25,7 @@ export interface AcademyFile {
 }
 
 /** Options for opening a file. */
-export interface FileOptions {
+interface FileOptions {
   /** Time that a write waits for another process's lock (default 10 s). */
   readonly waitMs?: number | undefined
   /** Observes a long upgrade, which then runs in its own process. */
@@ -171,4 +168,18 @@ function openExisting(path: string, waitMs: number | undefined): SqliteStore {
     throw databaseErrorOf(path, error)
   }
   return openSqlite(path, waitMs)
+}
+
+/** Setting of an academy while it is being copied from another; complete ones have none. */
+export const copySetting = 'unfinished_copy'
+
+/** Throws DatabaseError for an incomplete copy of an academy: data would be missing without notice. */
+async function requireNoCopy(database: Database, shown: string): Promise<void> {
+  const mark = await database.one(sql`select value from settings where name = ${copySetting}`)
+  if (!mark) return
+  // This program wrote the JSON.
+  const { from } = JSON.parse(String(mark['value'])) as { from: string }
+  throw new DatabaseError(shown, `is an unfinished copy of ${from}`, {
+    hint: 'Run the same `learnctl server copy` again to continue it, or remove it',
+  })
 }

@@ -1,6 +1,6 @@
 import sql, { bulk, join, type RawValue, raw, type Sql } from 'sql-template-tag'
+import { copySetting } from '../academy/open-academy.ts'
 import type { Cell, Database } from '../database/database.ts'
-import { copySetting } from '../database/unfinished-copy.ts'
 import type { CopiedTable } from './tables.ts'
 
 /** Rows of a table in the order of its key. */

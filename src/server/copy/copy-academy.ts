@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
+import { copySetting } from '../academy/open-academy.ts'
 import { linkAll } from '../audit/link.ts'
 import type { Cell, Database, Store } from '../database/database.ts'
-import { copySetting } from '../database/unfinished-copy.ts'
 import { insertRows, readTable, timesOf } from './batches.ts'
 import { compareTable } from './compare.ts'
 import { clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'

@@ -1,7 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Searched } from './database.ts'
 import type { Found } from './page.ts'
-import { searchNeedle } from './text-key.ts'
 
 /**
  * Finds rows of a table whose search key contains a text; undefined for white space alone. `key` is the search key
@@ -27,4 +26,98 @@ export function searchTest(key: Sql, text: string): Sql | undefined {
 /** Returns the condition that a text contains another, given in lower case. */
 export function contains(text: Sql, part: string): Sql {
   return sql`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
+}
+
+/** The searched attributes of a user. */
+interface SearchedUser {
+  readonly email: string
+  readonly username: string | null
+  readonly profile: {
+    readonly firstName?: string | null
+    readonly lastName?: string | null
+    readonly displayName?: string | null
+  }
+}
+
+/** Returns the column `search_key` of a user: email address, username and names. */
+export function userSearchKey({ email, username, profile }: SearchedUser): string {
+  const names = [profile.firstName, profile.lastName, profile.displayName].filter(Boolean)
+  return searchKey([email, username, names.join(' ')])
+}
+
+/** Returns the column `search_key` of a course: title and description. */
+export function courseSearchKey({ title, description }: { title: string; description: string }): string {
+  return searchKey([title, description])
+}
+
+/** Returns the column `title_key` of a course or a lesson. */
+export function titleKey({ title }: { title: string }): string {
+  return sortKey(title)
+}
+
+/** Letters that do not decompose into a base letter and a mark, with the text they sort as. */
+const spelled: Readonly<Record<string, string>> = {
+  æ: 'ae',
+  đ: 'd',
+  ð: 'd',
+  ı: 'i',
+  ł: 'l',
+  ø: 'o',
+  œ: 'oe',
+  ß: 'ss',
+  þ: 'th',
+}
+
+/** Returns the sort key of a text, without case and accents. Identical bytes for every engine. */
+export function sortKey(text: string): string {
+  const bare = text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+  return bare.replace(/[æđðıłøœßþ]/g, (letter) => spelled[letter] ?? letter).normalize('NFC')
+}
+
+/** Precedes each word of a search key twice, so that the first one or two characters of a word form a trigram with it. */
+const mark = '\u0002'
+const betweenTexts = '\u0001'
+const marks = /[\u0001\u0002]/g
+
+/** Scripts without spaces: each character may begin a word. */
+const unspaced =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
+const beginnings = new RegExp(
+  [
+    '(?<![\\p{L}\\p{M}\\p{N}])(?=[\\p{L}\\p{N}])',
+    '(?<=\\p{N})(?=\\p{L})',
+    '(?<=\\p{L})(?=\\p{N})',
+    `(?=(?!\\p{M})[${unspaced}])`,
+    `(?<=[${unspaced}])(?=\\p{L})`,
+  ].join('|'),
+  'gu',
+)
+
+/** Returns the search key of a row: its texts without case, with marks at the start of words. */
+function searchKey(texts: readonly (string | null | undefined)[]): string {
+  return texts.flatMap((text) => (text ? [marked(text)] : [])).join(betweenTexts)
+}
+
+/**
+ * Returns the text to look for in search keys: three or more characters match anywhere, one or two at the start of a
+ * word. Undefined for white space alone.
+ */
+export function searchNeedle(text: string): string | undefined {
+  const wanted = text.trim()
+  if (wanted === '') return undefined
+  // The match may follow any character, so the leading mark is dropped.
+  const needle = marked(wanted).replace(/^\u0002+/, '')
+  const missing = 3 - [...needle].length
+  return missing > 0 ? mark.repeat(missing) + needle : needle
+}
+
+function marked(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(marks, '')
+    .replace(beginnings, mark + mark)
 }

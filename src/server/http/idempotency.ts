@@ -1,7 +1,8 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { Operation } from '../../contract/operation.ts'
 import { fingerprint } from '../access/secret.ts'
 import type { Database, Row, Store, Transaction } from '../database/database.ts'
+import { contains } from '../database/search.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
 import { problemReply } from './problem-reply.ts'
@@ -196,4 +197,20 @@ function refuse(error: unknown): never {
 function withoutSecret({ secret }: Operation, reply: Reply): Reply {
   if (!secret || typeof reply.body !== 'string' || reply.status >= 400) return reply
   return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
+}
+
+/** Deletes stored idempotent responses that contain any of these texts or meet a condition. */
+export async function forgetAnswers(
+  database: Database,
+  texts: readonly string[],
+  also: Sql = sql`false`,
+): Promise<void> {
+  const named = texts.map((text) => contains(sql`text`, text.toLowerCase()))
+  const folded = database.dialect.folded(sql`coalesce(body, '') || key`)
+  // This scans all stored responses. The limit makes SQLite lower-case each once, not once per text.
+  await database.run(sql`
+    delete from idempotency where (user_id, method, path, key) in (
+      select user_id, method, path, key
+      from (select *, ${folded} as text from idempotency limit ${Number.MAX_SAFE_INTEGER}) kept
+      where ${also} or ${join(named, ' or ')})`)
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.ts'
-import { reasonOf } from '../database/sqlite/file-fault.ts'
+import { reasonOf } from '../database/sqlite/connection.ts'
 import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
 import type { Bucket } from './limits.ts'
 import type { Reply } from './reply.ts'

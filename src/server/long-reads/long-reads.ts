@@ -1,4 +1,4 @@
-import { logBytes } from '../database/sqlite/write-ahead-log.ts'
+import { logBytes } from '../database/sqlite/connection.ts'
 import type { LongReads } from '../http/request-context.ts'
 import { shuttingDown } from '../problem-error.ts'
 import type { ThreadData } from './message.ts'

@@ -12,8 +12,7 @@ import {
   takeBackFirstSecrets,
 } from '../credentials/first-admin.ts'
 import { addYear, createKey } from '../credentials/keys.ts'
-import type { Store } from '../database/database.ts'
-import { deferredStore } from '../database/deferred-store.ts'
+import { deferredStore, type Store } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { sqliteDialect } from '../database/sqlite/dialect.ts'

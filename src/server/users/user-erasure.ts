@@ -2,10 +2,10 @@ import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
 import { keyHint } from '../../lms/payload-learner.ts'
 import { eraseFromAudit } from '../audit/erasure.ts'
-import { forgetAnswers } from '../database/kept-answers.ts'
-import { userSearchKey } from '../database/stored-keys.ts'
+import { userSearchKey } from '../database/search.ts'
 import { deleteMessagesAbout } from '../events/subject-index.ts'
 import type { Call } from '../http/handler.ts'
+import { forgetAnswers } from '../http/idempotency.ts'
 import { writeEnrolledEmail } from './user-row.ts'
 
 /**

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
-import { valuesOf } from '../../../src/server/database/postgres/statements.ts'
+import { valuesOf } from '../../../src/server/database/postgres/transaction.ts'
 import { makeAcademyDatabase } from '../postgres.ts'
 import { enlarge, timesEnlarged } from './large-postgres.ts'
 import { isPlainWalk, isStatement, type Plans, smallTables } from './plan-faults.ts'

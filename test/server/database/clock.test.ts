@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { clockAheadMs } from '../../../src/server/database/clock.ts'
 import type { Database } from '../../../src/server/database/database.ts'
+import { clockAheadMs } from '../../../src/server/database/health.ts'
 import { dialect } from '../../../src/server/database/postgres/dialect.ts'
 import { onPostgres, test as withAcademy } from '../../helpers/academy.ts'
 

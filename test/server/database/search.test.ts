@@ -1,10 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
-import { searchTest } from '../../../src/server/database/search.ts'
-import { sqliteSearch } from '../../../src/server/database/sqlite/search.ts'
-import { userSearchKey } from '../../../src/server/database/stored-keys.ts'
-import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
+import { searchNeedle, searchTest, sortKey, userSearchKey } from '../../../src/server/database/search.ts'
+import { sqliteSearch } from '../../../src/server/database/sqlite/dialect.ts'
 import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
 import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 

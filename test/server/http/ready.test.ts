@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { requireAnswering } from '../../../src/server/database/readiness.ts'
+import { requireAnswering } from '../../../src/server/database/health.ts'
 import { test } from '../../helpers/academy.ts'
 
 test('/ready answers anybody while the database does', async ({ academy }) => {

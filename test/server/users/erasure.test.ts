@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
-import { removeTraces } from '../../../src/server/database/traces.ts'
+import { removeTraces } from '../../../src/server/database/sweep.ts'
 import { freshDirectory, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
 import { startServer } from '../socket/served.ts'
 

@@ -1,16 +1,12 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Sql } from 'sql-template-tag'
-import type { Dialect, Store, Transaction } from '../database.ts'
-import { attemptsWith, type Pause, randomPause } from './attempts.ts'
-import type { Answer, Connections, Lease } from './connection.ts'
-import { cursorOn } from './cursor.ts'
-import { servingFault } from './serving-fault.ts'
-import { isConflict, isLost, isStalePlan } from './sql-state.ts'
-import { statementNames } from './statement-names.ts'
-import { statementsBy, valuesOf } from './statements.ts'
-import { type OpenTransaction, openTransaction } from './transaction.ts'
+import type { Cell, Dialect, Store, Transaction } from '../database.ts'
+import { isConflict, isLost, isStalePlan, servingFault } from './faults.ts'
+import type { Answer, Connections, Lease } from './pool.ts'
+import { type OpenTransaction, openTransaction, statementsBy, valuesOf } from './transaction.ts'
 
 /** The parts of a store. */
-export interface StoreParts {
+interface StoreParts {
   /** Connections for short transactions. */
   readonly requests: Connections
   /** Connections for streams, kept apart so that long reads do not use up those of requests. */
@@ -119,4 +115,128 @@ function giveBack(lease: Lease, end: Promise<void>): Promise<void> {
     () => lease.release(),
     () => lease.release(true),
   )
+}
+
+const batchRows = 1000
+
+/**
+ * Streams rows, a thousand at a time, from one snapshot on a separate connection; the next batch is fetched while the
+ * caller handles this one. Throws 503 if no connection is free in time.
+ *
+ * @param begin statement that begins the transaction
+ */
+async function* cursorOn(
+  connections: Connections,
+  begin: string,
+  text: string,
+  values: Cell[],
+): AsyncGenerator<Cell[][], undefined> {
+  const lease = await connections.lease().catch((error: unknown) => {
+    throw servingFault(error)
+  })
+  const fetch = async () => (await lease.query(`fetch ${batchRows} from batches`)).rows
+  // All rows will be read, so plan for the total cost instead of the first rows.
+  const opening = [
+    lease.query(begin),
+    lease.query('set local cursor_tuple_fraction = 1'),
+    lease.query(`declare batches no scroll cursor for ${text}`, values),
+  ]
+  let isOpen = true
+  const giveBack = () => {
+    isOpen = false
+    lease.query('rollback').then(
+      () => lease.release(),
+      () => lease.release(true),
+    )
+  }
+  try {
+    let next = Promise.all(opening).then(fetch)
+    for (;;) {
+      const rows = await next
+      const isLast = rows.length < batchRows
+      // A slow caller need not hold the connection during the last batch.
+      if (isLast) giveBack()
+      else next = fetch()
+      // Awaited only if the caller goes on; avoids an unhandled rejection otherwise.
+      next.catch(() => undefined)
+      if (rows.length > 0) yield rows
+      if (isLast) return
+    }
+  } catch (error) {
+    if (isOpen) lease.release(true)
+    isOpen = false
+    throw servingFault(error)
+  } finally {
+    if (isOpen) giveBack()
+  }
+}
+
+const mostAttempts = 10
+const attemptsBesideOthers = 3
+const longestPauseMs = 100
+
+/** Waits before the next attempt; `attempt` counts the failed ones from 1. */
+type Pause = (attempt: number) => Promise<unknown>
+
+/** Retries up to ten times on transient errors, then throws the last one. */
+type Attempts = <Result>(
+  mayBeOver: (error: unknown) => boolean,
+  work: () => Promise<Result>,
+) => Promise<Result>
+
+/** Random, growing delay, so that two conflicting transactions do not collide again. */
+const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(longestPauseMs, 2 ** attempt))
+
+/**
+ * Returns the retry loop. Calls that have failed three times run one at a time, so that each succeeds under
+ * contention.
+ */
+function attemptsWith(pause: Pause): Attempts {
+  let last: Promise<unknown> = Promise.resolve()
+
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = last.then(work, work)
+    last = turn
+    return turn
+  }
+
+  return async (mayBeOver, work) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await (attempt > attemptsBesideOthers ? inTurn(work) : work())
+      } catch (error) {
+        if (attempt === mostAttempts || !mayBeOver(error)) throw error
+      }
+      await pause(attempt)
+    }
+  }
+}
+
+const mostNames = 200
+const mostCounted = 2000
+const usesBeforeName = 3
+
+/**
+ * Names repeated statements, so that each connection prepares them once: a text gets its name at its third use.
+ * PostgreSQL keeps prepared statements as long as the connection lives, so there are at most 200 names; later texts
+ * are parsed each time.
+ */
+function statementNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>()
+  const uses = new Map<string, number>()
+
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined || names.size >= mostNames) return known
+    const count = (uses.get(text) ?? 0) + 1
+    if (count < usesBeforeName) {
+      if (uses.size >= mostCounted) uses.clear()
+      uses.set(text, count)
+      return undefined
+    }
+    uses.delete(text)
+    const name = `learnctl_${names.size}`
+    names.set(text, name)
+    return name
+  }
 }

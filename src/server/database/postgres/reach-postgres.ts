@@ -1,14 +1,12 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import { type PostgresUrl, PostgresUrlError, readPostgresUrl } from '../../../codec/postgres-url.ts'
 import { DatabaseError } from '../database.ts'
-import { sqlStateOf } from '../sql-state.ts'
-import type { Connections } from './connection.ts'
-import { openingFault } from './opening-fault.ts'
-import { passwordIn } from './password-file.ts'
-import { openPool } from './pool.ts'
-import { encryptionsOf } from './tls-mode.ts'
+import { openingFault, sqlStateOf } from './faults.ts'
+import { type Connections, openPool } from './pool.ts'
 
 /** Options for connecting to an academy on PostgreSQL. */
 export interface PostgresOptions {
@@ -122,4 +120,136 @@ function waitMsOf({ shown, parameter }: PostgresUrl): number | undefined {
   throw new DatabaseError(shown, 'has a connect_timeout that is not a whole number of seconds', {
     kind: 'invalid',
   })
+}
+
+/** TLS options of a connection; false for none. */
+type Encryption = ConnectionOptions | false
+
+const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+type Mode = (typeof modes)[number]
+
+/**
+ * Returns the ways to connect that `sslmode` allows, in the order to try them (PostgreSQL, libpq, SSL Support).
+ * Certificates are in `~/.postgresql` unless named. Throws DatabaseError for an unknown mode and for unreadable
+ * files.
+ */
+function encryptionsOf({ shown, host, parameter }: PostgresUrl, home: string): readonly Encryption[] {
+  const folder = join(home, '.postgresql')
+  const rootName = parameter('sslrootcert')
+  const isSystem = rootName === 'system'
+  const named = parameter('sslmode') ?? (isSystem ? 'verify-full' : 'prefer')
+  const mode = modes.find((mode) => mode === named)
+  if (!mode) {
+    throw new DatabaseError(shown, `has an unknown sslmode: ${named}`, {
+      kind: 'invalid',
+      hint: `Use one of: ${modes.join(', ')}`,
+    })
+  }
+  if (isSystem && mode !== 'verify-full') {
+    throw new DatabaseError(
+      shown,
+      `has sslrootcert=system, which requires sslmode=verify-full, not ${mode}`,
+      { kind: 'invalid' },
+    )
+  }
+  // A Unix socket is never encrypted.
+  if (mode === 'disable' || host.startsWith('/')) return [false]
+  const encrypted = { ...clientCertificate(), ...trust(mode) }
+  if (mode === 'allow') return [false, encrypted]
+  return mode === 'prefer' ? [encrypted, false] : [encrypted]
+
+  /** Returns the options that verify the server's certificate in this mode. */
+  function trust(mode: Mode): ConnectionOptions {
+    if (isSystem) return {}
+    const path = rootName ?? join(folder, 'root.crt')
+    if (rootName === undefined && !existsSync(path)) {
+      if (!mode.startsWith('verify')) return { rejectUnauthorized: false }
+      throw new DatabaseError(shown, `has sslmode=${mode}, which requires a root certificate in ${path}`, {
+        hint: 'Name its file with sslrootcert, or use sslrootcert=system for the certificates that this machine trusts',
+      })
+    }
+    if (mode === 'allow' || mode === 'prefer') return { rejectUnauthorized: false }
+    const ca = read(path)
+    // With a root certificate, libpq treats `require` as `verify-ca`.
+    return mode === 'verify-full' ? { ca } : { ca, checkServerIdentity: () => undefined }
+  }
+
+  function clientCertificate(): ConnectionOptions {
+    const cert = parameter('sslcert') ?? join(folder, 'postgresql.crt')
+    if (parameter('sslcert') === undefined && !existsSync(cert)) return {}
+    const key = parameter('sslkey') ?? join(folder, 'postgresql.key')
+    const pem = { cert: read(cert), key: read(key) }
+    if (process.platform !== 'win32' && (statSync(key).mode & 0o007) !== 0) {
+      throw new DatabaseError(shown, `cannot be opened: others can read the key ${key}`, {
+        hint: `Run \`chmod 600 ${key}\``,
+      })
+    }
+    return pem
+  }
+
+  function read(path: string): string {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      const { code } = error as { code?: string }
+      throw new DatabaseError(shown, `cannot be opened: ${path} cannot be read (${code})`)
+    }
+  }
+}
+
+/** Result of a look-up in a password file. */
+interface FoundPassword {
+  readonly password: string | undefined
+  /** Why the file was ignored, as the end of a sentence about it; undefined if it was read or does not exist. */
+  readonly ignored: string | undefined
+}
+
+/** The connection to find a line for. */
+interface Wanted {
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  readonly user: string
+}
+
+const mostBytes = 1024 * 1024
+
+/**
+ * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
+ * match counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
+ */
+export function passwordIn(path: string, { host, port, database, user }: Wanted): FoundPassword {
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file) return { password: undefined, ignored: undefined }
+  if (!file.isFile()) return { password: undefined, ignored: 'is not a file' }
+  if (file.size > mostBytes) return { password: undefined, ignored: 'is larger than 1 MiB' }
+  if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
+    return { password: undefined, ignored: `can be read by others; run \`chmod 600 ${path}\`` }
+  }
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return { password: undefined, ignored: 'cannot be read' }
+  }
+  // A socket matches by its directory or as `localhost`.
+  const hosts = host.startsWith('/') ? [host, 'localhost'] : [host]
+  const values = [hosts, [String(port)], [database], [user]]
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue
+    const fields = fieldsOf(line)
+    const [password] = fields.slice(values.length)
+    const fits = values.every((any, index) => ['*', ...any].includes(fields[index] ?? ''))
+    if (password && fits) return { password, ignored: undefined }
+  }
+  return { password: undefined, ignored: undefined }
+}
+
+const field = String.raw`((?:\\.|[^:\\])*):`
+const lineFields = new RegExp(`^${field.repeat(4)}(.*)$`)
+
+/** Splits a line into its five fields. The last may contain colons; a backslash escapes the next character. */
+function fieldsOf(line: string): string[] {
+  const [, ...fields] = lineFields.exec(line) ?? []
+  return fields.map((text) => text.replace(/\\(.)/g, '$1'))
 }

@@ -1,12 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { unavailable } from '../../problem-error.ts'
-import { type Database, NotMet, type Transaction } from '../database.ts'
-import type { Connection } from './connection.ts'
-import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './sql-state.ts'
-import { statementsBy, valuesOf } from './statements.ts'
+import { type Cell, type Database, NotMet, type Row, type Transaction } from '../database.ts'
+import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './faults.ts'
+import type { Answer, Connection } from './pool.ts'
 
 /** Shared by all transactions of a database. */
-export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
+interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
   /** Returns the name to prepare a text under. */
   readonly nameOf: (text: string) => string | undefined
 }
@@ -155,4 +154,39 @@ function unknownOutcome(cause: unknown): Error {
     1,
     cause,
   )
+}
+
+/** Sends one statement. */
+type Send = (query: Sql) => Promise<Answer>
+
+/** Returns the methods that read the rows of a statement. */
+export function statementsBy(send: Send): Pick<Database, 'one' | 'all' | 'cells' | 'run'> {
+  return {
+    // The caller names the shape; the type system cannot check it against the SQL.
+    one: async <Shape extends Row>(query: Sql) => {
+      const { fields, rows } = await send(query)
+      return rows[0] && (rowOf(fields, rows[0]) as Shape)
+    },
+    all: async <Shape extends Row>(query: Sql) => {
+      const { fields, rows } = await send(query)
+      return rows.map((cells) => rowOf(fields, cells) as Shape)
+    },
+    cells: async (query) => (await send(query)).rows,
+    run: async (query) => (await send(query)).touched,
+  }
+}
+
+function rowOf(fields: Answer['fields'], cells: readonly Cell[]): Row {
+  const row: Record<string, Cell> = {}
+  for (let index = 0; index < fields.length; index += 1) row[fields[index]?.name ?? ''] = cells[index] ?? null
+  return row
+}
+
+/** Converts parameters to cells: a boolean is 1 or 0, as in SQLite. */
+export function valuesOf({ values }: Sql): Cell[] {
+  return values.map((value) => {
+    if (typeof value === 'boolean') return Number(value)
+    if (value === null || typeof value === 'string' || typeof value === 'number') return value
+    throw new TypeError(`A statement cannot take a value of type ${typeof value}`)
+  })
 }

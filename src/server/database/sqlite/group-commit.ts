@@ -1,5 +1,6 @@
 import { unavailable } from '../../problem-error.ts'
 import type { Store, Transaction } from '../database.ts'
+import { resultCodeOf } from './connection.ts'
 
 interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>
@@ -114,6 +115,5 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
 
 /** True for SQLITE_BUSY and its extended codes (SQLite, Result and Error Codes). */
 function isBusy(error: unknown): boolean {
-  const { errcode = 0 } = error as { errcode?: number }
-  return (errcode & 0xff) === busy
+  return resultCodeOf(error) === busy
 }

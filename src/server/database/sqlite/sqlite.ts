@@ -1,12 +1,11 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from '../database.ts'
+import { connectionTo, databaseErrorOf, lockWaitMs } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
-import { databaseErrorOf } from './file-fault.ts'
 import { groupCommit } from './group-commit.ts'
-import { checkpointPages, logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
 /** Rows of a stream between yields to the event loop: a few milliseconds of work. */
@@ -16,9 +15,6 @@ const begin = sql`begin immediate`
 const commit = sql`commit`
 const savepoint = sql`savepoint item`
 const release = sql`release item`
-
-/** Default time that a write waits for another program's lock. */
-export const lockWaitMs = 10_000
 
 /** A store in a SQLite file. */
 export interface SqliteStore extends Store {
@@ -48,26 +44,6 @@ export async function takeIntoUse(database: Store, path: string): Promise<void> 
   // In WAL mode readers never wait for writers.
   await database.run(sql`pragma journal_mode = wal`)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
-}
-
-// secure_delete overwrites deleted data with zeros (SQLite, PRAGMA secure_delete), so that an erased person leaves no
-// trace.
-const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
-  pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
-
-/** Opens a configured connection to a file. Throws errors of SQLite. */
-export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
-  const connection = new DatabaseSync(path, {
-    readOnly,
-    timeout: waitMs,
-    enableForeignKeyConstraints: true,
-  })
-  if (!readOnly) connection.exec(writerPragmas)
-  // SQLite's own lower() folds ASCII only.
-  connection.function('lower', { deterministic: true }, (text) =>
-    typeof text === 'string' ? text.toLowerCase() : text,
-  )
-  return connection
 }
 
 function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {

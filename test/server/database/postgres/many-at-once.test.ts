@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect, test } from 'vitest'
-import { ConnectionLost } from '../../../../src/server/database/postgres/sql-state.ts'
+import { ConnectionLost } from '../../../../src/server/database/postgres/faults.ts'
 import { asSuperuser, openTestPostgres, postgresFront, withoutPostgres } from '../../../helpers/postgres.ts'
 
 const insert = (name: string, value = '') =>

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { passwordIn } from '../../../../src/server/database/postgres/password-file.ts'
+import { passwordIn } from '../../../../src/server/database/postgres/reach-postgres.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 
 const test = base.extend('path', ({ task: _ }, { onCleanup }) => {

@@ -1,6 +1,48 @@
+import { ProblemError, unavailable } from '../../problem-error.ts'
 import { DatabaseError } from '../database.ts'
-import { sqlStateOf } from '../sql-state.ts'
-import { ConnectionLost } from './sql-state.ts'
+
+/** No connection of the pool became free in time. */
+export class NoneFree extends Error {
+  override readonly name = 'NoneFree'
+}
+
+/** Errors outside the failed statement, by SQLSTATE or class, each with its Retry-After in seconds. */
+const servingStates: readonly (readonly [RegExp, string, number])[] = [
+  [/^40/, 'The database is busy: other changes to the same data came in between.', 1],
+  [/^55P03/, 'The database is busy: another change holds a lock for too long.', 1],
+  [/^57014/, 'The database took too long to answer.', 5],
+  [/^53300/, 'The database has too many connections.', 5],
+  [/^53100/, 'The disk of the database is full.', 30],
+  [/^53/, 'The database is out of resources.', 5],
+  [/^25006/, 'The database is read-only.', 30],
+  [/^57P03/, 'The database is starting or shutting down.', 5],
+  [/^28/, 'The database refuses the connection.', 30],
+]
+
+/** SQLSTATE of text that the encoding cannot hold: in UTF-8 only U+0000, as a character or in JSON. */
+const untranslatable = ['22021', '22P05']
+
+/**
+ * Turns an error of the server or the network into 503; returns any other error unchanged. If the connection was
+ * lost, the transaction was rolled back.
+ */
+export function servingFault(error: unknown): unknown {
+  if (error instanceof NoneFree) {
+    return unavailable('Too many requests are waiting for the database.', 1, error)
+  }
+  const state = sqlStateOf(error)
+  if (state !== undefined) {
+    if (untranslatable.includes(state)) {
+      return new ProblemError('validation_failed', 'Text cannot contain the character U+0000.', {
+        cause: error,
+      })
+    }
+    const known = servingStates.find(([pattern]) => pattern.test(state))
+    if (known) return unavailable(known[1], known[2], error)
+  }
+  if (!(error instanceof ConnectionLost) && !isLost(error)) return error
+  return unavailable('The connection to the database was lost.', 1, error)
+}
 
 /** A known error: the end of a sentence about the database, and a hint. */
 interface Known {
@@ -15,7 +57,7 @@ const useTls = 'Use sslmode=require or stricter'
 const trustTls = 'Name the root certificate with sslrootcert, or use another sslmode'
 
 /** Errors by SQLSTATE (PostgreSQL, Appendix A). */
-const states: Readonly<Record<string, Known>> = {
+const openingStates: Readonly<Record<string, Known>> = {
   '28P01': {
     message: 'refuses the password',
     kind: 'refused',
@@ -94,7 +136,7 @@ export function openingFault(shown: string, error: unknown): unknown {
   const extension = state === undefined ? undefined : namesExtension.exec(said)?.[1]
   if (extension !== undefined) return missing(shown, extension, cause)
   if (state !== undefined) {
-    const { message = 'cannot be used', ...more } = states[state] ?? {}
+    const { message = 'cannot be used', ...more } = openingStates[state] ?? {}
     const hint = /no encryption/.test(said) ? { hint: useTls } : {}
     // PostgreSQL's messages never contain the password.
     return new DatabaseError(shown, `${message}: ${said}`, { cause, ...more, ...hint })
@@ -113,4 +155,58 @@ function missing(shown: string, extension: string, cause: unknown): DatabaseErro
       ? `Have its owner run \`create extension ${extension}\` in it, or grant this user \`create\` on the database`
       : 'Install the extensions that come with PostgreSQL, such as the package postgresql-contrib'
   return new DatabaseError(shown, `requires the extension ${extension}`, { cause, hint })
+}
+
+/** The connection to PostgreSQL was lost or never made; statements that were sent may have run or not. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+/**
+ * True if the connection is unusable: 57P01 to 57P03 (the server stops or starts), 25P03 (idle-in-transaction
+ * timeout), class 08 (connection error).
+ */
+export function isLost(error: unknown): boolean {
+  return error instanceof ConnectionLost || /^(57P0|08|25P03)/.test(sqlStateOf(error) ?? '')
+}
+
+const serialization = '40001'
+const deadlock = '40P01'
+const uniqueViolation = '23505'
+const aborted = '25P02'
+const division = '22012'
+
+/**
+ * True if the transaction conflicted with another and a retry may succeed. After a duplicate key the retry sees the
+ * other row and reports it.
+ */
+export function isConflict(error: unknown): boolean {
+  return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
+}
+
+/** True for a statement refused because an earlier one in the same transaction failed. */
+export function isAborted(error: unknown): boolean {
+  return sqlStateOf(error) === aborted
+}
+
+/** True for a division by zero. */
+export function isDivision(error: unknown): boolean {
+  return sqlStateOf(error) === division
+}
+
+/**
+ * True for a prepared statement whose columns changed because another server migrated the database. A new connection
+ * has no prepared statements.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
+}
+
+/**
+ * Returns the SQLSTATE of an error of PostgreSQL (Appendix A); undefined for other errors, such as those of the
+ * network, whose codes may look the same.
+ */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
+  return typeof code === 'string' && typeof severity === 'string' ? code : undefined
 }

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename } from 'node:path'
+import sql from 'sql-template-tag'
+import { type Database, DatabaseError, type Store } from '../database.ts'
+import { databaseErrorOf } from './connection.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** Error codes of file systems without hard links. */
+const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** Fills an empty database. */
+type Fill = (database: Store, draft: string) => Promise<void>
+
+/**
+ * Creates a database file with mode 0600. It is filled under a temporary name and linked in one step, so other
+ * processes see the complete file or none, and an empty file is one that lost its content. False if another process
+ * was first; its file is left as it is. Throws DatabaseError.
+ *
+ * @param temporary true to skip fsync, for a file that need not survive a crash of the machine
+ */
+export async function makeFile(path: string, fill: Fill, temporary = false): Promise<boolean> {
+  const draft = `${path}.${randomUUID()}.new`
+  try {
+    closeSync(openSync(draft, 'wx', 0o600))
+    return await filled(draft, path, fill, temporary)
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  }
+}
+
+async function filled(draft: string, path: string, fill: Fill, temporary: boolean): Promise<boolean> {
+  try {
+    const database = openSqlite(draft)
+    try {
+      // A draft needs no durability: it is synced once, when it is complete.
+      await database.run(sql`pragma synchronous = off`)
+      await fill(database, draft)
+    } finally {
+      await database.close()
+    }
+    if (!temporary) sync(draft)
+    return name(draft, path)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
+  }
+}
+
+/** Syncs the file before it gets its final name. */
+function sync(path: string): void {
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+function name(draft: string, path: string): boolean {
+  try {
+    link(draft, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function link(draft: string, path: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!noLinks.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    copyFileSync(draft, path, constants.COPYFILE_EXCL)
+  }
+}
+
+const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
+const looks = 3
+const betweenLooksMs = 20
+
+/**
+ * Throws DatabaseError for a file that SQLite would silently treat as empty or as an older state: a file of zero
+ * bytes, or one whose write-ahead log is missing.
+ */
+export function requireContent(path: string): void {
+  const file = statSync(path)
+  if (file.isDirectory()) throw new DatabaseError(path, 'is a directory')
+  // SQLite's own error says only that it could not open the file.
+  accessSync(path, constants.R_OK | constants.W_OK)
+  if (file.size === 0) {
+    throw new DatabaseError(path, 'is an empty file, not an academy', { hint: restore })
+  }
+  const [log, memory] = [`${path}-wal`, `${path}-shm`]
+  // On a clean close SQLite removes the shared memory before the log (SQLite, WAL-mode File Format §1). Another
+  // process may be closing right now, so check several times.
+  for (let look = 1; exists(memory) && !exists(log); look += 1) {
+    if (look === looks) throw lostLog(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenLooksMs)
+  }
+}
+
+/** Throws DatabaseError for an open database without tables: even a new academy has some. */
+export async function requireTables(database: Database, path: string): Promise<void> {
+  if (Number((await database.one(sql`select count(*) as tables from sqlite_schema`))?.['tables']) > 0) return
+  if ((await database.one(sql`pragma journal_mode`))?.['journal_mode'] === 'wal') {
+    throw lostLog(path, `it has no tables, and ${basename(path)}-wal is missing`)
+  }
+  throw new DatabaseError(path, 'is an empty SQLite database, not an academy', { hint: restore })
+}
+
+function lostLog(path: string, why: string): DatabaseError {
+  return new DatabaseError(path, `is incomplete: ${why}, which holds its latest changes`, {
+    hint: `Copy ${basename(path)}-wal from the original folder, or restore a backup`,
+  })
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}

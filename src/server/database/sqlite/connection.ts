@@ -1,0 +1,98 @@
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { DatabaseError } from '../database.ts'
+
+/** Default time that a write waits for another program's lock. */
+export const lockWaitMs = 10_000
+
+/** Size to which SQLite may truncate the write-ahead log. */
+export const logLimitBytes = 16 * 1024 * 1024
+
+/**
+ * Pages in the log after which SQLite runs a checkpoint, which syncs the disk and writes each page once. Fits in the
+ * limit of the log, with room for the transaction that triggers it.
+ */
+const checkpointPages = 3000
+
+// secure_delete overwrites deleted data with zeros (SQLite, PRAGMA secure_delete), so that an erased person leaves no
+// trace.
+const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
+  pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
+
+/** Opens a configured connection to a file. Throws errors of SQLite. */
+export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
+  const connection = new DatabaseSync(path, {
+    readOnly,
+    timeout: waitMs,
+    enableForeignKeyConstraints: true,
+  })
+  if (!readOnly) connection.exec(writerPragmas)
+  // SQLite's own lower() folds ASCII only.
+  connection.function('lower', { deterministic: true }, (text) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  )
+  return connection
+}
+
+/** Wraps any error of a database file as a DatabaseError. */
+export function databaseErrorOf(path: string, error: unknown): DatabaseError {
+  return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
+}
+
+/** Messages by primary result code (SQLite, Result and Error Codes). */
+const reasonByResultCode: Readonly<Record<number, string>> = {
+  5: 'is locked by another process',
+  6: 'is locked by another process',
+  8: 'is read-only',
+  10: 'cannot be read or written: the disk reports an error',
+  11: 'is damaged, or part of it is missing',
+  13: 'cannot be written: the disk is full',
+  26: 'is not a SQLite database',
+}
+
+/** Messages by code of the file system. */
+const reasonByCode: Readonly<Record<string, string>> = {
+  EROFS: 'is read-only',
+  ENOSPC: 'cannot be written: the disk is full',
+  EACCES: 'cannot be opened: permission denied',
+  EPERM: 'cannot be opened: permission denied',
+  EISDIR: 'is a directory',
+  ENOTDIR: 'cannot be created: part of its path is a file',
+  EEXIST: 'cannot be created: part of its path is a file',
+}
+
+/** Returns the message of SQLite or the file system, without stack and code. */
+export function reasonOf(error: unknown): string {
+  const { code = '', message } = error as { code?: string; message?: string }
+  return (
+    reasonByResultCode[resultCodeOf(error)] ??
+    reasonByCode[code] ??
+    `cannot be opened: ${message ?? String(error)}`
+  )
+}
+
+/** Returns the primary result code of an error of SQLite, the lowest byte of the extended one; 0 for other errors. */
+export function resultCodeOf(error: unknown): number {
+  const { errcode = 0 } = error as { errcode?: number }
+  return errcode & 0xff
+}
+
+/**
+ * Checkpoints and truncates a large write-ahead log: a long read prevents SQLite from reusing it. If a reader is
+ * still active, the next call does it.
+ */
+export function shortenLog(path: string, limitBytes = logLimitBytes): void {
+  if (logBytes(path) <= limitBytes) return
+  const connection = new DatabaseSync(path, { timeout: 0 })
+  try {
+    // The passive checkpoint blocks no other connection and leaves little to the second, which blocks writes.
+    connection.exec('pragma wal_checkpoint(passive); pragma wal_checkpoint(truncate)')
+  } finally {
+    connection.close()
+  }
+}
+
+/** Returns the size of the write-ahead log of a database file. */
+export function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
