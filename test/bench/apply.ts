@@ -10,8 +10,8 @@ const rounds = 3
 const examples = join(import.meta.dirname, '../../src/examples')
 
 /**
- * An academy of files applied to an empty one in process, then again: time and memory. LEARNCTL_OPEN_UNIVERSITY is the folder
- * of that dataset's CSV files; without it, the examples that ship.
+ * Measures time and memory of applying an academy of files to an empty academy in process, and of applying it again.
+ * LEARNCTL_OPEN_UNIVERSITY is the folder of that dataset's CSV files; without it, the shipped examples are applied.
  */
 export async function benchApply(bin: string, directory: string): Promise<BenchRow[]> {
   const source = process.env['LEARNCTL_OPEN_UNIVERSITY']

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-// The yardstick where there is no sqlite3: a bare loop of node:sqlite that writes the rows of a statement.
+// Yardstick without sqlite3: a bare loop of node:sqlite that writes the rows of a statement.
 
 const [path = '', statement = '', file = ''] = process.argv.slice(2)
 const rows = new DatabaseSync(path, { readOnly: true }).prepare(statement)

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 
 export type Row = Record<string, unknown>
 
-/** What a bare server does: the work itself, on whatever database. */
+/** Work of a bare server, on any database. */
 export interface Work {
   list(): Row | Promise<Row>
   get(id: string): Row | Promise<Row>
@@ -10,11 +10,11 @@ export interface Work {
   setProgress(learnerId: string, body: Row): Row | Promise<Row>
 }
 
-/** The columns of a course, from `courses c`. */
+/** Columns of a course, from `courses c`. */
 export const courseColumns = `c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
   c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
 
-/** A course as it is shown, from its row. */
+/** Returns a course as the API shows it, from its row. */
 export function toCourse(row: Row): Row {
   return {
     id: row['id'],
@@ -34,14 +34,14 @@ export function toCourse(row: Row): Row {
 }
 
 /**
- * Serves work by node:http and nothing else: no key, no validation, no rate limit, no ids of requests, no log. Prints its
- * address, and ends with SIGTERM.
+ * Serves work with node:http and nothing else: no key, no validation, no rate limit, no request ids, no log. Prints its
+ * address, and ends on SIGTERM.
  */
 export function serveBare(work: Work, port: number, close: () => void = () => undefined): void {
   const server = createServer((request, response) => {
     const [, , , id = ''] = request.url?.split('/') ?? []
     const answer = (status: number, made: Row | Promise<Row>) => {
-      // What is there at once is not waited for.
+      // Synchronous results are sent at once.
       if (made instanceof Promise) made.then((value) => write(status, value), fail)
       else write(status, made)
     }

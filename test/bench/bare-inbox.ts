@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 
-// The yardstick: node:http that keeps each body it gets as a row, and nothing else. Started by the benchmark.
+// Yardstick: node:http that stores each body as a row, and nothing else. The benchmark starts it.
 
 const database = new DatabaseSync(process.argv[2] ?? '')
 database.exec('pragma journal_mode = wal; pragma synchronous = normal')

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { courseColumns, type Row, serveBare, toCourse } from './bare-http.ts'
 import { attributes } from './seed.ts'
 
-// The yardstick: node:http and the same driver, running the statements that the work itself takes in the same kind of
-// transaction, sent as early as they can be. Started by the benchmark with a database of its own.
+// Yardstick: node:http with the same driver, running the statements of the work itself in the same kind of transaction,
+// sent as early as possible. The benchmark starts it with its own database.
 
 const [url = '', port = '0'] = process.argv.slice(2)
 const json = 114
@@ -11,7 +11,7 @@ const pool = new pg.Pool({
   connectionString: url,
   max: 10,
   pipeline: true,
-  // As text it is passed on.
+  // JSON is sent on as text.
   types: { getTypeParser: (type, format) => (type === json ? String : pg.types.getTypeParser(type, format)) },
 })
 
@@ -80,12 +80,12 @@ async function read<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result
   const client = await pool.connect()
   const begun = client.query(beginRead)
   const result = await work(asker(client))
-  // It is answered before the end.
+  // The response does not wait for the end.
   void Promise.all([begun, client.query('rollback')]).then(() => client.release())
   return result
 }
 
-/** `work` returns while its last statements are on their way: the commit follows them. */
+/** `work` returns while its last statements are under way; the commit follows them. */
 async function write(work: (ask: Ask) => Promise<{ result: Row; last: Promise<unknown> }>): Promise<Row> {
   const client = await pool.connect()
   try {
@@ -97,7 +97,7 @@ async function write(work: (ask: Ask) => Promise<{ result: Row; last: Promise<un
         return result
       } catch (error) {
         await client.query('rollback')
-        // Another transaction was in the way (PostgreSQL, Serializable Isolation Level).
+        // A serialization failure (PostgreSQL, Serializable Isolation Level).
         if ((error as { code?: string }).code !== '40001') throw error
       }
     }
@@ -128,7 +128,7 @@ async function createCourse({ title, description, difficulty }: Row): Promise<Ro
 
 let made = 0
 
-/** Progress of an enrolled learner, as a whole: looked up, written, counted, and kept as a step of its history. */
+/** Records progress of an enrolled learner: looks it up, writes it, counts it, and adds a step to its history. */
 async function setProgress(
   learnerId: string,
   { courseId, completionPercentage: percentage }: Row,
@@ -162,7 +162,7 @@ async function setProgress(
   })
 }
 
-/** One learner of a course stands elsewhere: in the course and among all, by hundredths of a per cent. */
+/** Moves one learner between counters of a course and of all courses, by hundredths of a per cent. */
 function changes(courseId: unknown, status: string, from: number, to: number): unknown[] {
   const [before, after] = [Math.floor(from * 100), Math.floor(to * 100)]
   const [less, more] = [-from * 1_000_000, to * 1_000_000]

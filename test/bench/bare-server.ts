@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { courseColumns as columns, type Row, serveBare, toCourse } from './bare-http.ts'
 import { attributes } from './seed.ts'
 
-// The yardstick: node:http and node:sqlite running the statements that the work itself takes, and nothing else. Started by
-// the benchmark with a database of its own.
+// Yardstick: node:http and node:sqlite running the statements of the work itself, and nothing else. The benchmark
+// starts it with its own database.
 
 const [path = '', port = '0'] = process.argv.slice(2)
 const database = new DatabaseSync(path)
@@ -61,7 +61,7 @@ function createCourse({ title, description, difficulty }: Row): Row {
   return course
 }
 
-/** One learner of a course stands elsewhere: in the course and among all, by hundredths of a per cent. */
+/** Moves one learner between counters of a course and of all courses, by hundredths of a per cent. */
 function countMove(courseId: string, status: string, from: number, to: number): void {
   const [before, after] = [Math.floor(from * 100), Math.floor(to * 100)]
   const [less, more] = [-from * 1_000_000, to * 1_000_000]
@@ -70,7 +70,7 @@ function countMove(courseId: string, status: string, from: number, to: number): 
   count.run(...here, at, before, less, at, after, more)
 }
 
-/** Progress of an enrolled learner, as a whole: looked up, written, counted, and kept as a step of its history. */
+/** Records progress of an enrolled learner: looks it up, writes it, counts it, and adds a step to its history. */
 function setProgress(learnerId: string, { courseId, completionPercentage: percentage }: Row): Row {
   const now = new Date().toISOString()
   database.exec('begin immediate')

@@ -3,7 +3,7 @@ import type { BenchRow } from './row.ts'
 
 const repetitions = 21
 
-/** How long a command takes with an academy of its own, over Node that runs nothing, one after the other in turn. */
+/** Measures a command with a temporary academy against Node running nothing, alternately. */
 export async function benchExec(bin: string, directory: string): Promise<BenchRow[]> {
   const env = { HOME: directory, TMPDIR: directory }
   const bare: number[] = []
@@ -11,7 +11,7 @@ export async function benchExec(bin: string, directory: string): Promise<BenchRo
   for (let round = 0; round <= repetitions; round += 1) {
     const floorMs = await timed(process.execPath, ['-e', '0'])
     const ms = await timed(process.execPath, [bin, 'server', 'exec', '--', 'true'], { env })
-    if (round === 0) continue // The first one fills the caches.
+    if (round === 0) continue // The first round fills the caches.
     bare.push(floorMs)
     own.push(ms)
   }

@@ -11,7 +11,7 @@ import { fillEnrollments, makeKey } from './seed.ts'
 const rows = Number(process.env['LEARNCTL_EXPORT_ROWS'] ?? 1_000_000)
 const rounds = 5
 const sampleEveryMs = 20
-/** How long other requests are measured at rest. */
+/** Time for which other requests are measured at rest. */
 const restMs = 10_000
 
 // The server's own statement (src/server/analytics.ts), so that both write the same rows.
@@ -28,8 +28,8 @@ const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->
   where u.status <> 'deleted' order by u.email, c.title, u.id, c.id`
 
 /**
- * A million rows, or LEARNCTL_EXPORT_ROWS, over HTTP to a CSV file, over sqlite3 writing the same rows; memory; other
- * requests meanwhile, over those at rest.
+ * Measures an export of a million rows, or LEARNCTL_EXPORT_ROWS, over HTTP to a CSV file against sqlite3 writing the
+ * same rows; its memory; and other requests meanwhile against those at rest.
  */
 export async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'export.db')
@@ -139,7 +139,7 @@ async function has(program: string): Promise<boolean> {
   )
 }
 
-/** The 99th percentile of small requests while `work` goes on, and how many there were. */
+/** Returns the 99th percentile of small requests while `work` runs, and their number. */
 async function meanwhile(url: string, key: string, work: () => Promise<unknown>): Promise<[number, number]> {
   let busy = true
   const done = work().finally(() => {

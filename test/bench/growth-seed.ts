@@ -9,24 +9,24 @@ import { migrate } from '../../src/server/database/sqlite/schema-version.ts'
 import { openSqlite } from '../../src/server/database/sqlite/sqlite.ts'
 import { attributes } from './seed.ts'
 
-/** How large an academy is; each learner has `enrollments / users` enrolments. */
+/** Size of an academy; each learner has `enrollments / users` enrolments. */
 export interface Size {
   readonly users: number
   readonly courses: number
   readonly enrollments: number
 }
 
-/** The three sizes at which growth is measured. */
+/** Sizes at which growth is measured. */
 export const sizes = {
   S: { users: 1_000, courses: 20, enrollments: 10_000 },
   M: { users: 100_000, courses: 500, enrollments: 1_000_000 },
   L: { users: 1_000_000, courses: 2_000, enrollments: 5_000_000 },
 } as const satisfies Readonly<Record<string, Size>>
 
-/** 1 January 2023, in ms. */
+/** 1 January 2023, in milliseconds. */
 const firstMs = 1_672_531_200_000
 
-/** Courses that every tenth learner is in, whatever the size. */
+/** Courses with every tenth learner, at any size. */
 const largeCourses = 10
 
 const names = [
@@ -44,13 +44,13 @@ const names = [
   ['आरव', 'शर्मा'],
 ] as const
 
-/** Their indexes are made once all rows are there, which takes less time. */
+/** Tables whose indexes are made after all rows, which is faster. */
 const largeTables = ['enrollments', 'progress', 'course_grades']
 
 /**
- * Makes an academy of this size in a file: learners of many scripts, twenty admins, some who are suspended or deleted,
- * enrolments with progress, its steps and grades, lessons and the history of courses. The same every time but for the
- * first admin's id.
+ * Makes an academy of this size in a file: learners of many scripts, twenty admins, some suspended or deleted users,
+ * enrolments with progress, its steps and grades, lessons and the versions of courses. The same every time, except for
+ * the id of the first admin.
  */
 export async function makeAcademyOf(size: Size, path: string): Promise<void> {
   const now = new Date(firstMs)
@@ -94,17 +94,17 @@ function fill(database: DatabaseSync, size: Size): void {
   database.close()
 }
 
-/** `count` rows `n.i` from 0 on, with a number `n.h` that looks like chance. */
+/** Returns SQL for `count` rows `n.i` from 0, with a number `n.h` that looks random. */
 function numbers(count: number): string {
   return `with recursive c(i) as (select 0 union all select i + 1 from c where i < ${count - 1}),
     n(i, h) as (select i, (i * 2654435761 + 12345) % 4294967291 from c)`
 }
 
-/** An id as the server makes them: sortable by time, with chance at its end. */
+/** Returns SQL for an id like the server's: sortable by time, with a random end. */
 const id = (prefix: string, i = 'n.i', h = 'n.h') =>
   `'${prefix}_' || printf('%09x', 500000000 + ${i}) || printf('%020x', ${h})`
 
-/** A time this many seconds after the first day. */
+/** Returns SQL for the time this many seconds after the first day. */
 const time = (seconds: string) =>
   `strftime('%Y-%m-%dT%H:%M:%fZ', ${firstMs / 1000} + ${seconds}, 'unixepoch')`
 

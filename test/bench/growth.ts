@@ -9,7 +9,7 @@ import type { BenchRow } from './row.ts'
 const rounds = 9
 const goal = 1.5
 
-/** What is asked of each academy; `{course}`, `{large}` and `{user}` stand for one of its own. */
+/** Requests to each academy; `{course}`, `{large}` and `{user}` stand for one of its own. */
 const questions: readonly string[] = [
   ...['/v1/courses', '/v1/courses?q=biology%2012', '/v1/courses?q=nothing', '/v1/courses?sort=title'],
   ...['/v1/courses?sort=-difficulty', '/v1/courses?tag=tag-7', '/v1/courses?status=draft&difficulty=expert'],
@@ -26,7 +26,7 @@ const questions: readonly string[] = [
     '/v1/users?role=analyst&status=suspended',
     '/v1/users?status=suspended&sort=updatedAt',
   ],
-  // Of middling density: too many rows to sort, too few to meet soon.
+  // Medium density: too many rows to sort, too few to meet soon.
   ...[
     '/v1/users?q=lovelace%2099',
     '/v1/users?role=instructor&q=learner777',
@@ -47,9 +47,9 @@ const questions: readonly string[] = [
 ]
 
 /**
- * What each list costs in a large academy over what it costs in a small one, in CPU time. The large one has a hundred
- * thousand users; a million with LEARNCTL_GROWTH=L, which takes half an hour and 16 GB to make. Files that are there are
- * taken from the folder LEARNCTL_GROWTH_FILES instead.
+ * Measures the CPU time of each list in a large academy against a small one. The large one has a hundred thousand
+ * users, or a million with LEARNCTL_GROWTH=L, which takes half an hour and 16 GB to make. Existing files are taken from
+ * the folder LEARNCTL_GROWTH_FILES instead.
  */
 export async function benchGrowth(_bin: string, directory: string): Promise<BenchRow[]> {
   const large = process.env['LEARNCTL_GROWTH'] === 'L' ? 'L' : 'M'
@@ -68,7 +68,7 @@ export async function benchGrowth(_bin: string, directory: string): Promise<Benc
   })
 }
 
-/** The CPU milliseconds of each question. */
+/** Returns the CPU time of each request, in milliseconds. */
 async function measured(size: keyof typeof sizes, directory: string): Promise<number[]> {
   const path = join(directory, `${size}.db`)
   const made = process.env['LEARNCTL_GROWTH_FILES']
@@ -95,7 +95,7 @@ async function costOf({ transport }: OpenAcademy, url: string): Promise<number> 
   return (user + system) / 1000
 }
 
-/** A course like most, one of those that every tenth learner is in, and a learner. */
+/** A typical course, a course with every tenth learner, and a learner. */
 function namesIn(path: string): Readonly<Record<string, string>> {
   const database = new DatabaseSync(path, { readOnly: true })
   const first = (query: string) => String(database.prepare(query).get()?.['id'] ?? '')

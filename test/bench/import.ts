@@ -12,7 +12,10 @@ const rows = Number(process.env['LEARNCTL_IMPORT_ROWS'] ?? 50_000)
 const rounds = 3
 const connections = 8
 const loadSeconds = 4
-/** More bodies than a load tool sends in its time, for each user can be created once, and fewer than wrk can hold. */
+/**
+ * Number of bodies: more than a load tool sends in its time, because each user can be created once, and fewer than wrk
+ * can hold.
+ */
 const loadBodies = 30_000
 const curlRows = 400
 
@@ -27,7 +30,7 @@ function userOf(row: number): User {
   return { externalId: `S-${row}`, email: `learner-${row}@example.org`, profile }
 }
 
-/** A new academy on a port, and a key for it. */
+/** Opens a new academy on a port, with a key. */
 interface Place {
   readonly url: string
   readonly key: string
@@ -58,9 +61,10 @@ function writeRecords(directory: string): Record<'courses' | 'progress' | 'grade
 }
 
 /**
- * Users over HTTP into a server of this machine: a request for each row, and many rows in each, over a load tool that
- * posts the same bodies to the same operation with as many connections; and over curl under xargs. Only the import sends
- * an Idempotency-Key, for which a server keeps each answer: neither of the others could be continued.
+ * Measures imports over HTTP into a server of this machine, with a request for each row and with many rows in each,
+ * against a load tool that posts the same bodies to the same operation over as many connections, and against curl under
+ * xargs. Only the import sends an Idempotency-Key, for which a server stores each response: neither of the others could
+ * be continued.
  */
 export async function benchImport(bin: string, directory: string): Promise<BenchRow[]> {
   const file = join(directory, 'users.csv')
@@ -93,7 +97,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     return rate
   }
 
-  /** Rows a second of each: users, then their progress, by which they are enrolled, then their grades. */
+  /** Returns rows a second: users, then their progress, which enrols them, then their grades. */
   async function importedRecords(): Promise<Record<'users' | 'progress' | 'grades', number>> {
     const place = await open()
     await importInto(place, 'courses', files.courses, 500)

@@ -11,12 +11,15 @@ const seconds = 3
 const connections = 16
 const learners = 100
 const items = 20
-/** More than are sent in a round: one that comes twice is a duplicate, which costs less. */
+/** Number of deliveries: more than a round sends, because duplicates are cheaper. */
 const perRound = 15_000
-/** Not a secret of anybody. */
+/** Webhook secret of the benchmark; it protects nothing. */
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-/** Verified deliveries a second, each a grade that is stored, over a bare server that stores each body; in turn. */
+/**
+ * Measures verified deliveries a second, each a grade to store, against a bare server that stores each body;
+ * alternately.
+ */
 export async function benchInbox(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'inbox.db')
   await fill(database)
@@ -31,7 +34,7 @@ export async function benchInbox(bin: string, directory: string): Promise<BenchR
     const requests = await deliveries(round)
     const mine = await tool.perSecond({ ...load, url: academy.url, requests })
     const theirs = await tool.perSecond({ ...load, url: bare.url, requests })
-    if (round > 0) pairs.push([mine, theirs]) // The first one warms up.
+    if (round > 0) pairs.push([mine, theirs]) // The first round warms up.
   }
   await Promise.all([academy.stop(), bare.stop()])
   const value = median(pairs.map(([one, other]) => one / other))
@@ -75,7 +78,7 @@ function deliveries(round: number): Promise<Sent[]> {
       }
       const payload = { type: 'grade.updated', timestamp: at, data }
       const { headers, body } = await sign('standard', payload, { secret, now, id: `msg_${round}_${index}` })
-      // A signature has only headers that are texts.
+      // All headers of a signature are text.
       return { path: '/webhooks/standard/grades', body, headers: headers as Record<string, string> }
     }),
   )

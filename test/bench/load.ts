@@ -6,35 +6,35 @@ import { join } from 'node:path'
 import autocannon, { type Client } from 'autocannon'
 import { programOnPath } from '../helpers/process.ts'
 
-/** A path, and what is sent to it. */
+/** A path and the body to send to it. */
 export interface Sent {
   readonly path: string
   readonly body?: string
-  /** Of this one, in place of those of the load. */
+  /** Headers of this request instead of those of the load. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Requests that are sent over and over. */
+/** Requests to send repeatedly. */
 export interface Load {
-  /** Of the server, without a path. */
+  /** URL of the server, without a path. */
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
-  /** One of these after the other. */
+  /** Requests, sent in turn. */
   readonly requests: readonly Sent[]
   readonly connections: number
   readonly seconds: number
 }
 
-/** Sends a load; successful requests a second. Throws where one was refused or failed. */
+/** Sends a load and returns the successful requests a second. Throws if one was refused or failed. */
 export interface LoadTool {
   readonly name: string
   perSecond(load: Load): Promise<number>
 }
 
 /**
- * wrk where it is installed: written in C, it leaves the processors to what is measured. autocannon elsewhere, which
- * takes as much of them as a server does: its ratios are nearer to 1 than they should be.
+ * Uses wrk if it is installed: written in C, it leaves the processors to the server. Otherwise autocannon, which takes
+ * as much of them as a server does, so that its ratios are nearer to 1 than they should be.
  */
 export function loadTool(directory: string): LoadTool {
   const path = programOnPath('wrk')
@@ -49,7 +49,7 @@ async function byAutocannon({ seconds, requests, ...load }: Load): Promise<numbe
     ...(headers && { headers }),
   }))
   let clients = 0
-  // Each connection would begin with the first request, and what creates something can be sent once.
+  // Each connection would start with the first request, but a create succeeds only once.
   const setupClient = (client: Client) => {
     const place = clients++ % load.connections
     const own = each.filter((_, index) => index % load.connections === place)
@@ -83,13 +83,13 @@ async function byWrk(program: string, script: string, load: Load): Promise<numbe
   return Number(rate)
 }
 
-/** The requests are made once, before the first is sent: wrk then only takes the next one. */
+/** Makes all requests before the first is sent, so that wrk only takes the next one. */
 function requestsOf(requests: readonly Sent[]): string[] {
   const made = requests.map(({ path, body, headers }) => {
     const text = body === undefined ? 'nil' : `[==[${body}]==]`
     return `all[#all + 1] = wrk.format(nil, ${JSON.stringify(path)}, ${headers ? tableOf(headers) : 'nil'}, ${text})`
   })
-  // A function has room for so many texts only.
+  // A Lua function has room for a limited number of constants.
   const parts = Array.from({ length: Math.ceil(made.length / 500) }, (_, index) =>
     made.slice(index * 500, (index + 1) * 500).join('\n'),
   )

@@ -13,7 +13,8 @@ import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// npm run bench [start|exec|server|export|import|inbox|webhooks|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
+// Runs `npm run bench [start|exec|server|export|import|inbox|webhooks|growth|postgres …]`: each figure is the ratio of
+// two measurements made alternately in this run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
@@ -28,7 +29,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   postgres: benchPostgres,
 }
 
-/** One makes an academy of a hundred thousand users, the other needs a PostgreSQL. */
+/** Skipped unless named: growth makes an academy of a hundred thousand users, postgres needs PostgreSQL. */
 const onDemand = ['growth', 'postgres']
 
 const wanted = process.argv.slice(2)

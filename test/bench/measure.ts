@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
-/** The middle one of some numbers. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** The value below which `part` (0 to 1) of some numbers lie. */
+/** Returns the quantile at `part`, from 0 to 1. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-/** Runs a program to its end with its output thrown away, or into a file; milliseconds of wall time. */
+/** Runs a program to its end with its output discarded or written to a file; returns the wall time in milliseconds. */
 export async function timed(
   command: string,
   args: readonly string[],
@@ -31,7 +31,7 @@ export async function timed(
   return performance.now() - startedMs
 }
 
-/** A server process and the first line it printed, its address. */
+/** A server process and its address, the first line that it printed. */
 export interface Served {
   readonly pid: number
   readonly url: string
@@ -56,7 +56,7 @@ export async function served(args: readonly string[], env: NodeJS.ProcessEnv = {
   }
 }
 
-/** The most memory that a process has held so far, in MiB; null where the system does not tell. */
+/** Returns the peak memory of a process in MiB; null if the system does not report it. */
 export function peakMiB(pid: number): number | null {
   try {
     const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -68,11 +68,11 @@ export function peakMiB(pid: number): number | null {
 
 const ticksPerSecond = 100
 
-/** The CPU time that a process has taken so far, in milliseconds, by hundredths of a second; 0 where nobody tells. */
+/** Returns the CPU time of a process in milliseconds, to hundredths of a second; 0 if the system does not report it. */
 export function cpuMs(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program comes before, and may hold anything (proc(5)).
+    // The name of the program comes first and may contain anything (proc(5)).
     const [user, system] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

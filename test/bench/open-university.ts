@@ -7,11 +7,11 @@ type Row = Readonly<Record<string, string>>
 const dayMs = 86_400_000
 
 /**
- * Writes the Open University Learning Analytics Dataset (Kuzilek, Hlosta, Zdrahal 2017, Scientific Data 4:170171, CC BY 4.0)
- * as an academy: presentations are courses, registrations enrolments, and each scored assessment is a step of progress, by
- * its part of the weights. Gives how many records there are.
+ * Writes the Open University Learning Analytics Dataset (Kuzilek, Hlosta, Zdrahal 2017, Scientific Data 4:170171, CC BY
+ * 4.0) as an academy: presentations are courses, registrations are enrolments, and each scored assessment is a step of
+ * progress, weighted by its share. Returns the number of records.
  *
- * @param from the folder of its CSV files, or of some of their rows
+ * @param from folder of its CSV files, which may have fewer rows
  */
 export function writeOpenUniversity(
   from: string,
@@ -79,7 +79,7 @@ export function writeOpenUniversity(
   }
 }
 
-/** Days are counted from the start of a presentation: B in February, J in October. */
+/** Days count from the start of a presentation: B in February, J in October. */
 function timeOf(presentation: string, day: string | undefined): string {
   const month = presentation.endsWith('B') ? 1 : 9
   return new Date(Date.UTC(Number(presentation.slice(0, 4)), month, 1) + Number(day) * dayMs).toISOString()

@@ -10,13 +10,13 @@ const rounds = 5
 const seconds = 2
 const connections = 16
 const goal = 0.7
-/** Of two servers over one, where each has a core of its own. */
+/** Goal for two servers over one, if each has its own core. */
 const goalOfTwo = 1.6
-const mostRollbacks = 0.1
-/** As many learners record progress at the same time as requests come in. */
+const maxRollbacks = 0.1
+/** Number of learners whose progress is recorded. */
 const learners = 100
 
-/** What a load took: requests a second, milliseconds of CPU a request, and rollbacks an answer. */
+/** Result of a load: requests a second, CPU milliseconds a request, and rollbacks a response. */
 interface Cost {
   readonly perSecond: number
   readonly serverMs: number
@@ -24,7 +24,7 @@ interface Cost {
   readonly rollbacks: number
 }
 
-/** One academy, and who serves it. */
+/** An academy and the servers on it. */
 interface Stand {
   readonly servers: readonly Served[]
   readonly database: OwnDatabase
@@ -33,9 +33,9 @@ interface Stand {
 type Meter = (stand: Stand, trial: Trial, connectionsEach: number) => Promise<Cost>
 
 /**
- * Requests a second of our server on PostgreSQL over a bare one that runs the same SQL in the same transactions, in turn;
- * and of two servers on one database. On a machine where all of them share the cores, the second is what the CPU time of
- * a request would allow.
+ * Measures requests a second of our server on PostgreSQL against a bare one that runs the same SQL in the same
+ * transactions, alternately; and those of two servers on one database. Where all of them share the cores, the second
+ * figure is calculated from the CPU time of a request.
  */
 export async function benchPostgres(bin: string, directory: string): Promise<BenchRow[]> {
   if (postgresUrl === '') {
@@ -60,7 +60,7 @@ export async function benchPostgres(bin: string, directory: string): Promise<Ben
     for (const { url } of databases) {
       await timed(process.execPath, [bin, 'server', 'copy', '--from', file, '--to', url])
     }
-    // A limit that nobody reaches: the counting is what is measured.
+    // A limit that is never reached: counting requests is part of the work.
     const limit = ['--rate-limit', '600000000']
     const ours = [bin, 'server', 'start', '--database', databases[0].url, '--port', '0', ...limit]
     const [first, second] = [await start(ours), await start(ours)]
@@ -88,7 +88,7 @@ export async function benchPostgres(bin: string, directory: string): Promise<Ben
   }
 }
 
-/** What both cost in each round; the first one warms up. */
+/** Results of both in each round; the first round warms up. */
 async function inTurn(meter: Meter, trial: Trial, one: Stand, other: Stand): Promise<[Cost[], Cost[]]> {
   const costs: [Cost[], Cost[]] = [[], []]
   for (let round = 0; round <= rounds; round += 1) {
@@ -126,7 +126,7 @@ function meterOf(tool: LoadTool, client: pg.Client, { key, ...seed }: Seed): Met
   }
 }
 
-/** The CPU time that the processes of a database have taken, 0 on another machine, and how many transactions it undid. */
+/** Returns the CPU time of the processes of a database, 0 on another machine, and its number of rollbacks. */
 async function databaseOf(
   client: pg.Client,
   { name }: OwnDatabase,
@@ -152,7 +152,7 @@ function overBare({ figure }: Trial, mine: Cost[], theirs: Cost[], { name }: Loa
   return { figure: `postgres: ${figure}`, value, unit: 'ratio', goal, better: 'more', from }
 }
 
-/** How often a transaction met another one and was begun anew. */
+/** Reports rollbacks a response: transactions that were retried after a conflict. */
 function rollbacksOf({ figure }: Trial, mine: Cost[]): BenchRow {
   const value = middle(mine, 'rollbacks')
   const from = `rollbacks an answer, ${connections} at a time`
@@ -160,7 +160,7 @@ function rollbacksOf({ figure }: Trial, mine: Cost[]): BenchRow {
     figure: `postgres: ${figure}, rollbacks`,
     value,
     unit: 'ratio',
-    goal: mostRollbacks,
+    goal: maxRollbacks,
     better: 'less',
     from,
   }

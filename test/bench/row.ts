@@ -1,16 +1,16 @@
-/** One line of the result: a figure, its goal, and what it was measured from. */
+/** A line of the result: a figure, its goal, and the measurements behind it. */
 export interface BenchRow {
   readonly figure: string
   readonly value: number
-  /** `ratio` is side by side with the yardstick; else the unit. */
+  /** Unit; `ratio` compares with the yardstick. */
   readonly unit: 'ratio' | 'MiB' | 'ms'
   readonly goal: number
-  /** Whether more or less is better. */
+  /** Whether higher or lower is better. */
   readonly better: 'more' | 'less'
   readonly from: string
 }
 
-/** The rows as a table for a terminal or a note. */
+/** Formats rows as a table for a terminal or a note. */
 export function table(rows: readonly BenchRow[]): string {
   const cells = rows.map(({ figure, value, unit, goal, better, from }) => {
     const met = better === 'more' ? value >= goal : value <= goal

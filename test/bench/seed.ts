@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { OpenAcademy } from '../../src/server/academy/local-academy.ts'
 
-/** Sends one POST to an academy in this process; its answer, which must be a success. */
+/** Sends a POST to an academy in this process; returns the response, which must be a success. */
 export async function post(
   academy: OpenAcademy,
   path: string,
@@ -18,7 +18,7 @@ export async function post(
   return JSON.parse(text) as Record<string, unknown>
 }
 
-/** A key that may do everything. */
+/** Makes an API key with all scopes. */
 export async function makeKey(academy: OpenAcademy): Promise<string> {
   const made = await post(academy, '/v1/keys', { name: 'benchmark', scopes: ['read', 'write', 'admin'] })
   return String(made['key'])
@@ -26,7 +26,7 @@ export async function makeKey(academy: OpenAcademy): Promise<string> {
 
 const time = '2026-01-01T00:00:00.000Z'
 
-/** The attributes of a plain course as its row holds them. */
+/** Attributes of a plain course, as stored in its row. */
 export const attributes = JSON.stringify({
   learningObjectives: [],
   modules: [],
@@ -45,7 +45,7 @@ export const attributes = JSON.stringify({
   durationMinutes: null,
 })
 
-/** Fills an academy's file with this many enrolments, each with progress: ten for each learner, in 100 courses. */
+/** Adds this many enrolments with progress to an academy's file: ten for each learner, in 100 courses. */
 export function fillEnrollments(path: string, rows: number): void {
   const database = new DatabaseSync(path)
   database.exec(`

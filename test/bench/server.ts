@@ -8,11 +8,14 @@ const rounds = 5
 const seconds = 3
 const connections = 16
 
-/** Requests a second of our server, all its checks on, over a bare one that runs the same SQL; in turn, same load. */
+/**
+ * Measures requests a second of our server with all its checks against a bare one that runs the same SQL, alternately
+ * and with the same load.
+ */
 export async function benchServer(bin: string, directory: string): Promise<BenchRow[]> {
   const [ours, bare] = [join(directory, 'ours.db'), join(directory, 'bare.db')]
   const seeds = [await fill(ours), await fill(bare)] as const
-  // A limit that nobody reaches: the counting is what is measured.
+  // A limit that is never reached: counting requests is part of the work.
   const limit = ['--rate-limit', '600000000']
   const academy = await served([bin, 'server', 'start', '--database', ours, '--port', '0', ...limit], {
     XDG_STATE_HOME: directory,
@@ -57,7 +60,7 @@ async function compare(
   const pairs: [number, number][] = []
   for (let round = 0; round <= rounds; round += 1) {
     const pair: [number, number] = [await ours(), await bare()]
-    if (round > 0) pairs.push(pair) // The first one warms up.
+    if (round > 0) pairs.push(pair) // The first round warms up.
   }
   const value = median(pairs.map(([one, other]) => one / other))
   const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]

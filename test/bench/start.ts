@@ -7,7 +7,7 @@ import { makeKey, post } from './seed.ts'
 
 const repetitions = 21
 
-/** How long commands take from start to end, over an empty program on the same Node, one after the other in turn. */
+/** Measures commands from start to end against an empty program on the same Node, alternately. */
 export async function benchStart(bin: string, directory: string): Promise<BenchRow[]> {
   const empty = join(directory, 'empty.mjs')
   writeFileSync(empty, '')
@@ -47,7 +47,7 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   for (let round = 0; round <= repetitions; round += 1) {
     const own = [await timed(process.execPath, [empty])]
     for (const [, args] of commands) own.push(await timed(process.execPath, [bin, ...args], { env }))
-    if (round === 0) continue // The first one fills the caches.
+    if (round === 0) continue // The first round fills the caches.
     bare.push(own[0] ?? 0)
     own.slice(1).forEach((ms, index) => {
       times[index]?.push(ms)

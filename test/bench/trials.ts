@@ -2,11 +2,11 @@ import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import type { Load, Sent } from './load.ts'
 import { makeKey, post } from './seed.ts'
 
-/** What an academy was filled with. */
+/** Content of an academy. */
 export interface Seed {
   readonly key: string
   readonly courseId: string
-  /** All of them are enrolled in the course. */
+  /** Ids of learners, all enrolled in the course. */
   readonly learnerIds: readonly string[]
 }
 
@@ -28,7 +28,7 @@ export async function fill(path: string, learners = 1): Promise<Seed> {
   return { key, courseId: String(course['id']), learnerIds }
 }
 
-/** What is asked of both servers, over and over. */
+/** Requests to both servers, sent repeatedly. */
 export interface Trial {
   readonly figure: string
   readonly method: Load['method']
@@ -37,7 +37,7 @@ export interface Trial {
 
 const newCourse = JSON.stringify({ title: 'A course', description: 'About it', difficulty: 'beginner' })
 
-/** The operations whose cost is compared. */
+/** Operations whose cost is compared. */
 export const trials = {
   list: { figure: 'list of 20 courses', method: 'GET', requestsOf: () => [{ path: '/v1/courses' }] },
   get: {
@@ -50,7 +50,7 @@ export const trials = {
     method: 'POST',
     requestsOf: () => [{ path: '/v1/courses', body: newCourse }],
   },
-  // Another percentage each time: what is the same as before would not be written.
+  // A new percentage each time: unchanged progress would not be written.
   progress: {
     figure: 'record progress',
     method: 'PUT',

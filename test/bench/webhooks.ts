@@ -15,15 +15,18 @@ const seconds = 3
 const connections = 16
 const learners = 200
 const events = 5000
-/** As many as the server has to one endpoint. */
+/** Number of connections, as many as the server opens to one endpoint. */
 const senders = 8
 
-/** What events cost who causes them, and how fast they go out. */
+/** Measures what events cost the writes that cause them, and how fast they are sent. */
 export async function benchWebhooks(bin: string, directory: string): Promise<BenchRow[]> {
   return [await writesWithEvents(bin, directory), await eventsOut(bin, directory)]
 }
 
-/** Progress writes a second with an endpoint that gets an event of each, over those of an academy without one. */
+/**
+ * Measures progress writes a second with an endpoint that gets an event of each, against those of an academy without
+ * endpoints.
+ */
 async function writesWithEvents(bin: string, directory: string): Promise<BenchRow> {
   const receiver = await startReceiver()
   const tool = loadTool(directory)
@@ -49,7 +52,7 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
   const pairs: [number, number][] = []
   for (let round = 0; round <= rounds; round += 1) {
     const pair: [number, number] = [await perSecond(0), await perSecond(1)]
-    if (round > 0) pairs.push(pair) // The first one warms up.
+    if (round > 0) pairs.push(pair) // The first round warms up.
   }
   for (const server of servers) await server.stop()
   await receiver.close()
@@ -64,7 +67,7 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
   }
 }
 
-/** Events a second that a server sends of what is queued, over those of a bare loop with as many connections. */
+/** Measures queued events that a server sends a second, against a bare loop with as many connections. */
 async function eventsOut(bin: string, directory: string): Promise<BenchRow> {
   const pairs: [number, number][] = []
   for (let round = 0; round < 3; round += 1) {
@@ -109,7 +112,7 @@ async function withEndpoint(
   await academy.close()
 }
 
-/** A receiver that accepts everything, and tells how fast it came. */
+/** Starts a receiver that accepts everything and measures the rate. */
 async function startReceiver() {
   let got = 0
   let last = ''
@@ -128,7 +131,7 @@ async function startReceiver() {
     url: `http://127.0.0.1:${port}/`,
     count: () => got,
     last: () => last,
-    /** Events a second, from the first to the last of so many. */
+    /** Returns the rate from the first to the last of `count` events. */
     rate: (count: number) =>
       new Promise<number>((resolve) => {
         const from = got

@@ -5,20 +5,20 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { programOnPath } from '../helpers/process.ts'
 import { test as base } from '../server/socket/served.ts'
 
-/** A browser takes its time on a busy machine, in milliseconds. */
+/** Timeout for a browser on a busy machine, in milliseconds. */
 export const timeout = 30_000
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The browser of this machine: `LEARNCTL_CHROMIUM`, or the first one on the PATH; undefined where there is none. */
+/** Path of the browser: `LEARNCTL_CHROMIUM`, or the first one on the PATH; undefined without one. */
 export const chromiumPath = process.env['LEARNCTL_CHROMIUM'] || programOnPath(...names)
 
-// Where the browser is part of what has to hold, a machine without one is a failure and not a reason to skip.
+// Where the browser tests are required, a missing browser is a failure.
 if (chromiumPath === undefined && process.env['LEARNCTL_BROWSER_TESTS'] === 'required') {
   throw new Error(`the browser tests are required, and none of ${names.join(', ')} is on the PATH`)
 }
 
-// What a browser looks up on its own would leave this machine.
+// Keep the browser from looking things up outside this machine.
 const quiet = [
   '--disable-gpu',
   '--disable-quic',
@@ -29,7 +29,7 @@ const quiet = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ]
 
-/** Keeps a picture of the page where `LEARNCTL_SCREENSHOTS` names a directory. */
+/** Saves a screenshot of the page if `LEARNCTL_SCREENSHOTS` names a directory. */
 export async function picture(page: Page, name: string): Promise<void> {
   const directory = process.env['LEARNCTL_SCREENSHOTS']
   if (!directory) return
@@ -37,37 +37,37 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
 }
 
-/** What axe looks at, and in which colours. */
+/** Rules that axe checks, and the colour scheme. */
 interface Look {
   readonly colorScheme: 'light' | 'dark'
-  /** The tags of its rules. */
+  /** Tags of its rules. */
   readonly rules: string[]
 }
 
-/** Everything of WCAG 2.2, levels A and AA, in light colours. */
+/** All of WCAG 2.2, levels A and AA, in light colours. */
 export const everything: Look = {
   colorScheme: 'light',
   rules: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }
 
-/** What colours alone decide, in dark ones. */
+/** Rules about colours, in dark colours. */
 const inTheDark: Look = { colorScheme: 'dark', rules: ['cat.color'] }
 
-/** What else another layout of the same page decides: the size of what is pressed, and what tables are. */
+/** Rules about layout: the size of controls, and tables. */
 export const layout: Look = { colorScheme: 'dark', rules: ['cat.color', 'cat.tables', 'wcag22aa'] }
 
-/** What axe finds wrong with the page for those who do not see it as it is drawn. */
+/** Returns the accessibility problems that axe finds on the page. */
 export async function barriers(
   page: Page,
   looks: readonly Look[] = [everything, inTheDark],
 ): Promise<string[]> {
-  // Handed over as text, because the page lets no script in; once for each page, as it is long.
+  // Passed as text, because the page allows no scripts; once for each page, because it is long.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
   const found: string[] = []
   for (const { colorScheme, rules } of looks) {
     await page.emulateMedia({ colorScheme })
     const { violations } = await page.evaluate(
-      // The text above has put it there.
+      // The script above defined it.
       (only) =>
         (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
           runOnly: only,
@@ -82,10 +82,10 @@ export async function barriers(
   return found
 }
 
-/** Fails the test on anything that a page complains about: what its policy blocks, what it cannot load. */
+/** Fails the test if a page reports a problem, such as blocked or missing content. */
 function watch(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
-    // That a page was refused is what it says itself.
+    // The status of a refused page is no problem.
     const refused =
       message.location().url === page.url() && message.text().includes('responded with a status')
     if (/^(error|warning)$/.test(message.type()) && !refused) complaints.push(message.text())
@@ -93,7 +93,7 @@ function watch(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => complaints.push(error.message))
 }
 
-/** A vitest test with a real browser, and a served academy for those who name it. */
+/** A vitest test with a real browser, and a served academy for tests that name it. */
 export const test = base
   .extend('executablePath', { scope: 'file' }, chromiumPath ?? '')
   .extend('browser', { scope: 'file' }, async ({ executablePath }, { onCleanup }): Promise<Browser> => {

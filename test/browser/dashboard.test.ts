@@ -9,7 +9,7 @@ import { connectedTo } from './connected.ts'
 
 const title = 'Logic <b>& "rhetoric"</b>'
 
-/** Signs in where the sign-in page is shown. */
+/** Signs in if the sign-in page is shown. */
 async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel('E-mail address or username').fill(email)
   await page.getByLabel('Password').fill(password)
@@ -17,8 +17,8 @@ async function signIn(page: Page, email: string, password: string): Promise<void
 }
 
 /**
- * One academy for all: a course, learners in it, and its admin, who is signed in at the dashboard. Each test changes
- * only what it has made.
+ * One academy for all tests: a course, its learners, and its admin, who is signed in to the dashboard. Each test
+ * changes only records that it made.
  */
 const test = base
   .extend('school', { scope: 'file' }, async ({ executablePath: _ }, { onCleanup }) => {
@@ -91,7 +91,10 @@ const test = base
     return page
   })
 
-/** Fails on what keeps anybody from a page, at a wide window in light colours, and at a narrow one, which nothing may be wider than, in dark ones. */
+/**
+ * Fails on accessibility problems, in a wide window with light colours and in a narrow one with dark colours, which no
+ * content may exceed.
+ */
 async function expectNoneOn(
   page: Page,
   base: string,

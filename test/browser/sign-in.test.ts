@@ -15,7 +15,8 @@ const test = base
         await page.goto(url)
       },
       sleep: async (ms, signal) => {
-        // It waits for a person for as long as one takes; between two questions to the server time flies.
+        // Waits between polls are shortened and advance the clock; the wait for the user lasts as long as the browser
+        // needs.
         const patient = ms > minute
         if (!patient) clock.advance(ms)
         await setTimeout(patient ? ms : 250, undefined, signal ? { signal } : {})
@@ -30,7 +31,7 @@ interface Person {
   readonly password: string
 }
 
-/** Fills in the sign-in page with the keyboard alone. */
+/** Fills in the sign-in page using only the keyboard. */
 async function signIn(page: Page, { email, password }: Person): Promise<void> {
   await page.getByLabel('E-mail address or username').focus()
   await page.keyboard.type(email)
@@ -42,7 +43,7 @@ async function signIn(page: Page, { email, password }: Person): Promise<void> {
 
 const wholeName = { exact: true }
 
-/** Runs `auth login` while somebody does what is asked in the browser. */
+/** Runs `auth login` while `act` uses the browser. */
 async function login(cli: TestCli, url: string, person: () => Promise<void>, flags = '') {
   const running = cli.run(`auth login --url ${url} ${flags}`)
   await person()

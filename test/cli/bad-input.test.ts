@@ -7,8 +7,8 @@ import { putNewAcademy } from '../helpers/new-academy.ts'
 import { expectClearError } from '../helpers/result.ts'
 
 /**
- * The program with an academy that has a published course and a learner who is at 60 % of it since the tenth of
- * February. One for all tests: what is refused leaves it as it was.
+ * The program with an academy that has a published course and a learner with 60 % progress since 10 February. All tests
+ * share it, because refused commands change nothing.
  */
 let school: TestCli
 
@@ -25,7 +25,7 @@ afterAll(() => school.remove())
 
 const progress = 'progress set ext:S-1 --course ext:sea --completion'
 
-/** Every row of an academy's database, but for the remembered answers to requests. */
+/** Returns all rows of an academy's database, except stored responses. */
 function everything({ cwd }: TestCli): unknown {
   const database = new DatabaseSync(join(cwd, 'academy.db'), { readOnly: true })
   const tables = database
@@ -100,7 +100,7 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
       '2026-03-01 is after --end-date 2026-02-28',
     ],
 
-    // What is there already, or is not.
+    // Existing or missing records and files.
     ['progress set ext:S-1 --course ext:none --completion 5', 3, 'Course ext:none not found'],
     ['progress set ext:S-2 --course ext:sea --completion 5', 3, /User ext:S-2 not found/],
     ['courses get ext:none', 3, 'Course ext:none not found'],
@@ -148,7 +148,7 @@ describe('the configuration', () => {
     expect(readdirSync(cli.cwd)).toEqual([])
   })
 
-  // Root may write everywhere: what nobody can write to is a directory that is a file.
+  // Root may write everywhere, so the unwritable directory is a file.
   test('that cannot be written is told when something is to be kept', async ({ cli }) => {
     writeFileSync(join(cli.home, 'blocked'), 'a file')
     const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'blocked/learnctl') }

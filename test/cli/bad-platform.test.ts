@@ -19,7 +19,7 @@ const header = 'learnerId,email\r\n'
 const csv: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'text/csv' }).end(`${header}usr_1,ada@school.example\r\n`)
 
-/** A CSV of which the second half never comes: the connection breaks off. */
+/** A CSV whose second half is missing: the connection breaks off. */
 const halfCsv: Answer = (response) => {
   response.writeHead(200, { 'content-type': 'text/csv' })
   response.write(`${header}usr_1,ada@sch`, () => response.destroy())
@@ -27,7 +27,7 @@ const halfCsv: Answer = (response) => {
 
 const files = ({ cwd }: TestCli) => readdirSync(cwd)
 
-/** With the pauses that the program makes, in milliseconds, none of which takes any time. */
+/** Runs the program; returns its result and its waits in milliseconds, none of which takes time. */
 const waited = test
   .extend('pauses', (): number[] => [])
   .override('options', ({ pauses }) => ({ sleep: async (ms: number) => void pauses.push(ms) }))
@@ -76,7 +76,7 @@ describe('a platform that', () => {
     platform.answer(hang)
     const ran = await platform.run(`${line} --timeout 40ms --retries 1`)
     expectClearError(ran, 7, /did not respond within 0\.04 s .*\n {2}hint: Use --timeout to wait longer\n$/)
-    // Not the requests that came: on a busy machine one may end before it has been taken.
+    // Do not count requests: on a busy machine one may end before the server accepts it.
     expect(pauses).toHaveLength(1)
     expect(files(cli)).toEqual([])
   })
@@ -217,7 +217,7 @@ describe('an export that breaks off', () => {
     'within a row of %s is an error, also where the platform does not tell that it broke off',
     async ([format = ''], { platform, cli }) => {
       platform.answer((response) => {
-        // Without a length, the end of the connection is the end of the answer (RFC 9112 §6.3).
+        // Without a length, the end of the connection ends the response (RFC 9112 §6.3).
         response.shouldKeepAlive = false
         response.useChunkedEncodingByDefault = false
         response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"email":"a"}\n{"email')

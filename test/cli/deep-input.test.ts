@@ -7,7 +7,7 @@ import { expectClearError } from '../helpers/result.ts'
 const deepJson = `{"title":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
 const deepObjects = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
 
-/** Nine references to nine references, and so on: a billion texts in a few lines. */
+/** Nine references to nine references, and so on: a billion texts from a few lines. */
 const aliases = ['a: &a [x, x, x, x, x, x, x, x, x]']
   .concat([...'bcdefghi'].map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[n]}`)}]`))
   .join('\n')

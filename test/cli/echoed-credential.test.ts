@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
 import { expectClearError } from '../helpers/result.ts'
 
-/** What it was sent as a credential, in its head and in its body. */
+/** Returns the credential of a request, as a header and in the body of the response. */
 const echo =
   (status: number): Answer =>
   (response, request) => {
@@ -22,7 +22,7 @@ describe('the credential that a platform sends back is not shown', () => {
   ])('in the error of %s', async ([line = ''], { platform }) => {
     for (const status of [401, 422, 500]) {
       platform.answer(echo(status))
-      // Every run of this fixture looks for the key in all that is printed.
+      // This fixture searches all output for the key.
       const ran = await platform.run(line, { tty: 100 })
       expect(ran.code).not.toBe(0)
       expect(ran.stdout + ran.stderr).toContain('Bearer ***')

@@ -7,7 +7,7 @@ import { test as base, type TestCli, testCli } from '../helpers/cli.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
 
-/** A program whose every request ends in a fault that nobody foresaw, with a credential in its words. */
+/** Runs the program with a platform whose requests throw an unexpected error that contains a credential. */
 const test = base.extend('broken', async ({ task: _ }, { onCleanup }) => {
   const transport: Transport = async () => {
     throw new TypeError('out of luck', {
@@ -19,7 +19,7 @@ const test = base.extend('broken', async ({ task: _ }, { onCleanup }) => {
   return cli
 })
 
-/** Makes every request for courses fail inside. */
+/** Makes every request for courses fail in the server. */
 function breakAcademy(cli: TestCli): void {
   const database = new DatabaseSync(join(cli.cwd, 'academy.db'))
   database.exec('pragma foreign_keys = off; drop table courses')

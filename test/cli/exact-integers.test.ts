@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type Answer, json, test } from '../helpers/odd-platform.ts'
 
-/** Rounded to a double, it is the id of another course: 1234567890123456800. */
+/** As a double it would be the id of another course: 1234567890123456800. */
 const id = '1234567890123456789'
 const course = `{"id":${id},"title":"Sea","owner":{"id":${id}},"version":3}`
 
-/** Keeps what it is sent, and answers with the course. */
+/** Keeps the request and responds with the course. */
 function keeping(bodies: string[]): Answer {
   return (response, request) => {
     let text = ''

@@ -12,7 +12,7 @@ import { answerOf } from '../helpers/web.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
 
-/** Runs one command line against a platform that always answers the same. */
+/** Runs a command line against a platform that always gives the same response. */
 async function answered(answer: () => Response, line = 'courses get crs_1', more = {}) {
   const sent: string[] = []
   const transport: Transport = async ({ method, url }) => {
@@ -295,7 +295,10 @@ describe('--debug', () => {
 const url = 'https://school.example'
 const storedKey = { kind: 'api_key', value: 'key-of-a-profile', origin: url, storedAt: '' } as const
 
-/** Runs a command line with this credential in the active profile, against a platform that always answers the same. */
+/**
+ * Runs a command line with this credential in the active profile, against a platform that always gives the same
+ * response.
+ */
 async function answeredWith(
   credential: StoredCredential | undefined,
   answer: () => Response,

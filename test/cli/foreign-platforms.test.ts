@@ -4,7 +4,7 @@ import { gatewayPlatform } from '../helpers/foreign-platforms/gateway.ts'
 import { railsPlatform } from '../helpers/foreign-platforms/rails.ts'
 import { test } from '../helpers/foreign-platforms/run.ts'
 
-/** Platforms that others wrote from the published interface alone, each in another style. */
+/** Platforms in different styles, written from the published interface alone. */
 const platforms = {
   express: () => expressPlatform(),
   rails: () => railsPlatform(),

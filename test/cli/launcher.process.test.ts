@@ -7,7 +7,7 @@ import { run as runProgram, startProcess } from '../helpers/process.ts'
 
 const launcher = new URL('../../bin/learnctl.js', import.meta.url)
 
-/** The launcher beside a program that prints the words it was started with. */
+/** The launcher with a program that prints its arguments. */
 const test = base.extend('installed', async ({ task }, { onCleanup }) => {
   const directory = freshDirectory()
   onCleanup(directory.remove)
@@ -27,7 +27,7 @@ function run(script: string, words: readonly string[], before: readonly string[]
   return runProgram(process.execPath, [...before, script, ...words])
 }
 
-/** A Node that says it is another one. */
+/** A Node that reports another version. */
 function pretending(version: string): string[] {
   const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
     Object.defineProperty(process, 'version', { value: 'v${version}' })`
@@ -132,7 +132,7 @@ describe('the launcher', () => {
     mkdirSync(installed('node_modules/node/bin'), { recursive: true })
     const own = installed('node_modules/node/bin/node')
     writeFileSync(own, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 })
-    // As if the signal came while the program was being started.
+    // The signal arrives while the program is being started.
     const early = `const { spawn } = process.getBuiltinModule('node:child_process')
       const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
       process.getBuiltinModule('node:child_process').spawn = (...all) => {

@@ -12,7 +12,7 @@ const url = 'https://academy.example'
 const credentials = 'ada:analytical-engine'
 const secret = 'analytical-engine'
 
-/** What a platform with its own authorization server answers; each code is granted at once. */
+/** Responses of a platform with its own authorization server, which grants each code at once. */
 const answers: Readonly<Record<string, unknown>> = {
   '/.well-known/oauth-authorization-server': {
     issuer: url,
@@ -33,7 +33,7 @@ const answers: Readonly<Record<string, unknown>> = {
   '/v1/courses': { data: [{ id: 'crs_1', title: 'Marine Biology' }], meta: { nextCursor: null } },
 }
 
-/** The program as a process behind a proxy that asks for credentials and alone knows the way to the platform. */
+/** Runs the program as a process behind a proxy that requires credentials and alone can reach the platform. */
 const test = base.extend('behind', async ({ task: _ }, { onCleanup }) => {
   const certificate = selfSigned('2020-01-01', '2120-01-01', 'academy.example')
   const platform = createServer(certificate, (incoming, outgoing) => {

@@ -4,7 +4,7 @@ import { expressPlatform } from '../helpers/foreign-platforms/express.ts'
 import { type ForeignPlatform, json } from '../helpers/foreign-platforms/platform.ts'
 import { test } from '../helpers/foreign-platforms/run.ts'
 
-/** A platform that answers every write in this way, whatever it is sent. */
+/** A platform that gives this response to every write. */
 function answering(answer: HttpResponse): ForeignPlatform {
   const platform = expressPlatform()
   platform.intercept(({ method }) => (method === 'GET' ? undefined : answer))

@@ -6,7 +6,7 @@ import { host } from '../helpers/host.ts'
 import { resultOf, rowsOf } from '../helpers/result.ts'
 import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 
-/** A platform of the eight published operations, with a course, a lesson, a learner and some progress. */
+/** A platform with the eight published operations, a course, a lesson, a learner and some progress. */
 const test = base.extend('seed', async ({ task: _ }, { onCleanup }) => {
   const seed = await startSeedServer()
   onCleanup(() => seed.close())
@@ -32,7 +32,7 @@ const at = ({ url, key }: Pick<SeedServer, 'url' | 'key'>, more: RunOptions = {}
   env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key, ...more.env },
 })
 
-/** Commands that the eight operations carry, and what they print. */
+/** Commands that the eight operations support, and their output. */
 const offered: Record<string, [line: string, printed: string]> = {
   'courses list': ['courses list --columns id,title,difficulty', '1\tGo\tmythical\n'],
   'courses create': ['courses create --title Sea -q', '2\n'],
@@ -55,7 +55,7 @@ const offered: Record<string, [line: string, printed: string]> = {
   ],
 }
 
-/** Commands that they do not carry, and what each needs. */
+/** Commands that they do not support, and what each needs. */
 const missing: Record<string, [line: string, needed: string]> = {
   'courses delete': ['courses delete 1 --yes', 'courses.delete (DELETE /v1/courses/1 returned 404)'],
   'courses versions': ['courses versions 1', 'courses.versions (GET /v1/courses/1/versions returned 404)'],
@@ -217,7 +217,7 @@ const missing: Record<string, [line: string, needed: string]> = {
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }
 
-/** Commands about this machine, which send nothing to the platform. */
+/** Commands about this machine, which send nothing. */
 const here: Record<string, [line: string, code: number]> = {
   quickstart: ['quickstart', 0],
   'auth logout': ['auth logout', 4],
@@ -276,7 +276,7 @@ describe('is offered', () => {
   test.for(Object.values(offered))('%s', async ([line, printed], { cli, seed }) => {
     const { code, stdout, stderr } = await cli.run(line, at(seed))
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed })
-    // The clock of these tests stands still, the platform's does not.
+    // The clock of these tests stands still, that of the platform does not.
     expect(stderr).toMatch(/^(Exported 1 row\n|note: The clock of this machine.*\d+ (min|h) behind .*\n)?$/)
   })
 

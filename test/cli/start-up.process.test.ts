@@ -6,7 +6,7 @@ import { serve } from '../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost } from '../helpers/academy.ts'
 import { bin, run } from '../helpers/process.ts'
 
-/** Writes to a file which of our files, and which modules of Node, a process has loaded when it ends. */
+/** Module that writes the loaded files of ours and modules of Node to a file when a process ends. */
 const recorder = `
   const { registerHooks } = process.getBuiltinModule('node:module')
   const files = []
@@ -16,7 +16,7 @@ const recorder = `
     process.getBuiltinModule('node:fs').writeFileSync(process.env.LOADED, JSON.stringify({ files, modules }))
   })`
 
-/** The files and the modules of Node that a run of the built program loads, on an academy of its own. */
+/** Returns the files and the modules of Node that a run of the built program loads on its own academy. */
 const test = base.extend('loadedBy', async ({ task: _ }, { onCleanup }) => {
   const { path, remove } = freshDirectory()
   onCleanup(remove)

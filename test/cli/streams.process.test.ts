@@ -8,7 +8,7 @@ import { freshDirectory } from '../helpers/fresh-directory.ts'
 import { putNewAcademy } from '../helpers/new-academy.ts'
 import { bin, runModule, type Start, startProcess } from '../helpers/process.ts'
 
-/** Starts the program as a process of its own, in a fresh home with an academy; `before` are words of a shell. */
+/** Starts the program as a process in a fresh home with an academy; `before` are words of the shell. */
 const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
   const home = freshDirectory()
   onCleanup(home.remove)
@@ -45,7 +45,7 @@ describe('a process', () => {
 
   test('that gets SIGINT while it reads standard input ends with 130', async ({ learnctl }) => {
     const { stdin, kill, ended } = learnctl(['courses', 'create', '--body', '-'], { stdin: null })
-    // More than a pipe holds: once it is written, the program is reading.
+    // The input exceeds the buffer of a pipe: once it is written, the program is reading.
     await new Promise((resolve) => stdin.write(' '.repeat(1024 * 1024), resolve))
     kill('SIGINT')
     expect(await ended).toMatchObject({ code: 130 })
@@ -91,7 +91,7 @@ describe('a process', () => {
   test('whose backup finds no room names the backup, and leaves nothing', async ({ learnctl }) => {
     const made = learnctl(['courses', 'create', '--title', 'Long', '--description', 'x'.repeat(9_000)])
     expect(await made.ended).toMatchObject({ code: 0 })
-    // Files of this process have at most 64 KiB: to write more fails as on a broken disk.
+    // Files of this process are limited to 64 KiB: writing more fails as on a broken disk.
     const script = 'ulimit -f 128; "$@"; code=$?; ls; exit $code'
     const { ended } = learnctl(['server', 'backup', 'copy.db'], {}, ['sh', '-c', script, 'sh'])
     const { code, stdout, stderr } = await ended

@@ -2,24 +2,24 @@ import fc from 'fast-check'
 import { ConnectionError } from '../../src/client/errors.ts'
 import type { HttpBody, HttpResponse, Transport } from '../../src/contract/http.ts'
 
-/** What a network can do to one request. */
+/** Troubles of a request. */
 export const troubles = [
   ...['none', 'none', 'none', 'none'],
   ...['429', '503', 'cut before', 'cut after', 'drip', 'drip and cut'],
 ] as const
 export type Trouble = (typeof troubles)[number]
 
-/** Any troubles, one for each request; then there are none. */
+/** Any troubles, one for each request; then none. */
 export const someTrouble = fc.array(fc.constantFrom(...troubles), { minLength: 20, maxLength: 120 })
 
-/** An answer that says to come back later. */
+/** A response that asks to retry later. */
 export const laterAnswer = (status: 429 | 503, seconds = 1): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/problem+json', 'retry-after': String(seconds) },
   body: JSON.stringify({ title: 'Later', status, code: status === 429 ? 'rate_limited' : 'unavailable' }),
 })
 
-/** The way to a platform with a trouble for each request, then none. */
+/** Carries requests to a platform with a trouble for each, then without. */
 export function troubled(transport: Transport, planned: readonly Trouble[]): Transport {
   const left = [...planned]
   return async (request) => {
@@ -34,7 +34,7 @@ export function troubled(transport: Transport, planned: readonly Trouble[]): Tra
   }
 }
 
-/** A body that comes in small pieces, and breaks off after the first of them where it is cut. */
+/** A body in small pieces, cut off after the first of them if requested. */
 async function* dripping(body: HttpBody, trouble: Trouble, lost: () => Error): AsyncGenerator<Uint8Array> {
   const step = 97
   for await (const piece of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {

@@ -3,7 +3,7 @@ import type { Transport } from '../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
 import { type Ran, testCli, transportTo } from '../helpers/cli.ts'
 
-/** A proxy that drops the header by which an academy confirms that it did all that it was asked for. */
+/** A proxy that drops the header with which an academy confirms strict handling. */
 function dropping(transport: Transport): Transport {
   return async (request) => {
     const reply = await transport(request)
@@ -30,7 +30,7 @@ enrollments: [{courseId: bay, userId: A}]
 `
 const courseFile = 'externalId: bay\ntitle: The bay\nlessons: [{externalId: S, title: Sand}]\n'
 
-/** What a session does, in this order. */
+/** Commands of a session, in order. */
 const chapters: Record<string, readonly Line[]> = {
   create: [
     ['courses create --title Sea --external-id sea --tags a,b --passing-score 60'],
@@ -111,7 +111,7 @@ const chapters: Record<string, readonly Line[]> = {
   ],
 }
 
-/** What all runs printed, with ids by the order in which they came. */
+/** Returns the output of all runs, with ids numbered in the order of appearance. */
 async function session(academy: TestAcademy, transport: Transport): Promise<(Ran & { line: string })[]> {
   const { key } = await academy.person('admin')
   const cli = testCli({ transport, env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key } })

@@ -1,4 +1,4 @@
-/** What oidc-provider keeps things in where nothing else is given; named, it does not warn of itself. */
+/** The default storage of oidc-provider; named explicitly, it does not warn about itself. */
 declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
   import type { AdapterConstructor } from 'oidc-provider'
 

@@ -9,14 +9,14 @@ import { hour } from '../helpers/academy.ts'
 import { plainBrowser } from '../helpers/browser.ts'
 import { type Ran, type TestCli, testCli } from '../helpers/cli.ts'
 
-/** The program over the real network, and a server that nobody here wrote. */
+/** The program on the real network, with a foreign authorization server. */
 interface Place {
   readonly url: string
   readonly cli: TestCli
   readonly server: OAuth2Server
   login(words?: string): Promise<Ran>
   stored(): StoredTokens
-  /** Puts the program's clock on. */
+  /** Advances the program's clock. */
   wait(ms: number): void
 }
 
@@ -71,7 +71,7 @@ describe('with oauth2-mock-server', () => {
     const { code, stderr } = await place.login()
     expect(code).toBe(0)
     expect(stderr).toContain(`Signed in to ${place.url} as john@school.example`)
-    // It grants its own scope, whatever it is asked for.
+    // It grants its own scope, regardless of the request.
     expect(stderr).toContain('note: Granted scopes: dummy; not granted: read write\n')
     expect(place.stored()).toMatchObject({ scopes: ['dummy'], lifetimeSeconds: 3600 })
   })

@@ -4,7 +4,7 @@ import { test as base, callback } from './person.ts'
 
 const client: oauth.Client = { client_id: 'learnctl' }
 const auth = oauth.None()
-/** The one thing that the client is told to let pass: plain http, which is for the loopback alone. */
+/** The client must be told to allow plain http, which is for the loopback only. */
 const loopback = { [oauth.allowInsecureRequests]: true }
 
 const test = base.extend('server', async ({ served }) => {
@@ -13,7 +13,7 @@ const test = base.extend('server', async ({ served }) => {
   return oauth.processDiscoveryResponse(issuer, response)
 })
 
-/** The address that a person is sent to, and what the client remembers of it. */
+/** Authorization URL for the user, and the values that the client must remember. */
 async function authorization(server: oauth.AuthorizationServer, scope: string) {
   const verifier = oauth.generateRandomCodeVerifier()
   const state = oauth.generateRandomState()

@@ -8,14 +8,14 @@ import { type PlainBrowser, plainBrowser } from '../helpers/browser.ts'
 import { type Ran, type TestCli, testCli } from '../helpers/cli.ts'
 import { clientSecret, type ForeignServer, startOidcProvider } from './oidc-provider.ts'
 
-/** The program over the real network, a person with a browser, and a server that nobody here wrote. */
+/** The program on the real network, a user with a browser, and a foreign authorization server. */
 interface Place {
   readonly server: ForeignServer
   readonly cli: TestCli
   readonly browser: PlainBrowser
   login(words?: string, stdin?: string): Promise<Ran>
   stored(): StoredTokens
-  /** Puts the program's clock on. */
+  /** Advances the program's clock. */
   wait(ms: number): void
 }
 
@@ -28,7 +28,7 @@ const test = base
       now: () => Date.now() + aheadMs,
       sleep: (ms, signal) =>
         new Promise((resolve, reject) => {
-          // Nobody is waited for but the person, who is as fast as the machine.
+          // Only the user is waited for, and the browser here responds at once.
           if (ms < 300_000) resolve()
           else signal?.addEventListener('abort', reject)
         }),
@@ -72,7 +72,7 @@ const silent = test.extend('server', async ({ task: _ }, { onCleanup }) => {
   return server
 })
 
-/** What the server says to a refresh token. */
+/** Sends a refresh token to the server; returns its response. */
 async function refresh(server: ForeignServer, refreshToken: string | null): Promise<number> {
   const form = { grant_type: 'refresh_token', refresh_token: refreshToken ?? '', client_id: 'learnctl' }
   const { status } = await fetch(`${server.url}/token`, { method: 'POST', body: new URLSearchParams(form) })

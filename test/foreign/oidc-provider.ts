@@ -5,28 +5,28 @@ import Provider, { type Configuration } from 'oidc-provider'
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js'
 import { deviceGrantType, oauthPaths } from '../../src/contract/oauth.ts'
 
-/** An authorization server on a loopback port, and an API of which nothing is there but who somebody is. */
+/** An authorization server on a loopback port, with an API that only has the profile of the user. */
 export interface ForeignServer {
   readonly url: string
-  /** True while whoever is asked for consent gives it. */
+  /** True while the user consents. */
   willing: boolean
   close(): void
 }
 
 const secret = 'a-secret-of-the-tests'
 
-/** The one that it has by itself, under another name: by its own it warns of it. */
+/** The default adapter under another name: oidc-provider warns about its own. */
 class Memory extends MemoryAdapter {}
 
 const hourSeconds = 3600
 
-/** How the server differs from what its authors recommend. */
+/** Deviations of the server from the recommendations of its authors. */
 interface Setup {
-  /** At the published paths, without metadata, and behind a gateway that keeps the header Authorization to itself. */
+  /** Serves the published paths, without metadata, behind a gateway that removes the Authorization header. */
   readonly silent?: boolean
 }
 
-/** oidc-provider as an academy would have it set up for this program. */
+/** Starts oidc-provider, configured for this program. */
 export async function startOidcProvider({ silent = false }: Setup = {}): Promise<ForeignServer> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -87,7 +87,7 @@ function configuration(silent: boolean): Configuration {
         redirect_uris: ['http://127.0.0.1/back'],
       },
     ],
-    // More than this program asks for unasked: it cannot know that this server would grant a part.
+    // More scopes than this program requests by itself, because it cannot know that this server would grant a part.
     scopes: ['read', 'write', 'admin'],
     ttl: {
       AccessToken: hourSeconds,
@@ -115,7 +115,7 @@ function configuration(silent: boolean): Configuration {
   }
 }
 
-/** What somebody does on the pages that ask who they are and whether they agree. */
+/** Actions of the user on the pages for sign-in and consent. */
 async function decide(
   provider: Provider,
   { willing }: ForeignServer,
@@ -133,7 +133,7 @@ async function decide(
     return
   }
   const clientId = String(params['client_id'])
-  // What was granted before is added to, as the server's own example does: one grant for each browser session.
+  // Extend the existing grant, as the server's own example does: one grant for each browser session.
   const before = grantId === undefined ? undefined : await provider.Grant.find(grantId)
   const grant = before ?? new provider.Grant({ clientId, ...(session && { accountId: session.accountId }) })
   grant.addOIDCScope(String(params['scope']))
@@ -150,5 +150,5 @@ async function showProfile(
   response.end(JSON.stringify(token ? { id: token.accountId } : { message: 'Invalid token' }))
 }
 
-/** The secret of the client `confidential`. */
+/** Secret of the client `confidential`. */
 export { secret as clientSecret }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { test as base, callback } from './person.ts'
 
 const test = base.extend('config', ({ served }) =>
-  // Plain http is the one thing that it is told to let pass; it is for the loopback alone.
+  // The client must be told to allow plain http, which is for the loopback only.
   client.discovery(new URL(served.address), 'learnctl', undefined, client.None(), {
     algorithm: 'oauth2',
     execute: [client.allowInsecureRequests],
@@ -32,7 +32,7 @@ test('openid-client finds the server, signs in, uses the API, refreshes and revo
   expect(config.serverMetadata().supportsPKCE()).toBe(true)
   const { url, checks } = await authorization(config)
   const first = await client.authorizationCodeGrant(config, await person.answer(url, 'Allow'), checks)
-  // An instructor cannot give admin: what was granted is told.
+  // An instructor cannot grant admin; the response names the granted scopes.
   expect(first).toMatchObject({ token_type: 'bearer', scope: 'read write', expires_in: 3600 })
   const target = new URL('/v1/courses', served.address)
   const made = await client.fetchProtectedResource(
@@ -93,7 +93,7 @@ test('openid-client signs a device in', async ({ config, person }) => {
   const device = await client.initiateDeviceAuthorization(config, { scope: 'read' })
   expect(device).toMatchObject({ expires_in: 600, interval: 5 })
   await person.answerDevice(device.verification_uri_complete ?? '', 'Allow')
-  // It waits before it asks for the first time; here the person has answered already.
+  // It waits before the first poll; here the user has responded already.
   const tokens = await client.pollDeviceAuthorizationGrant(config, { ...device, interval: 0 })
   expect(tokens).toMatchObject({ scope: 'read', expires_in: 3600 })
   const next = await client.refreshTokenGrant(config, tokens.refresh_token ?? '')

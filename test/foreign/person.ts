@@ -1,22 +1,22 @@
 import { type PlainBrowser, plainBrowser, type Shown } from '../helpers/browser.ts'
 import { test as base } from '../server/socket/served.ts'
 
-/** Where the foreign clients say that they listen; nobody has to, because the browser of the tests goes nowhere else. */
+/** Redirect URI of the foreign clients; nothing listens there, because the browser of the tests does not follow it. */
 export const callback = 'http://127.0.0.1:50123/callback'
 
 const email = 'ada@school.example'
 const password = 'correct horse battery'
 
-/** Somebody with an account and a browser. */
+/** A user with an account and a browser. */
 export interface BrowsingPerson {
   readonly email: string
-  /** Opens an address that a client gave them, signs in, and presses this button: where that leads. */
+  /** Opens an authorization URL, signs in and presses this button; returns the target of the redirect. */
   answer(url: string | URL, button: 'Allow' | 'Deny'): Promise<URL>
-  /** Opens the address that a device shows, with its code in it, and presses this button. */
+  /** Opens the URL that a device shows, with its code, and presses this button. */
   answerDevice(url: string, button: 'Allow' | 'Deny'): Promise<Shown>
 }
 
-/** A vitest test with an instructor in front of a served academy; its clock stands still. */
+/** A vitest test with an instructor in front of a served academy whose clock stands still. */
 export const test = base.extend('person', async ({ served }): Promise<BrowsingPerson> => {
   const headers = { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' }
   const user = { email, password, role: 'instructor' }

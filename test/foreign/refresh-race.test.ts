@@ -19,10 +19,10 @@ test('four processes leave a session of oidc-provider alive, which two refreshes
   }
   const person = testCli({
     now: Date.now,
-    // The five minutes for a sign-in, which is there at once.
+    // The five-minute limit of the sign-in, which happens at once here.
     sleep: (_, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
     openBrowser: async (address) => {
-      // The last page comes only after the program has gone on.
+      // The last page is sent only after the program has continued.
       void approve(address)
     },
     env: { DISPLAY: ':0' },

@@ -8,7 +8,7 @@ const test = base.extend('settings', async ({ served }): Promise<ModuleOptions> 
   const app = { name: 'Gradebook', redirectUris: [callback] }
   const made = await served.fetch('/v1/apps', { method: 'POST', headers, body: JSON.stringify(app) })
   const { clientId, clientSecret } = (await made.json()) as NewApp
-  // Its own paths are the published ones: it needs to be told of the host alone.
+  // Its default paths are the published ones, so it only needs the host.
   return { client: { id: clientId, secret: clientSecret ?? '' }, auth: { tokenHost: served.address } }
 })
 

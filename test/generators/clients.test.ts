@@ -7,7 +7,7 @@ const test = base
 const columns =
   'learnerId,email,firstName,lastName,externalId,courseId,courseTitle,difficulty,enrollmentStatus,enrolledAt,progressStatus,completionPercentage,startedAt,lastAccessed,completedAt,gradePercent,passed,gradeUpdatedAt,courseExternalId'
 
-// It has no way to ask for text.
+// This client cannot request text.
 const withoutCsv = ['orval']
 
 describe.runIf(isInstalled)('a client that others generate from the document', () => {
@@ -28,7 +28,7 @@ describe.runIf(isInstalled)('a client that others generate from the document', (
     'by %s asks, updates, is refused and records as its types say',
     async ([name, script, args], { served }) => {
       await run(script, args, { ACADEMY_URL: served.address })
-      // Only there once it is generated: the compiler of the whole must not look for it.
+      // Generated at run time: the compiler of the project must not resolve it.
       const { tell } = (await import(`./programs/${name}.ts`)) as {
         tell: (url: string, key: string) => Promise<Story>
       }

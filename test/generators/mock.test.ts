@@ -10,7 +10,7 @@ import { folder, isInstalled, writeDocument } from './installed.ts'
 let mock: ChildProcess | undefined
 let url = ''
 
-/** Starts Prism on the document, on a free port of the loopback. */
+/** Starts Prism with the document on a free loopback port. */
 async function startMock(): Promise<void> {
   const port = await freePort()
   const script = join(folder, 'node_modules/@stoplight/prism-cli/dist/index.js')
@@ -109,7 +109,7 @@ describe.runIf(isInstalled)('Prism, a mock that is made from the document alone,
     const sent = body === undefined ? [] : ['--body', '-']
     const stdin = body === undefined ? '' : JSON.stringify(body)
     const ran = await cli.run(['api', method, target, ...query, ...sent, '--yes'], { env, stdin })
-    // One of the items of these batches is refused in their examples.
+    // The examples of these batches contain a refused item.
     const code = ['users.batch', 'progress.batch', 'grades.batch'].includes(id) ? 8 : 0
     expect(ran).toMatchObject({ code })
   })

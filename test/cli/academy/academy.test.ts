@@ -35,7 +35,7 @@ function file(cli: TestCli, name: string, text: string): string {
   return name
 }
 
-/** Runs a line that succeeds, and gives what it printed. */
+/** Runs a line that must succeed; returns its output. */
 async function done(cli: TestCli, line: string): Promise<string> {
   const ran = await cli.run(line)
   expect(ran, ran.stderr).toMatchObject({ code: 0 })
@@ -46,7 +46,7 @@ async function listed(cli: TestCli, line: string): Promise<Record<string, unknow
   return JSON.parse(await done(cli, `${line} -o json`))
 }
 
-/** The plan for files as machines read it; they differ from the academy. */
+/** Returns the plan as JSON for files that differ from the academy. */
 async function plan(cli: TestCli, line: string) {
   const ran = await cli.run(`diff ${line} -o json`)
   expect(ran, ran.stderr).toMatchObject({ code: 9 })
@@ -395,7 +395,7 @@ test('grades are applied and compared field by field, newer ones are kept, and a
   file(local, 'academy.yaml', sourceless)
   expect((await local.run('diff')).code).toBe(0)
 
-  // What is not declared stays as it is.
+  // Undeclared fields stay unchanged.
   file(
     local,
     'academy.yaml',

@@ -7,7 +7,7 @@ const course = '{externalId: C, title: C}'
 const withLesson = '{externalId: C, title: C, lessons: [{title: L}]}'
 const courseFile = 'externalId: C\ntitle: C\nlessons: [{title: L}]\n'
 
-/** What a platform of the eight operations cannot do, each with the line that says so. */
+/** Tasks beyond the eight operations, each with the line that reports it. */
 const refused: Record<string, [line: string, stdin: string, told: string]> = {
   'importing users that may be there': ['users import -', 'email\na@b.example\n', 'cannot look up users'],
   'skipping users that are there': [
@@ -153,7 +153,7 @@ describe('a platform without an OpenAPI document that does not change lessons an
     headers: { 'content-type': 'text/html' },
     body: '<!doctype html><h1>Not found</h1>',
   }
-  /** What it answers instead of the academy; `allow` is what it says of a lesson or a user when asked by OPTIONS. */
+  /** Response instead of the academy's; `allow` is the response to OPTIONS on a lesson or a user. */
   const lacking =
     (transport: Transport, sent: string[], allow: string | null): Transport =>
     async (request: HttpRequest) => {

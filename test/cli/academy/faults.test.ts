@@ -48,7 +48,7 @@ const school = (word: string) =>
     ),
   })
 
-/** Applies one version of a school and then the next through this network, each until nothing stops it. */
+/** Applies one version of a school and then the next over this network, each until it succeeds. */
 async function applied(through: (transport: Transport) => Transport): Promise<unknown> {
   const academy = await openTestAcademy()
   const { key } = await academy.person('admin')
@@ -64,7 +64,7 @@ async function applied(through: (transport: Transport) => Transport): Promise<un
     academy.clock.advance(60_000)
     let ran = await troubledCli.run('apply school.json --yes', { env })
     for (let attempt = 0; ran.code === 7 && attempt < 200; attempt += 1) {
-      // Its lease may still be there: that it was released may not have arrived.
+      // Its lease may still exist, because the release may have been lost.
       academy.clock.advance(60_000)
       ran = await troubledCli.run('apply school.json --yes', { env })
     }
@@ -74,7 +74,7 @@ async function applied(through: (transport: Transport) => Transport): Promise<un
   const compared = await calm.run('diff school.json', { env })
   expect(compared.code, compared.stdout).toBe(0)
   const { stdout } = await calm.run('dump', { env })
-  // Each attempt is a minute later than the one before.
+  // Each attempt starts a minute after the one before.
   return stdout.replaceAll(/\b[a-z]{3}_\w+/g, 'id').replaceAll(/gradedAt: \S+/g, 'gradedAt')
 }
 

@@ -12,7 +12,7 @@ import { randomRuns } from '../../helpers/random.ts'
 const runs = randomRuns(1, 1)
 const learners = 400
 
-/** A school whose apply takes several requests for each part. */
+/** A school whose apply sends several requests for each part. */
 function writeSchool({ cwd }: TestCli): void {
   mkdirSync(join(cwd, 'school'))
   const numbers = Array.from({ length: learners }, (_, index) => index)
@@ -44,7 +44,7 @@ function writeSchool({ cwd }: TestCli): void {
   writeFileSync(join(cwd, 'school/academy.json'), JSON.stringify({ learnctl: 1, courses, ...tables }))
 }
 
-/** What is in an academy; lessons without external ids have the ids that the server made, which are left out. */
+/** Returns the records of an academy, without the server-made ids of lessons. */
 async function dumped(cli: TestCli, database: string): Promise<string> {
   const { stdout, code } = await cli.run(`dump --database ${database}`)
   expect(code).toBe(0)
@@ -62,7 +62,7 @@ function changesIn(path: string): number {
   }
 }
 
-/** Ends a process without a word once it has made so many changes. */
+/** Kills a process after it made this many changes. */
 async function killAt(child: ChildProcess, path: string, changes: number): Promise<void> {
   const end = changesIn(path) + changes
   const isRunning = () => child.exitCode === null && child.signalCode === null

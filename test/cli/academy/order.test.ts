@@ -5,7 +5,9 @@ import type { HttpRequest } from '../../../src/contract/http.ts'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
 
-/** A command line whose platform answers a write only when all writes that can be under way are. */
+/**
+ * Runs the program with a platform that responds to a write only after all writes that can be under way have arrived.
+ */
 async function watched(academy: TestAcademy) {
   const { key } = await academy.person('admin')
   const transport = transportTo(academy)
@@ -18,7 +20,7 @@ async function watched(academy: TestAcademy) {
       writes.push(String(request.body))
       underWay += 1
       most = Math.max(most, underWay)
-      // Each turn of the event loop lets the program send more.
+      // In each turn of the event loop the program may send more.
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
       const response = await transport(request)
       underWay -= 1

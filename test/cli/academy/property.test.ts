@@ -9,7 +9,7 @@ import { anyText, randomRuns } from '../../helpers/random.ts'
 
 const runs = randomRuns(3, 10)
 
-/** Texts as people write them, with whatever Unicode has, and with what files give a meaning to. */
+/** Texts of any Unicode characters, and of characters with a meaning in files. */
 const text = fc.oneof(
   anyText.filter(isStorableText),
   fc.constantFrom(`\${HOME}`, `$\${HOME}`, 'yes', '- a', '# b', '=1+1', ' x ', '2026-01-01'),
@@ -81,7 +81,7 @@ const academy = fc.record({
   ),
 })
 
-/** The document of an academy in which all keys are distinct. */
+/** Documents of academies in which all keys are distinct. */
 function documentOf({
   users,
   courses,

@@ -5,7 +5,7 @@ import { test } from '../../helpers/cli.ts'
 import { host } from '../../helpers/host.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
-/** What follows a name in the request that a command would send. It is 2026-03-01T12:00:00Z. */
+/** Returns the value of a parameter in the request of a command at 2026-03-01T12:00:00Z. */
 const sent = (request: string, name: string) =>
   decodeURIComponent(new RegExp(`\\b${name}"?[=:] ?"?([^&"\\s]+)`).exec(request)?.[1] ?? 'nothing')
 

@@ -11,7 +11,7 @@ import { putNewAcademy } from '../../helpers/new-academy.ts'
 const hostile = '=HYPERLINK("https://evil.example")'
 const path = '/v1/analytics/learners'
 
-/** The program, signed in to an academy with 130 learners in one course; one of them has a formula for a name. */
+/** The program, signed in to an academy with 130 learners in one course; the name of one is a formula. */
 const test = withCli.extend('school', async ({ remote, admin }) => {
   await fill(admin)
   await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
@@ -30,7 +30,7 @@ async function fill(admin: Person): Promise<void> {
   await admin.post('/v1/users/batch', { items: users })
   const enrollments = numbers.map((n) => ({ courseId: 'ext:sea', userId: `ext:S-${n}` }))
   await admin.post('/v1/enrollments/batch', { items: enrollments })
-  // The first started on the first of February, the second on the second, and so on to the 28th.
+  // The first learner started on 1 February, the second on 2 February, and so on until 28 February.
   const started = numbers.slice(0, 28).map((n) => ({
     learnerId: `ext:S-${n}`,
     courseId: 'ext:sea',
@@ -63,7 +63,7 @@ describe('the formats', () => {
     expect(recordsOf(raw.stdout)[7]?.['firstName']).toBe(hostile)
     expect(raw.stderr).toBe('Exported 130 rows\n')
     const { stdout } = await school.run('analytics export --bom')
-    // Reading an answer as text takes the mark away.
+    // Response.text() removes the byte order mark.
     expect(stdout).toBe(`\ufeff${(await admin.get(`${path}?format=csv&bom=true`)).text}`)
   })
 
@@ -207,7 +207,7 @@ describe('which rows', () => {
   })
 
   test('--last counts back from now', async ({ school }) => {
-    // It is the first of March, noon.
+    // It is 1 March, noon.
     expect(await emails(school, '--last 2d')).toEqual(['027'])
     expect(await emails(school, '--last 26h')).toEqual(['027'])
     expect(await emails(school, '--last 1w')).toEqual(['022', '023', '024', '025', '026', '027'])

@@ -102,7 +102,7 @@ describe('in a pipe', () => {
     const rows = await rowsOf(local, 'analytics summary')
     expect(rows).toContainEqual(['all', '', 'learners', '3'])
     expect(rows).toContainEqual(['distribution', '90–100', 'enrollments', '1'])
-    // Who has not started is not among those who have, at less than 10%.
+    // Learners who have not started do not count as started with less than 10%.
     expect(rows).toContainEqual(['distribution', 'Not started', 'enrollments', '1'])
     expect(rows).toContainEqual(['distribution', '0–9', 'enrollments', '1'])
     const sea = await resultOf(local, 'courses get ext:C-0')

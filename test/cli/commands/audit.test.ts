@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { test as base, type TestCli } from '../../helpers/cli.ts'
 
-/** No two runs are at the same time: entries of one millisecond are in the order of chance where processes made them. */
+/** Each run has its own time, because entries of one millisecond by several processes have no fixed order. */
 const test = base.extend('options', () => {
   let nowMs = Date.parse('2026-03-01T12:00:00Z')
   return {
@@ -16,7 +16,7 @@ const test = base.extend('options', () => {
   }
 })
 
-/** Makes a course, which is published, and a learner in it. */
+/** Makes a published course and a learner in it. */
 async function fill(cli: TestCli): Promise<void> {
   await cli.run('courses create --title Logic --external-id LOG')
   await cli.run('courses publish ext:LOG')
@@ -24,7 +24,7 @@ async function fill(cli: TestCli): Promise<void> {
   await cli.run('enrollments create --course ext:LOG --user ext:1')
 }
 
-/** Changes the database by hand, as whoever has the file can. */
+/** Changes the database directly, as anyone with access to the file can. */
 function tamper(cli: TestCli, statements: string): void {
   const database = new DatabaseSync(join(cli.cwd, 'academy.db'))
   try {
@@ -35,7 +35,7 @@ function tamper(cli: TestCli, statements: string): void {
   }
 }
 
-/** The hash of the last entry, as a check says it. */
+/** Returns the hash of the last entry, as `audit verify` prints it. */
 async function headOf(cli: TestCli): Promise<string> {
   return JSON.parse((await cli.run('audit verify -o json')).stdout).hash
 }

@@ -14,11 +14,11 @@ import { givePassword, password, register } from '../../server/oauth/flow.ts'
 
 const url = 'https://school.example'
 
-/** The program, an academy elsewhere, and somebody in front of a browser. */
+/** The program, a remote academy, and a user at a browser. */
 interface Place {
   readonly academy: TestAcademy
   readonly cli: TestCli
-  /** Signs in as this person, who answers the consent page by this button. */
+  /** Signs in as this user, who presses this button on the consent page. */
   login(person: Person, words?: string, button?: string, options?: RunOptions): Promise<Ran>
 }
 
@@ -34,7 +34,7 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
       if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
       academy.clock.advance(ms)
       polls += 1
-      // Once it is asked for in vain.
+      // After one poll without a decision.
       if (polls === 2) await answerCode()
     },
     openBrowser: (address) => open(address),

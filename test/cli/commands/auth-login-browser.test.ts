@@ -15,7 +15,7 @@ import {
   wellKnown,
 } from '../../auth/school.ts'
 
-/** Somebody else opens the address. */
+/** Does not open the URL: another browser does. */
 const browserless = test.extend('options', {
   openBrowser: async (address: string) => {
     void approve(new URL(address))
@@ -23,7 +23,7 @@ const browserless = test.extend('options', {
   },
 })
 
-/** A request to the listener as no browser would send it. */
+/** Sends a request to the listener that no browser would send. */
 function raw(
   address: URL,
   { path, headers }: { path?: string; headers?: Record<string, string> },
@@ -146,7 +146,7 @@ describe('auth login with a browser', () => {
     const { code } = await desk.login('', async (address) => {
       const target = redirect(address, { code: 'c' })
       const pages = [visit(target), visit(target)]
-      // When this one is answered, those have arrived.
+      // A response to this request shows that the earlier ones have arrived.
       await visit(new URL('/', target))
       resolve()
       expect((await Promise.all(pages)).map(({ status }) => status)).toEqual([200, 200])

@@ -26,7 +26,7 @@ async function login(desk: Desk, words = ''): Promise<SignIn> {
   return desk.login(`--device ${words}`, async () => {})
 }
 
-/** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
+/** Expects a sign-in to fail with a clear message and to leave nothing behind. */
 function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
   const stderr = ran.stderr.replace(/^To sign in[\s\S]*?minutes?:\n\n.*\n\n(Waiting for sign-in\n)?/m, '')
   expectClearError({ ...ran, stderr }, exit, error)

@@ -23,7 +23,7 @@ import {
 } from '../../auth/school.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
-/** The run without the lines that ask somebody to open the address. */
+/** Removes the lines that ask the user to open the URL. */
 function told(ran: SignIn): SignIn {
   return {
     ...ran,
@@ -34,13 +34,13 @@ function told(ran: SignIn): SignIn {
   }
 }
 
-/** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
+/** Expects a sign-in to fail with a clear message and to leave nothing behind. */
 function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
   expectClearError(told(ran), exit, error)
   expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
 }
 
-/** Somebody whose browser is sent back with these parameters; the page that it shows then is kept. */
+/** Redirects the user's browser with these parameters, and keeps the page that it shows then. */
 function sentBack(parameters: Readonly<Record<string, string>>): {
   person: Person
   page: () => Page | undefined

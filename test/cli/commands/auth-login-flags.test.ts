@@ -18,7 +18,7 @@ import {
 import type { RunOptions } from '../../helpers/cli.ts'
 import { expectClearError } from '../../helpers/result.ts'
 
-/** Somebody who says yes, in vain. */
+/** Consents, without effect. */
 const denied: Person = async (address) => {
   await visit(redirect(address, { code: 'code-1' }))
 }
@@ -142,7 +142,7 @@ describe('auth login', () => {
     })
     expect(code).toBe(0)
     const [asked] = desk.school.requests.filter(({ url }) => url.endsWith('/token'))
-    // RFC 6749 §2.3.1: each part as a form encodes it.
+    // RFC 6749 §2.3.1: each part is form-encoded.
     expect(asked?.headers).toMatchObject({ authorization: basic('app_1:se%3Acret+%2B1_') })
     expect(desk.school.forms('/token')[0]?.has('client_id')).toBe(false)
     expect(desk.stored()).toMatchObject({
@@ -206,7 +206,7 @@ describe('auth login', () => {
       client_id: 'app_1',
       client_secret: 'top-hat',
     })
-    // The place is kept: a refresh asks once.
+    // The way to send the secret is remembered, so a refresh sends one request.
     desk.clock.advance(60_000)
     expect((await desk.cli.run('auth token')).code).toBe(0)
     const [, , third, ...others] = desk.school.forms('/token')

@@ -6,10 +6,10 @@ import { approve, type Desk, redirect, type SignIn, test, visit } from '../../au
 const question = 'paste the final URL:'
 const ansiCodes = /\u001b\[[0-9;?]*[A-Za-z]/g
 
-/** What is typed at the question, in order: the next each time that the one before was refused. */
+/** Texts to type at the prompt: the next one each time the previous one is refused. */
 type Answers = (address: URL) => readonly string[]
 
-/** Signs in at a terminal, where the browser is on another machine. */
+/** Signs in at a terminal with the browser on another machine. */
 async function paste(desk: Desk, answers: Answers, words = '--no-browser'): Promise<SignIn> {
   let given = 0
   return desk.login(words, undefined, {
@@ -83,7 +83,7 @@ describe('auth login at a terminal', () => {
     })
     expect(ran.code).toBe(0)
     const end = ran.stderr.slice(ran.stderr.lastIndexOf(question) + question.length)
-    // Back to the beginning of the line, which is cleared.
+    // Returns to the beginning of the line, which is cleared.
     expect(end).toMatch(/\u001b\[(?:1G|2K|J)[\s\S]*Signed in to/)
   })
 

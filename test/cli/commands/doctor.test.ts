@@ -13,7 +13,7 @@ import { startSession, storeProfile } from '../../helpers/signed-in.ts'
 const url = 'https://school.example'
 const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
 
-/** Each check with its outcome, of a run that found something broken or not. */
+/** Returns the outcome of each check, as `check: status`. */
 async function outcomes(cli: TestCli, options = {}): Promise<string[]> {
   const { stdout } = await cli.run('doctor --columns check,status', options)
   return stdout
@@ -136,7 +136,7 @@ describe('of a platform elsewhere', () => {
       [{}, 'ok', 'expires at 2026-03-01T13:00:00.000Z (in 60 min); it is refreshed automatically'],
       [{ refreshToken: null }, 'warning', `expires at 2026-03-01T13:00:00.000Z (in 60 min)${again}`],
       [{ expiresAt: null, refreshToken: null }, 'warning', `has no known expiry${again}`],
-      // By a clock two hours behind the server's.
+      // The clock is two hours behind the server's.
       [
         { expiresAt: '2026-03-01T15:00:00.000Z', skewMs: 2 * hour },
         'ok',

@@ -105,7 +105,7 @@ test('several courses and several people are listed and exported at once', async
   expect((await local.run('progress export --history --learner S-1 --learner S-2')).stderr).toBe(
     'Exported 6 rows\n',
   )
-  // A comma in the name of one thing divides nothing.
+  // A comma inside an external id does not separate two.
   expect(await rowsOf(local, 'enrollments list --course "a,b"')).toHaveLength(3)
   const none = await local.run('enrollments delete --course "sea,land" --user S-1 --yes')
   expect(none).toMatchObject({ code: 3, stdout: '' })

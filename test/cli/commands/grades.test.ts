@@ -135,7 +135,7 @@ test('a score above the maximum is confirmed on a terminal, or needs --extra-cre
   expect(await score('essay')).toBe('27\t20\n')
   csv(',extraCredit', ',true')
   expect((await local.run('grades import g.csv')).code).toBe(0)
-  // What only the academy knows is refused by it, row by row.
+  // Problems that only the academy can find are refused row by row.
   writeFileSync(join(local.cwd, 'h.csv'), 'learnerId,courseId,itemId,scoreGiven\next:1,ext:LOG,exam,30\n')
   expect((await local.run('grades import h.csv')).code).toBe(8)
   const exported = await local.run('grades export')

@@ -3,7 +3,7 @@ import { test as base } from '../../helpers/cli.ts'
 import { expectClearError, resultOf, rowsOf } from '../../helpers/result.ts'
 import { createGrant } from '../../helpers/signed-in.ts'
 
-/** The program, signed in by a key of one who is no admin, or of one who is. */
+/** The program, signed in with the key of an admin or of another user. */
 const test = base
   .extend('learnersKey', ({ learner }) => as(learner.key))
   .extend('adminsKey', ({ admin }) => as(admin.key))

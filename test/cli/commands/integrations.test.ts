@@ -10,7 +10,7 @@ import { resultOf, rowsOf } from '../../helpers/result.ts'
 const secret = 'webhook-secret-of-a-test'
 const token = 'access-token-of-a-test-4711'
 
-/** Another system, which answers each request as told. */
+/** Starts another system that responds as configured. */
 async function system(answer: (request: IncomingMessage, body: string, response: ServerResponse) => void) {
   const server = createServer(async (request, response) => {
     let body = ''
@@ -94,7 +94,7 @@ describe('set', () => {
     expect(await ends()).toEqual([null])
     await setTo('the-second-one-of-them')
     expect(await ends()).toEqual([null, '2026-03-02T12:00:00.000Z'])
-    // The same again, as a script would: the end of the other one is not put off.
+    // Repeating it, as a script would, does not extend the end of the old secret.
     await setTo('the-second-one-of-them', '--old-secret-until 7d')
     expect(await ends()).toEqual([null, '2026-03-02T12:00:00.000Z'])
     await local.run('integrations set moodle --remove-secret old-webhook-secret')

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { test as base, type TestCli, testCli, transportTo } from '../../helpers/cli.ts'
 
-/** The program, and every page that it has opened. */
+/** The program, and all pages that it opened. */
 const test = base
   .extend('opened', (): string[] => [])
   .extend('browsing', async ({ academy, opened }, { onCleanup }) => {
@@ -17,7 +17,7 @@ const test = base
     return cli
   })
 
-/** Starts a server on a free port and gives its address. */
+/** Starts a server on a free port; returns its URL. */
 async function serve(cli: TestCli, flags = ''): Promise<string> {
   const controller = new AbortController()
   const { promise: printed, resolve } = Promise.withResolvers<string>()

@@ -9,14 +9,14 @@ import { test as base, putQuickstart, type TestCli, testCli } from '../../helper
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
-/** `made` is a home that quickstart has left, with what it printed. */
+/** `made` is a home after quickstart, with its output. */
 const test = base.extend('made', async ({ task: _ }, { onCleanup }) => {
   const cli = testCli({ now: () => Date.parse('2026-03-01T13:00:00Z') })
   onCleanup(cli.remove)
   return { cli, ...(await putQuickstart(cli)) }
 })
 
-/** Everything that is in an academy. */
+/** Returns all records of an academy. */
 async function contents(cli: TestCli) {
   const lists = ['courses list', 'lessons list', 'users list', 'enrollments list', 'keys list']
   const rows = []
@@ -25,7 +25,7 @@ async function contents(cli: TestCli) {
   return rows
 }
 
-/** True when the password is that of the first admin. */
+/** True if this is the password of the first admin. */
 async function opens({ home }: TestCli, password: string): Promise<boolean> {
   const database = new DatabaseSync(join(home, '.local/share/learnctl/local.db'), { readOnly: true })
   const row = database.prepare('select password_hash from users order by rowid limit 1').get()
@@ -68,7 +68,7 @@ describe('the first time', () => {
     for (const line of next.filter((line) => line !== 'server start')) {
       expect(await cli.run(line), line).toMatchObject({ code: 0 })
     }
-    // What it says it did, done once more in an academy that lacks it, gives the same course.
+    // Repeating the printed commands in an academy without the course gives the same course.
     const typed = [...before.matchAll(/^ {2}\$ learnctl ((?:courses|lessons) .+)$/gm)].map(
       ([, line = '']) => line,
     )

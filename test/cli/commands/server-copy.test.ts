@@ -7,7 +7,7 @@ import { serve } from './serving.ts'
 
 const line = 'server copy --from academy.db --to copy.db'
 
-/** An academy with a course in it. */
+/** Makes an academy with a course. */
 async function academyIn(cli: TestCli): Promise<void> {
   await putNewAcademy(join(cli.cwd, 'academy.db'))
   await cli.run('courses create --title Sea --database academy.db')

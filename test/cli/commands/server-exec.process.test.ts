@@ -6,7 +6,7 @@ import { type TestCli, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { bin, type Ended, run, runLearnctl, startProcess } from '../../helpers/process.ts'
 
-/** A home with a temporary directory of its own, so that what is left behind can be seen. */
+/** A home with its own temporary directory, which shows what is left behind. */
 const test = base
   .extend('home', async ({ task: _ }, { onCleanup }) => {
     const { path, remove } = freshDirectory()
@@ -26,7 +26,7 @@ const learnctl = (home: string, words: readonly string[], env: Record<string, st
     cwd: home,
     env: { HOME: home, TMPDIR: join(home, 'tmp'), ...env },
   })
-/** Node keeps what it compiled there, too. */
+/** Node puts its compile cache there, too. */
 const left = (home: string) => readdirSync(join(home, 'tmp')).filter((name) => name.startsWith('learnctl-'))
 
 const enrollments = 'userId,courseId\next:a1,ext:GO-1\n'
@@ -35,7 +35,7 @@ const files = {
   'courses.csv': 'externalId,title\nGO-1,Go\n',
 }
 
-/** The words that run a script with the rest of them. */
+/** Returns the words that run a script with arguments. */
 const script = (text: string) => ['--', node, '-e', text]
 
 test('the command finds an academy of its own, whose key is that of an admin; nothing is left of it', async ({
@@ -117,7 +117,7 @@ describe('the exit code', () => {
 })
 
 describe('a signal', () => {
-  /** Starts a script in it that prints a line when it is ready, and gives what is needed to end it. */
+  /** Starts a script that prints a line when it is ready; returns what is needed to end it. */
   async function started(home: string, text: string) {
     const started = startProcess(node, [bin, 'server', 'exec', ...script(text)], {
       cwd: home,
@@ -204,7 +204,7 @@ describe('--keep-on-fail', () => {
 })
 
 describe('--seed', () => {
-  /** Runs learnctl in an academy with these seeds; what it prints goes to a file. */
+  /** Runs learnctl in an academy with these seeds, with output to a file. */
   async function seeded(cli: TestCli, seeds: string, line: string) {
     const ran = await cli.run([
       'server',

@@ -85,7 +85,7 @@ describe('start', () => {
 })
 
 describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_POSTGRES', () => {
-  /** Starts a server, and waits for its first lines. */
+  /** Starts a server and waits for its first lines. */
   async function start(cli: TestCli, flags: string) {
     const controller = new AbortController()
     const { promise: printed, resolve, reject } = Promise.withResolvers<string>()
@@ -95,7 +95,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     })
     ended.then(({ stderr }) => reject(new Error(`it has ended: ${stderr}`)))
     return {
-      // The line that the command prints.
+      // The line of the command itself.
       ...(JSON.parse(await printed) as { url: string; key?: string; database: string }),
       stop() {
         controller.abort(new InterruptedError('SIGTERM'))

@@ -8,7 +8,7 @@ import { freshDirectory } from '../../helpers/academy.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { bin, type Ended, run, runLearnctl, startProcess } from '../../helpers/process.ts'
 
-/** A fresh home; servers that still run in it are ended with the test. */
+/** A fresh home; its servers are stopped after the test. */
 const test = base.extend('home', async ({ task: _ }, { onCleanup }) => {
   const { path, remove } = freshDirectory()
   onCleanup(() => {
@@ -18,7 +18,7 @@ const test = base.extend('home', async ({ task: _ }, { onCleanup }) => {
   return path
 })
 
-/** The process ids of the servers that say they run. */
+/** Returns the process ids of the servers that report to be running. */
 function listed(home: string): number[] {
   const directory = join(home, '.local/state/learnctl/servers')
   return existsSync(directory) ? readdirSync(directory).map((name) => Number.parseInt(name, 10)) : []
@@ -130,7 +130,7 @@ describe('--detach', () => {
 test('stop is done when the server says so, also where nobody takes note that its process has ended', async ({
   home,
 }) => {
-  // `sleep` in the place of the shell is a parent that waits for no child: the ended process stays on the books.
+  // `sleep` in place of the shell is a parent that never waits for its child, so the ended process remains a zombie.
   const line = `${process.execPath} ${bin} server start --port 0 --database a.db -o json & exec sleep 60`
   const { printed, kill } = startProcess('sh', ['-c', line], { cwd: home, env: { HOME: home } })
   onTestFinished(() => kill())
@@ -160,7 +160,7 @@ test('SIGTERM lets an export that is open come to its end, and takes no new requ
   expect(listed(home)).toEqual([])
 })
 
-/** Whether a new connection is served. */
+/** True if a new connection is served. */
 async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/health`)).ok

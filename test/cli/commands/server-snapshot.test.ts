@@ -5,14 +5,14 @@ import { type TestCli, test } from '../../helpers/cli.ts'
 import { startProcess } from '../../helpers/process.ts'
 import { serve } from './serving.ts'
 
-/** Adds a course, and gives the titles of all. */
+/** Adds a course; returns the titles of all. */
 const add = (cli: TestCli, title: string) => cli.run(['courses', 'create', '--title', title, '-q'])
 async function titles(cli: TestCli): Promise<string[]> {
   const { stdout } = await cli.run('courses list --columns title -o csv --sort title')
   return stdout.trim().split(/\r?\n/).slice(1)
 }
 
-/** A process that has the academy open, and does nothing. */
+/** Starts a process that keeps the academy open. */
 async function holder(path: string): Promise<number> {
   const text = `
     const { DatabaseSync } = require('node:sqlite')
@@ -239,7 +239,7 @@ describe('backup', () => {
       const { stdout } = await local.run(`courses list --database ${name} --all -q`)
       const copied = stdout.trim().split('\n').length
       expect(copied).toBeGreaterThanOrEqual(before)
-      // One more may have been written whose answer was not there yet.
+      // One more may have been written without its response.
       expect(copied).toBeLessThanOrEqual(written + 1)
     }
     ended = true

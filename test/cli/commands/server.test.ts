@@ -420,7 +420,7 @@ describe('--key-file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect((await get(`${printed.trim()}/v1/courses`, key)).status).toBe(200)
     expect((await stop()).stderr).not.toContain(key)
-    // No password was made that nobody would have seen.
+    // No password was made, because no one would have seen it.
     expect((await serve(cli, '--database new.db')).printed).toMatch(new RegExp(`: ${password}\n$`))
   })
 
@@ -472,7 +472,7 @@ describe('status and stop', () => {
     await serve(cli, '--database new.db')
     const [file = ''] = serversIn(cli)
     const dead = 'http://127.0.0.1:1'
-    // The number of a process that ended is given to another one some day.
+    // The system reuses process ids.
     for (const pid of [2 ** 30, process.ppid]) {
       const gone = { ...JSON.parse(readFileSync(file, 'utf8')), pid, url: dead, address: dead }
       writeFileSync(join(file, '..', `${pid}.json`), JSON.stringify(gone))

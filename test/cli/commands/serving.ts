@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Ran, RunOptions, TestCli } from '../../helpers/cli.ts'
 
-/** A server that runs: what it has printed so far, and the end of it. */
+/** A running server, its output so far, and the promise of its end. */
 export interface Serving {
   readonly printed: string
   stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<Ran>
 }
 
-/** Starts a server on a free port and waits until it has printed its first lines. */
+/** Starts a server on a free port and waits for its first lines. */
 export async function serve(cli: TestCli, flags = '', options: RunOptions = {}): Promise<Serving> {
   const controller = new AbortController()
   const { promise: head, resolve } = Promise.withResolvers<string>()

@@ -8,7 +8,7 @@ import { createGrant } from '../../helpers/signed-in.ts'
 
 const password = 'correct horse battery'
 
-/** True when the password is the one that the academy keeps for an e-mail address. */
+/** True if this is the password of the user with this e-mail address. */
 async function opens({ cwd }: TestCli, email: string, given: string): Promise<boolean> {
   const database = new DatabaseSync(join(cwd, 'academy.db'), { readOnly: true })
   const row = database.prepare('select password_hash from users where email = ?').get(email)

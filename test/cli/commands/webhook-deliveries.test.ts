@@ -23,7 +23,7 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
   )
   expect(listed.stdout).toBe('unmatched\tnot_found\nunmatched\tnot_found\n')
   const [id = ''] = (await run('webhooks deliveries list -q')).stdout.split('\n')
-  // What happened and why is what a narrow terminal has room for.
+  // A narrow terminal shows the outcome and the reason.
   const narrow = await cli.run('webhooks deliveries list --limit 1 --color never', { tty: 80 })
   expect(narrow.stdout.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([
     ['status', 'event', 'reason', 'id'],
@@ -55,7 +55,7 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
     stderr: `Delivery ${id} is applied\n`,
   })
   expect((await run(`webhooks deliveries get ${id}`)).stderr).toBe('')
-  // The other one is older.
+  // The other delivery is older.
   const all = await run('webhooks deliveries replay --unmatched --kind moodle --columns status')
   expect(all).toMatchObject({ code: 0, stdout: 'stale\n' })
   expect(all.stderr).toContain('Processed 1 unmatched delivery: 0 applied')

@@ -10,7 +10,7 @@ const secret = 'the-webhook-secret'
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const to = '--to https://platform.example.org --yes'
 
-/** The program beside a platform that trusts the secret, and the keys of a file once there are some. */
+/** The program and a platform that trusts the secret, and the keys in a file once it exists. */
 function beside(options: { jwks?: boolean; secrets?: readonly string[] } = {}) {
   let cli: ReturnType<typeof testCli> | undefined
   const platform = receiver({

@@ -76,7 +76,7 @@ test('beside a server of the same local academy, what it sends is waited for', a
   const cli = testCli({ now: () => now, sleep, env: { LEARNCTL_DATABASE: 'academy.db' } })
   onTestFinished(cli.remove)
   await putNewAcademy(join(cli.cwd, 'academy.db'))
-  // One that sends nothing, so that both end by themselves.
+  // A server that sends nothing, so that both programs end by themselves.
   await runningServers(join(cli.home, '.local', 'state', 'learnctl')).add({
     ...{ pid: process.pid, url: 'http://127.0.0.1:4700', address: 'http://127.0.0.1:4700' },
     ...{ database: join(cli.cwd, 'academy.db'), startedAt: '2026-03-01T12:00:00.000Z' },
@@ -155,7 +155,7 @@ test('a test event says whether the receiver accepts it', async () => {
     ),
   })
   const [message = ''] = /msg_\w+/.exec(failed.stderr) ?? []
-  // What happened and why is what a narrow terminal has room for.
+  // A narrow terminal shows the outcome and the reason.
   const list = `webhooks messages list --endpoint ${stdout.trim()} --status pending --color never`
   const { stdout: narrow } = await cli.run(list, { tty: 80 })
   expect(narrow.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([

@@ -4,7 +4,7 @@ import { documentOf, recordsOf } from '../../../src/cli/course-file/course-recor
 import { moduleNames } from '../../../src/cli/dataset/module-names.ts'
 import { anyText } from '../../helpers/random.ts'
 
-/** Texts that readers of YAML, of lines and of numbers take for something else, beside any others. */
+/** Texts that readers of YAML, lines or numbers could misread, and any others. */
 const oddText = fc.oneof(
   fc.constantFrom(
     ...[
@@ -110,7 +110,7 @@ const placed = fc.record({
   externalId: fc.option(fc.integer({ min: 0, max: 99 }), { nil: null }),
 })
 
-/** Documents of courses as the program writes them, with lessons in any order across the modules. */
+/** Documents of courses as the program writes them, with lessons of the modules in any order. */
 export const anyCourse = fc
   .record({
     attributes: fc.record({

@@ -32,7 +32,7 @@ async function shown(cli: TestCli): Promise<unknown> {
   return JSON.parse(ran.stdout)
 }
 
-/** Every lesson by its title: id, version and place. */
+/** Returns id, version and position of each lesson by title. */
 async function lessons(
   cli: TestCli,
 ): Promise<Record<string, { id: string; version: number; order: number }>> {
@@ -221,7 +221,7 @@ describe('courses apply', () => {
     const cli = testCli({
       transport: async (request) => {
         const isWaves = request.method === 'POST' && String(request.body).includes('"waves"')
-        // A body that the academy refuses stands in for rules of another platform.
+        // A body that the academy refuses stands for rules of another platform.
         return platform(refuses && isWaves ? { ...request, body: '{}' } : request)
       },
       env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
@@ -299,7 +299,7 @@ describe('courses apply', () => {
     const platform = transportTo(academy)
     const cli = testCli({
       transport: async (request) => {
-        // The lease is no part of what is applied.
+        // The lease is not applied content.
         const isWrite = request.method !== 'GET' && !request.url.includes('/v1/apply-lease')
         if (left === 0 && isWrite) throw new ConnectionError(request, 'refused', 'Connection refused')
         left -= isWrite ? 1 : 0
@@ -361,7 +361,7 @@ describe('courses apply', () => {
 
   test('makes any document any other one, whatever was deleted between', async ({ local }) => {
     let number = 0
-    // A lesson that the file knows by its title keeps the external id that it has.
+    // A lesson that is matched by title keeps its external id.
     const nameless = (text: string): unknown =>
       JSON.parse(text, (key, value: unknown) => (key === 'externalId' ? undefined : value))
     await fc.assert(

@@ -25,7 +25,7 @@ lessons:
   - title: Tides
 `
 
-/** A program whose waits are short, but real ones. */
+/** The program with short but real waits. */
 async function patient(): Promise<TestCli> {
   const cli = testCli({
     env: { LEARNCTL_DATABASE: 'academy.db' },
@@ -116,7 +116,7 @@ describe('applies at the same time', () => {
 describe('an apply that goes on for long', () => {
   afterEach(() => void vi.useRealTimers())
 
-  /** A platform that answers each request for the lease with the next of these times at which it was taken. */
+  /** A platform that responds to requests for the lease with these times of acquisition in turn. */
   function contextWith(takenAt: readonly string[]): { context: Context; sent: string[] } {
     const sent: string[] = []
     const left = [...takenAt]

@@ -104,7 +104,7 @@ describe('courses copy', () => {
     await cli.run('auth login --with-key --url https://other.example --profile other', {
       stdin: instructor.key,
     })
-    // It is the same academy behind both, where the external id is taken.
+    // Both profiles lead to the same academy, where the external id is taken.
     const taken = await cli.run('courses copy ext:BIO-101 --to-profile other', { env })
     expect(taken.code, taken.stderr).toBe(6)
     expect([...sent].sort()).toEqual([

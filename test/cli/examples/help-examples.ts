@@ -7,10 +7,10 @@ import { host } from '../../helpers/host.ts'
 
 const learning = /^(learnctl )?(courses|lessons|users|enrollments|progress|grades|analytics) /
 
-/** What an example is about; each part has a file of its own in test/cli/examples, as all of them take long. */
+/** Parts of the examples; each has its own test file, because they take long. */
 export type Part = 'learning' | 'platform' | 'processes'
 
-/** The examples in help, each with the command that it stands at, and the commands without one. */
+/** Examples in help with their command, and the commands without examples. */
 export async function helpExamples() {
   const examples: (readonly [line: string, command: string])[] = []
   const without: string[] = []
@@ -26,7 +26,7 @@ export async function helpExamples() {
   return { examples, without }
 }
 
-/** Declares a test for each example of one part: it succeeds on what quickstart left. */
+/** Declares a test for each example of a part: it must succeed after quickstart. */
 export async function testExamples(part: Part): Promise<void> {
   const place = await openExamples()
   beforeEach(() => place.reset())

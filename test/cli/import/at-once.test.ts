@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 
-/** A million of them by hand: LEARNCTL_TEST_ROWS=1000000. */
+/** Number of rows; LEARNCTL_TEST_ROWS=1000000 tests a million. */
 const rowCount = Number(process.env['LEARNCTL_TEST_ROWS'] ?? 2000)
 
 describe('two imports of one file at once, from two machines', () => {

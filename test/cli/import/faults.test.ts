@@ -15,7 +15,7 @@ interface Place {
   readonly key: string
 }
 
-/** An academy in which some of the records are already. */
+/** Makes an academy that has some of the records already. */
 async function openPlace(): Promise<Place> {
   const academy = await openTestAcademy()
   onTestFinished(() => academy.close())
@@ -36,7 +36,7 @@ async function openPlace(): Promise<Place> {
 
 const rowsOf = (count: number, row: (number: number) => string) =>
   Array.from({ length: count }, (_, number) => `${row(number)}\n`).join('')
-/** Users 3 and 4 are there, all others nowhere. */
+/** External id of an existing user, 3 or 4, or of a missing one. */
 const someone = (number: number) => `ext:${number % 4 === 0 ? 'nobody' : 3 + (number % 2)}`
 
 const enrolled = ['A', 'B', 'nowhere'].flatMap((course) =>
@@ -45,10 +45,10 @@ const enrolled = ['A', 'B', 'nowhere'].flatMap((course) =>
   ),
 )
 
-/** User 3 gets the address that user 4 gives up in a later row. */
+/** User 3 gets the address that user 4 releases in a later row. */
 const nameOf = (number: number) => ({ 3: 'u4', 4: 'moved', 9: 'taken' })[number] ?? `u${number}`
 
-/** A file for each noun: new records, changed ones, others as they are, and rows that are refused. */
+/** A file for each noun: new, changed, unchanged and refused records. */
 const files: Readonly<Record<string, string>> = {
   users: `externalId,email,firstName\n${rowsOf(40, (n) => `${n},${nameOf(n)}@b.example,${n === 3 ? 'After' : ''}`)}`,
   courses: `externalId,title\n${rowsOf(12, (n) => `C${n},Course ${n}`)}A,A\nB,Other\n`,
@@ -68,7 +68,7 @@ function cliOf(transport: Transport, noun: string, home?: string): TestCli {
 const envOf = (key: string) => ({ LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key })
 const withoutIds = (text: string) => text.replaceAll(/\b[a-z]{3}_\w+/g, 'id')
 
-/** The outcome of an import: what it said, the rejected rows, and all records without the ids that the server makes. */
+/** Result of an import: its output, the rejected rows, and all records without server-made ids. */
 async function outcomeOf(cli: TestCli, { academy, key }: Place, noun: string, { code, stderr }: Ran) {
   const calm = testCli({ transport: transportTo(academy) })
   const shown = await calm.run(`${noun} export --all-columns`, { env: envOf(key) })
@@ -79,7 +79,7 @@ async function outcomeOf(cli: TestCli, { academy, key }: Place, noun: string, { 
   return { code, summary: stderr.match(/^Imported .*$/m)?.[0], errors, records }
 }
 
-/** Runs an import, and continues it as long as it says so. */
+/** Runs an import and continues it as long as its output says so. */
 async function importTo(cli: TestCli, key: string, noun: string, flags: string): Promise<Ran> {
   const line = `${noun} import f.csv ${flags}`
   let ran = await cli.run(line, { env: envOf(key) })
@@ -121,7 +121,7 @@ describe('through a network that refuses, drips and breaks at random, an import 
   })
 })
 
-/** The way to an academy for a process that is gone after so many answers: the last ones never come to it. */
+/** Carries requests to an academy for a process that dies after so many responses; it never gets the last ones. */
 function ending(transport: Transport, answers: number, end: () => void): Transport {
   const never = new Promise<never>(() => {})
   let left = answers
@@ -135,8 +135,8 @@ function ending(transport: Transport, answers: number, end: () => void): Transpo
 }
 
 /**
- * Runs a line in a process that is gone after so many answers, and leaves what was on the disk at that moment; true where
- * it was through before.
+ * Runs a line in a process that dies after so many responses, and restores the disk to that moment; true if it finished
+ * before.
  */
 async function runUntil(line: string, noun: string, { academy, key }: Place, home: string, answers: number) {
   const journals = join(home, '.local/state/learnctl/imports')
@@ -149,7 +149,7 @@ async function runUntil(line: string, noun: string, { academy, key }: Place, hom
   const ran = cliOf(transport, noun, home).run(line, { env: envOf(key) })
   const left = await Promise.race([gone.promise, ran.then(() => null)])
   if (left === null) return true
-  // What goes on in it after its end has not been.
+  // Discard what it wrote after its end.
   await new Promise(setImmediate)
   for (const [name, bytes] of left) writeFileSync(join(journals, name), bytes)
   return false
@@ -199,6 +199,6 @@ test('an import that is told to wait goes on half as fast, and takes as long as 
   writeFileSync(join(cli.cwd, 'f.csv'), files['users'] ?? '')
   const ran = await importTo(cli, key, 'users', '--batch-size 2')
   expect(ran.stderr).toContain('40 created')
-  // The request itself, and all that would have come after it.
+  // Includes this request and all later ones.
   expect(waits.filter((ms) => ms >= 7000)).toHaveLength(2)
 })

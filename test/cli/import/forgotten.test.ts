@@ -8,7 +8,7 @@ import type { TestAcademy } from '../../helpers/test-academy.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A network that dies when a write has been done and before its response arrives, until it is mended. */
+/** A network that fails after a write and before its response arrives, until it is repaired. */
 function mortal(transport: Transport, writes: number) {
   let left = writes
   const through: Transport = async (request) => {
@@ -71,7 +71,7 @@ describe('an import whose last request the platform has forgotten', () => {
       '',
     ])
     expect(await count('/v1/users')).toBe(10)
-    // To ask does not make it younger.
+    // Asking does not make it younger.
     expect((await run('--resume')).code).toBe(2)
     expect((await run('--restart')).stderr).toContain('4 created, 8 unchanged')
     expect(await count('/v1/users')).toBe(14)

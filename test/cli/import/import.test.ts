@@ -240,7 +240,7 @@ describe('an import that was interrupted', () => {
     const controller = new AbortController()
     const stopped = await local.run('users import u.csv --debug', {
       signal: controller.signal,
-      // After the first answer.
+      // After the first response.
       onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
     })
     expect(stopped.code).not.toBe(0)
@@ -316,7 +316,7 @@ test('the file of rejected rows is not there where none was rejected', async ({ 
 describe('an import that cannot go on', () => {
   const people = `email\n${Array.from({ length: 40 }, (_, row) => `u${row}@b.example\n`).join('')}`
 
-  /** A platform that refuses every request after the first ones. */
+  /** A platform that refuses all requests after the first ones. */
   async function refusing(academy: TestAcademy, status: number, detail: string) {
     const { key } = await academy.person('admin')
     const transport = transportTo(academy)
@@ -491,7 +491,7 @@ describe('addresses that move from one user to another', () => {
     'in a chain are free in time %s',
     async (flags, { local }) => {
       await local.run('users import -', { stdin: people((row) => row) })
-      // The last one in the file, then the first one has to be sent first.
+      // The last row of the file must be sent before the first one.
       for (const shift of [(row: number) => row + 1, (row: number) => row]) {
         const ran = await local.run(`users import - ${flags}`, { stdin: people(shift) })
         expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining(': 6 updated\n') })

@@ -22,11 +22,11 @@ const numRuns = randomRuns(1, 1)
 const closeTimeoutMs = 60_000 + numRuns * 20_000
 const rowCount = 400
 
-/** A directory with an academy that has a few of the records, and a file to import. */
+/** A directory with an academy that has some of the records, and a file to import. */
 interface Place {
   readonly directory: string
   start(words: readonly string[], watch?: (child: ChildProcess) => void): Promise<Ended>
-  /** Lines in the journal, which is there while an import is under way. */
+  /** Number of lines in the journal, which exists while an import is under way. */
   noted(): number
 }
 
@@ -46,7 +46,7 @@ function placeIn(directory: string): Place {
       const [name] = existsSync(journals)
         ? readdirSync(journals).filter((each) => each.endsWith('.jsonl'))
         : []
-      // It may be gone by now.
+      // The file may have been deleted meanwhile.
       const text =
         name === undefined ? '' : readFileSync(join(journals, name), { encoding: 'utf8', flag: 'a+' })
       return text.split('\n').length - 1
@@ -57,7 +57,7 @@ function placeIn(directory: string): Place {
 const courses = (word: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, row) => `C${from + row},${word} ${from + row}\n`).join('')
 
-/** An academy in which some courses are already, as a template. */
+/** Template of an academy that has some courses already. */
 async function template(): Promise<string> {
   const directory = fresh()
   const cli = testCli({ env: { LEARNCTL_DATABASE: join(directory, 'academy.db') } })
@@ -76,13 +76,13 @@ function placeFrom(made: string): Place {
   return placeIn(directory)
 }
 
-/** Ends a process without a word as soon as so much stands in the journal. */
+/** Kills a process as soon as the journal has this many lines. */
 const killAt = (place: Place, lines: number) => async (child: ChildProcess) => {
   while (child.exitCode === null && child.signalCode === null && place.noted() < lines) await setTimeout(1)
   child.kill('SIGKILL')
 }
 
-/** All courses by their titles, without ids and times. */
+/** Returns all courses by title, without ids and times. */
 async function coursesOf({ start }: Place): Promise<unknown> {
   const { stdout } = await start([
     'courses',
@@ -137,7 +137,7 @@ describe('an import whose process is killed', () => {
     let second: Promise<Ended> | undefined
     await place.start(importing, async (child) => {
       while (place.noted() < 20) await setTimeout(1)
-      // It holds still, and is there.
+      // It is stopped but still exists.
       child.kill('SIGSTOP')
       second = place.start(importing)
       await second

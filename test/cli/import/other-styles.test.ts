@@ -12,7 +12,7 @@ import {
 import { cliFor, test } from '../../helpers/foreign-platforms/run.ts'
 import type { Thing } from '../../helpers/foreign-platforms/store.ts'
 
-/** A platform in a style that shows things in this form, such as `attributes`. */
+/** A platform that shows records in this form, such as `attributes`. */
 function showing(host: string, shown: (thing: Thing) => unknown, courses = 1): ForeignPlatform {
   const style: Style = {
     id: (_, n) => n,
@@ -259,7 +259,7 @@ describe('rows that may have been written', () => {
     platform.intercept(({ method, path }, usual) => {
       if (method !== 'POST' || path !== '/v1/courses') return undefined
       answers += 1
-      // The second course is created and not shown, the third one is neither.
+      // The second course is created but not shown, the third one neither.
       if (answers === 2) usual()
       return answers === 2 || answers === 3 ? json(200, { reference: answers }) : usual()
     })

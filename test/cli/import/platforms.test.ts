@@ -87,7 +87,7 @@ interface Lossy {
   readonly made: string[]
 }
 
-/** A platform that knows no Idempotency-Key, and loses its answer to the second user that it makes. */
+/** A platform without Idempotency-Key that loses the response to the second user it creates. */
 const lossy = test.extend('lossy', async ({ task: _ }, { onCleanup }): Promise<Lossy> => {
   const made: string[] = []
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {

@@ -16,10 +16,10 @@ import { type TestCli, test } from '../../helpers/cli.ts'
 
 const reading = { map: new Map(), delimiter: undefined, clearEmpty: false, now: 0 }
 
-/** The records of a CSV that comes in pieces of this size. */
+/** Reads the records of a CSV that arrives in pieces of this size. */
 async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<unknown[]> {
   async function* text() {
-    // As a decoder gives it: no character is divided.
+    // Like a decoder's output, no piece divides a character.
     const characters = [...csv]
     for (let at = 0; at < characters.length; at += size) yield characters.slice(at, at + size).join('')
   }
@@ -93,7 +93,7 @@ const text = fc.oneof(
 const texts = fc.array(text, { minLength: 1, maxLength: 4 })
 const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
 
-/** A record without the fields that are not there. */
+/** Removes the missing fields of a record. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
@@ -220,7 +220,7 @@ describe('a file of a shape that cannot be right', () => {
 })
 
 test.for([
-  // José, as Mac Roman has it, and 表計算 as Shift_JIS and EUC-JP have it.
+  // José in Mac Roman, and 表計算 in Shift_JIS and EUC-JP.
   ['macintosh', 'Jos\x8e', 'José'],
   ['sjis', '\x95\x5c\x8c\x76\x8e\x5a', '表計算'],
   ['EUC-JP', '\xc9\xbd\xb7\xd7\xbb\xbb', '表計算'],

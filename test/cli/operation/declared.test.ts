@@ -26,7 +26,7 @@ const flags = await Promise.all(
   calls.map(async ({ path, operation, fields, query }) => {
     const { id } = await operation()
     const { body, merge, query: parameters } = operations.find((each) => each.id === id) ?? {}
-    // A patch takes what the whole resource takes, and leaves out what stays as it is.
+    // A patch accepts the fields of the whole resource; absent ones stay unchanged.
     const inBody = merge ? [] : fields.map(({ place, flag }) => ({ flag, schema: schemaAt(body, place) }))
     const inQuery = query.map(({ place, flag }) => ({ flag, schema: schemaAt(parameters, place) }))
     return [...inBody, ...inQuery].map((each) => ({ name: `${path} --${each.flag.name}`, ...each }))
@@ -67,7 +67,7 @@ describe.each(commands)('$path', ({ path, command }) => {
   })
 
   test('gives examples of itself', () => {
-    // One may be given the ids that another prints.
+    // An example may pipe the ids of a list into the command.
     const own = new RegExp(`^(${path}|\\S+( \\S+)? list .* \\| learnctl ${path})( |$)`)
     for (const example of command.examples ?? []) expect(example).toMatch(own)
   })
@@ -123,17 +123,18 @@ describe('the commands', () => {
   test('reach every operation that a person calls by name', async () => {
     const called = await Promise.all(calls.map(async ({ operation }) => (await operation()).id))
     const others = operations.map(({ id }) => id).filter((id) => !called.includes(id))
-    // `list --deleted` reaches the trash. Batches, streams and what is exported belong to bulk work, the service's own to `doctor` and `server`; `learnctl api` has them all.
+    // `list --deleted` shows the trash. Batches, streams and exports belong to bulk commands, the service to `doctor`
+    // and `server`; `learnctl api` has all operations.
     expect(
       others.filter(
         (id) => !/^(service\.|analytics\.|\w+\.(batch|listDeleted)$|progress\.(all|steps)$)/.test(id),
       ),
     ).toEqual([
-      // One command restores what was deleted and earlier versions.
+      // One command restores deleted records and earlier versions.
       ...['courses.version', 'courses.restore', 'lessons.version', 'lessons.restore'],
       ...['users.updateProfile', 'endpoints.test'],
       'deliveries.replayAll',
-      // One command has several of them.
+      // One command calls several of these operations.
       ...['mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
       // Each apply takes the lease, and releases it.
       ...['leases.take', 'leases.release'],
@@ -141,7 +142,7 @@ describe('the commands', () => {
   })
 })
 
-/** The schema of a dotted place in a body or a query. */
+/** Returns the schema at a dotted path in a body or a query. */
 function schemaAt(schema: z.ZodType | undefined, place: string): z.ZodType {
   return place.split('.').reduce((above, name) => {
     const object = bare(above)
@@ -151,7 +152,7 @@ function schemaAt(schema: z.ZodType | undefined, place: string): z.ZodType {
   }, schema ?? z.never())
 }
 
-/** The values that a schema takes, as it tells them when it is given another; undefined where it takes any. */
+/** Returns the values that a schema accepts, from its error for another value; undefined if any value is valid. */
 function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   const list = bare(schema) instanceof z.ZodArray
   const issues = schema.safeParse(list ? ['?'] : '?').error?.issues ?? []
@@ -160,12 +161,12 @@ function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   return isSwitch ? undefined : values[0]
 }
 
-/** What a schema fills in, as help shows it; undefined where that goes without saying. */
+/** Returns the default of a schema as help shows it; undefined if help leaves it out. */
 function defaultOf(schema: z.ZodType): string | undefined {
   const { data, success } = schema.safeParse(undefined)
   if (!success || data === null || data === undefined || data === '') return undefined
   if (Array.isArray(data)) return data.length > 0 ? data.join(',') : undefined
   if (typeof data !== 'boolean') return String(data)
-  // A query's switch is off; a field's may be switched off, so that its default has to be known.
+  // A switch of a query is off by default; the default of a field's switch must be shown, because it may be on.
   return bare(schema) instanceof z.ZodBoolean ? (data ? 'on' : 'off') : undefined
 }

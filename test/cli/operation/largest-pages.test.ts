@@ -4,17 +4,17 @@ import { type ForeignPlatform, json } from '../../helpers/foreign-platforms/plat
 import { test } from '../../helpers/foreign-platforms/run.ts'
 
 interface Pages {
-  /** The parameter for the size of a page, and the largest one. */
+  /** Parameter for the page size, and its maximum. */
   readonly parameter: string
   readonly maximum: number
-  /** What the OpenAPI document says of the parameters; null for no document. */
+  /** Parameters in the OpenAPI document; null without a document. */
   readonly described: readonly object[] | null
-  /** True if a page says what its size is called. */
+  /** True if pages show the name of that parameter. */
   readonly shown?: boolean
   readonly components?: object
 }
 
-/** A platform with 450 users, 20 on a page unless asked for more. */
+/** A platform with 450 users, 20 on a page by default. */
 function paged({ parameter, maximum, described, shown = false, components }: Pages): ForeignPlatform {
   const platform = expressPlatform()
   const users = Array.from({ length: 450 }, (_, n) => ({ id: n, email: `u${n}@school.example` }))

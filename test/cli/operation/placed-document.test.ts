@@ -28,7 +28,7 @@ test.for([
   ],
 ] as const)('every problem of %s is told with its line', async ([name, text, lines], { cli }) => {
   writeFileSync(join(cli.cwd, name), text)
-  // Nothing else of a run is needed to read a file.
+  // Reading a file needs no other part of a run.
   const io = { cwd: cli.cwd, signal: new AbortController().signal } as unknown as Io
   const document = await readPlacedDocument(io, name)
   const parsed = CourseDocument.safeParse(document.value, { reportInput: true })

@@ -3,7 +3,7 @@ import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
 import { type ForeignPlatform, json } from '../../helpers/foreign-platforms/platform.ts'
 import { test } from '../../helpers/foreign-platforms/run.ts'
 
-/** A platform with courses of these fields, in this order. */
+/** A platform with courses that have these fields, in this order. */
 function having(field: string, values: readonly unknown[]): ForeignPlatform {
   const platform = expressPlatform()
   const courses = values.map((value, index) => ({
@@ -53,7 +53,7 @@ test('the one row of a list that was cut is not known to be the first one', asyn
   const platform = expressPlatform()
   platform.intercept(({ query }) => json(200, courses.slice(0, Number(query.get('limit') ?? 20))))
   const ignoring = await run(platform, 'courses list --sort -title --limit 1 -q')
-  // A page of one course that is all that the platform says it has.
+  // A page with one course, which is all that the platform claims to have.
   expect(ignoring).toMatchObject({ code: 0, stdout: '0\n' })
   platform.intercept(({ query }) => {
     const limit = Number(query.get('limit') ?? 20)

@@ -8,7 +8,7 @@ import { test } from '../../helpers/foreign-platforms/run.ts'
 const written = ({ requests }: ForeignPlatform) => requests.filter(({ method }) => method !== 'GET')
 const bodyOf = (platform: ForeignPlatform): unknown => JSON.parse(written(platform)[0]?.text ?? 'null')
 
-/** Answers these paths beside the eight. */
+/** Responds to these paths besides the eight operations. */
 function showing(platform: ForeignPlatform, shown: Readonly<Record<string, object>>): ForeignPlatform {
   platform.intercept(({ method, path }) => {
     const thing = method === 'GET' ? shown[decodeURIComponent(path)] : undefined

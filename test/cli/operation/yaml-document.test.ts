@@ -9,7 +9,7 @@ describe('A YAML document', () => {
     ['in a block', linesOf(3000, (index) => `k${index}: ${index}`)],
     ['between braces', `{${linesOf(3000, (index) => `k${index}: ${index},`)}}`],
   ])('is read without comparing each key with all others, %s', async ([, text = '']) => {
-    // The reader compares by this method alone.
+    // The reader compares with this method only.
     const compared: number[] = []
     const { some } = Array.prototype
     const spy = vi.spyOn(Array.prototype, 'some').mockImplementation(function (this: unknown[], ...given) {

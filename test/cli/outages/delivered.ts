@@ -11,7 +11,7 @@ const items = ['essay', 'exam', 'quiz']
 const begin = Date.parse('2026-01-01T00:00:00.000Z')
 const closeTimeoutMs = 60_000
 
-/** One event: a grade, with null for one that was cleared, or how far a learner is. The later one counts. */
+/** An event: a grade (null if cleared) or progress. The latest event counts. */
 export interface Event {
   readonly number: number
   readonly kind: 'standard' | 'thinkific'
@@ -21,7 +21,7 @@ export interface Event {
   readonly published: boolean
 }
 
-/** So many events, the same for the same seed. */
+/** Makes events; the same seed gives the same events. */
 export function eventsOf(count: number, seed: number): Event[] {
   const one = fc.record({
     kind: fc.constantFrom('standard' as const, 'standard' as const, 'thinkific' as const),
@@ -36,7 +36,7 @@ export function eventsOf(count: number, seed: number): Event[] {
   })
 }
 
-/** All of them in any order, every third one twice. */
+/** Returns all events in random order, every third one twice. */
 export function shuffled(events: readonly Event[], seed: number): Event[] {
   const all = [...events, ...events.filter(({ number }) => number % 3 === 0)]
   const keys = fc.sample(fc.noBias(fc.nat()), { numRuns: all.length, seed: seed + 1 })
@@ -46,7 +46,7 @@ export function shuffled(events: readonly Event[], seed: number): Event[] {
     .map(({ event }) => event)
 }
 
-/** The people, courses and connections that events are about. */
+/** Users, courses and integrations that events are about. */
 export async function connectAll({ urls, key }: Fleet): Promise<void> {
   const send = async (method: string, path: string, body: unknown) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -71,7 +71,7 @@ export async function connectAll({ urls, key }: Fleet): Promise<void> {
   await send('PUT', '/v1/integrations/thinkific/mappings', mapping)
 }
 
-/** Delivers one until it is taken, as a sender does that tries again; gives what is wrong with an answer. */
+/** Sends an event until it is accepted, as a retrying sender does; returns problems of the responses. */
 export async function deliver(fleet: Pick<Fleet, 'urls'>, event: Event): Promise<string | undefined> {
   const endMs = performance.now() + closeTimeoutMs
   for (let tries = 0; performance.now() < endMs; tries += 1) {
@@ -115,7 +115,7 @@ function payloadOf({ number, kind, learner, item, value, published }: Event): Js
   return { type: 'grade.updated', timestamp: at, data }
 }
 
-/** What the gradebook and the progress are after these events, whatever happened on the way: by the latest of each. */
+/** Returns the gradebook and the progress that these events must lead to: the latest one decides. */
 export function standingAfter(events: readonly Event[]): string[] {
   const lines: string[] = []
   const latest = (all: readonly Event[]) =>

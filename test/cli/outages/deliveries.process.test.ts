@@ -10,13 +10,13 @@ import { connectAll, deliver, eventsOf, shuffled, standingAfter } from './delive
 import { startPostgres } from './postgres-cluster.ts'
 import { type Fleet, startFleet } from './server-process.ts'
 
-/** More of them by hand: LEARNCTL_TEST_DELIVERIES=10000. The same ones again: LEARNCTL_TEST_SEED. */
+/** Number of deliveries, from LEARNCTL_TEST_DELIVERIES; LEARNCTL_TEST_SEED repeats a run. */
 const count = Number(process.env['LEARNCTL_TEST_DELIVERIES'] ?? 120)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const connections = 16
 const closeTimeoutMs = 60_000 + count * 100
 
-/** Delivers all events from so many connections while servers are killed; gives what is wrong with an answer. */
+/** Sends all events over several connections while servers are killed; returns problems of the responses. */
 async function deliverAll(fleet: Fleet): Promise<string[]> {
   await connectAll(fleet)
   const all = shuffled(eventsOf(count, seed), seed)

@@ -9,19 +9,19 @@ import { type Fleet, startFleet } from './server-process.ts'
 import { side, type Told, type Write, writerTo, writesOf } from './writes.ts'
 import { faultsIn } from './written.ts'
 
-/** More of them, and longer, by hand: LEARNCTL_TEST_WRITES=10000. The same ones again: LEARNCTL_TEST_SEED. */
+/** Number of writes, from LEARNCTL_TEST_WRITES; LEARNCTL_TEST_SEED repeats a run. */
 const asked = Number(process.env['LEARNCTL_TEST_WRITES'] ?? 0)
 const seed = Number(process.env['LEARNCTL_TEST_SEED'])
 const atATime = 12
 const closeTimeoutMs = 60_000 + asked * 200
 
-/** What happens, and how often, while so many writes are under way. */
+/** Kinds of trouble during the writes, and the number of each. */
 interface Trouble {
   readonly times: number
   readonly happen: (turn: number) => Promise<void>
 }
 
-/** The learners and the courses that so many writes are about. */
+/** Makes the learners and courses of the writes. */
 async function makeOthers({ urls, key }: Fleet, count: number): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const post = async (path: string, body: unknown) => {
@@ -39,7 +39,7 @@ async function makeOthers({ urls, key }: Fleet, count: number): Promise<void> {
   }
 }
 
-/** Sends all of them, some at a time; each trouble comes at moments of its own, which the seed says. */
+/** Sends all writes, several at a time; each trouble comes at its own moments, which the seed determines. */
 async function writeAmong(
   fleet: Fleet,
   writes: readonly Write[],
@@ -61,7 +61,7 @@ async function writeAmong(
   }
   await Promise.all(Array.from({ length: atATime }, worker))
   await Promise.all(happening)
-  // What was answered is answered the same ever after.
+  // The same request gets the same response ever after.
   for (const write of writes.slice(0, 50)) await writer.send(write)
   return writer.told
 }

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { root } from '../../helpers/process.ts'
 
-/** A PostgreSQL that nobody else uses. */
+/** A PostgreSQL server of one test. */
 export interface PostgresCluster {
-  /** Its superuser's URL. */
+  /** URL of its superuser. */
   readonly url: string
-  /** Ends it as a crash does, and starts it again: it recovers what was committed. */
+  /** Crashes and restarts it: it recovers what was committed. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -17,7 +17,7 @@ const script = `
   echo "$LEARNCTL_TEST_POSTGRES"
   while read -r _; do eval "$LEARNCTL_TEST_POSTGRES_RESTART"; echo restarted; done`
 
-/** Starts one by .ci/postgres; it ends with this process at the latest. */
+/** Starts one with .ci/postgres; it ends with this process at the latest. */
 export async function startPostgres(): Promise<PostgresCluster> {
   const child = spawn(join(root, '.ci/postgres'), ['bash', '-c', script], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { bin, startProcess } from '../../helpers/process.ts'
 
-/** A server in a process of its own, as its user starts it. */
+/** A server in its own process, started as users do. */
 interface ServerProcess {
   readonly url: string
-  /** The first admin's, where this one made the academy. */
+  /** API key of the first admin, if this server created the academy. */
   readonly key: string | undefined
-  /** Ends it as the kernel does where there is no memory left; false where it had ended by itself. */
+  /** Kills it as the kernel does when memory runs out; false if it had ended by itself. */
   kill(): Promise<boolean>
 }
 
-/** Servers on one database, of which each that is killed is started again. */
+/** Servers on one database; each that is killed is restarted. */
 export interface Fleet {
-  /** Where they answer; a server that starts again has another port. */
+  /** URLs; a restarted server has another port. */
   readonly urls: readonly string[]
   readonly key: string
-  /** Kills this one and starts it again, however often it takes while its database is away. */
+  /** Kills a server and restarts it, repeatedly while its database is away. */
   killOne(index: number): Promise<void>
-  /** Ends all; what they logged of requests that failed by a fault of theirs, and of those that ended by themselves. */
+  /** Stops all; returns what they logged about failed requests, and the servers that ended by themselves. */
   stop(): Promise<string[]>
 }
 
-/** Starts so many, with these further flags: the first one makes the academy, which the others serve with it. */
+/** Starts this many servers with more flags: the first one creates the academy. */
 export async function startFleet(
   home: string,
   database: string,

@@ -2,32 +2,32 @@ import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Fleet } from './server-process.ts'
 
-/** How many learners and courses there are: each pair of them is enrolled, or has progress, once at most. */
+/** Number of learners and courses; each pair is enrolled, or has progress, at most once. */
 export const side = 100
-/** Users that one request makes, all or none. */
+/** Users that one request creates, all or none. */
 export const batchSize = 5
 const closeTimeoutMs = 60_000
 
-/** One write, which is sent until it is answered. */
+/** A write, which is sent until it gets a response. */
 export interface Write {
   readonly number: number
   readonly kind: 'course' | 'user' | 'users' | 'enrolment' | 'progress'
-  /** After so many milliseconds its client goes away, and sends it again; null for one that waits. */
+  /** Milliseconds after which its client disconnects and sends it again; null for a client that waits. */
   readonly leavesAfterMs: number | null
 }
 
-/** What was said to those who wrote. */
+/** Responses to all writes. */
 export interface Told {
-  /** By the number of the write, the ids in each answer that said it is done. */
+  /** Ids in each successful response, by number of the write. */
   readonly done: ReadonlyMap<number, readonly string[]>
-  /** How often a server said that its database is away, and how often nobody said anything. */
+  /** Number of responses that the database is away, and of missing responses. */
   readonly unavailable: number
   readonly unanswered: number
-  /** Answers that nobody should get. */
+  /** Responses that no client should get. */
   readonly wrong: readonly string[]
 }
 
-/** So many writes of all kinds, the same for the same seed. */
+/** Makes writes of all kinds; the same seed gives the same writes. */
 export function writesOf(count: number, seed: number): Write[] {
   const one = fc.record({
     kind: fc.constantFrom<Write['kind'][]>('course', 'course', 'user', 'users', 'enrolment', 'progress'),
@@ -39,14 +39,14 @@ export function writesOf(count: number, seed: number): Write[] {
   return fc.sample(one, { numRuns: count, seed }).map((write, number) => ({ number, ...write }))
 }
 
-/** What a write is about: e-mail addresses, titles and pairs are those of one write alone. */
+/** Subject of a write; no other write has its e-mail addresses, titles and pairs. */
 export function subjectOf({ number }: Write) {
   const learner = `learner-${number % side}`
   const course = `course-${Math.floor(number / side) % side}`
   return { learner, course, percentage: number % 101, title: `Written ${number}` }
 }
 
-/** The e-mail addresses that a write is to make. */
+/** Returns the e-mail addresses that a write creates. */
 export function emailsOf({ kind, number }: Write): string[] {
   if (kind === 'user') return [`written-${number}@school.example`]
   if (kind !== 'users') return []
@@ -78,7 +78,7 @@ function requestOf(write: Write): { method: string; path: string; body: unknown 
   }
 }
 
-/** Whoever sends writes: where a server does not answer, or says that its database is away, the next one is asked. */
+/** A client that tries the next server if one does not respond or reports that its database is away. */
 export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
   const done = new Map<number, string[]>()
   const wrong: string[] = []
@@ -107,7 +107,7 @@ export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
       else wrong.push(`${write.kind} ${write.number}: ${response.status} ${text}`)
       return true
     } catch (error) {
-      // Only what is no answer: a fault of the test itself has another name.
+      // Only missing responses: an error of the test itself has another name.
       if (!(error instanceof TypeError || error instanceof DOMException)) throw error
       unanswered += 1
       return false
@@ -118,7 +118,7 @@ export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
     get told(): Told {
       return { done, unavailable, unanswered, wrong }
     },
-    /** Returns once it is answered. */
+    /** Sends a write until it gets a response. */
     async send(write: Write): Promise<void> {
       const endMs = performance.now() + closeTimeoutMs
       for (let tries = 0; performance.now() < endMs; tries += 1) {
@@ -132,7 +132,7 @@ export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
   }
 }
 
-/** The ids of what was made, one after the other; undefined where an item of a batch was refused. */
+/** Returns the created ids in order; undefined if an item of a batch was refused. */
 function idsIn(body: Record<string, unknown>): string | undefined {
   const { id, learnerId, courseId, results } = body as Record<string, string | undefined> & {
     results?: readonly { id?: string }[]

@@ -3,7 +3,7 @@ import { differingCounters } from '../../../src/server/counters/counter-check.ts
 import type { Row, Store } from '../../../src/server/database/database.ts'
 import { emailsOf, subjectOf, type Told, type Write } from './writes.ts'
 
-/** What a write made: what was answered for it, and for progress how it stands. */
+/** Effect of a write: its responses, and for progress its state. */
 interface Made extends Row {
   readonly subject: string
   readonly answer: string
@@ -11,7 +11,7 @@ interface Made extends Row {
   readonly version: number | null
 }
 
-/** What is wrong with an academy after these writes: lost, doubled, half done or miscounted; nothing where it is whole. */
+/** Returns the problems of an academy after these writes: lost, duplicate, partial or miscounted ones. */
 export async function faultsIn(database: Store, writes: readonly Write[], told: Told): Promise<string[]> {
   const faults = [...told.wrong]
   const expectSame = (what: string, is: unknown, wanted: unknown) => {

@@ -70,7 +70,7 @@ const files: readonly (readonly [noun: string, records: readonly Fields[]])[] = 
   ],
 ]
 
-/** Other values of fields, some of them only in another form. */
+/** Other values of fields, some of which differ only in form. */
 const others: Readonly<Record<string, readonly unknown[]>> = {
   title: ['Other', ' Ebb ', 'Sea'],
   description: ['', null, 'High'],
@@ -90,7 +90,7 @@ const others: Readonly<Record<string, readonly unknown[]>> = {
   externalId: ['C', 'L', '1'],
 }
 
-/** Which fields a record loses, and which get another value. */
+/** Fields that a record loses, and fields that get another value. */
 const edit = fc.array(
   fc.record({ field: fc.constantFrom(...Object.keys(others)), drop: fc.boolean(), choice: fc.nat(2) }),
   { maxLength: 3 },
@@ -100,7 +100,7 @@ function edited(record: Fields, edits: readonly { field: string; drop: boolean; 
   const copy = { ...record }
   for (const { field, drop, choice } of edits) {
     if (copy[field] === undefined) continue
-    // Without these no row is a record.
+    // Required fields of every row.
     if (
       drop &&
       !['title', 'email', 'completionPercentage', 'scoreGiven', 'lastAccessed', 'gradedAt'].includes(field)
@@ -127,7 +127,7 @@ describe('a dry run of an import', () => {
         number += 1
         const database = `--database any-${number}.db`
         await importFiles(local, database)
-        // Progress is listed learner by learner.
+        // Progress is listed by learner.
         const shown: readonly Fields[] =
           noun === 'progress'
             ? (files.find(([name]) => name === noun)?.[1] ?? [])
@@ -136,14 +136,14 @@ describe('a dry run of an import', () => {
           const record = shown[index % shown.length]
           const stdin = JSON.stringify([edited(record ?? {}, each)])
           const dry = await local.run(`${noun} import - --dry-run -o json ${database}`, { stdin })
-          // What the check of all rows refuses is refused alike.
+          // Rows that the check refuses are refused in both.
           if (dry.code === 2) continue
           const [{ action }] = JSON.parse(dry.stdout)
           const done = await local.run(`${noun} import - -o json ${database} --errors errors.csv`, { stdin })
           const { unchanged, failed } = JSON.parse(done.stdout)
           const said = `${noun} ${stdin}\n${dry.stdout}${done.stderr}`
           expect(action === 'unchanged', said).toBe(unchanged === 1)
-          // A dry run does not know all that the platform refuses.
+          // A dry run cannot know everything that the platform refuses.
           if (action === 'fail') expect(failed, said).toBe(1)
         }
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createPacing } from '../../../src/cli/session/pacing.ts'
 
-/** Work that ends when told to, and the pieces that have begun. */
+/** Work that ends on demand, and the pieces that have begun. */
 function works() {
   const begun: string[] = []
   const enders = new Map<string, (error?: Error) => void>()

@@ -393,7 +393,7 @@ scripted('the network is left only when a refresh that is under way has been sto
   }
   const settings = resolveSettings({ flags: {}, env: {}, project: null })
   const signal = new AbortController().signal
-  // The environment of a session beside its streams, which it does not write to.
+  // Part of a session besides its streams, which it does not write to.
   const io = {
     now: () => user.clock.now().getTime(),
     sleep: async () => {},

@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import { storedTokens } from '../../helpers/signed-in.ts'
 
-/** A platform whose refresh tokens are good for one time: one that is shown again ends the session. */
+/** A platform whose refresh tokens work once: using one again ends the session. */
 export interface RotatingServer {
   readonly url: string
-  /** The tokens of its one session, as it began. */
+  /** First tokens of its only session. */
   readonly tokens: StoredTokens
-  /** The refresh tokens that it was sent, in order. */
+  /** Refresh tokens that it received, in order. */
   readonly refreshed: readonly string[]
-  /** False once a used refresh token was shown again. */
+  /** False after a used refresh token was sent again. */
   readonly alive: () => boolean
   close(): Promise<void>
 }
 
 /**
- * Starts it on a free port of the loopback. It does not take the access token that the session began with, and says so
- * to the first `crowd` requests at the same moment: when all of them are there.
+ * Starts it on a free loopback port. It refuses the first access token, and sends that refusal to the first `crowd`
+ * requests at the same moment, when all of them have arrived.
  */
 export async function startRotatingServer(crowd: number): Promise<RotatingServer> {
   const refreshed: string[] = []

@@ -17,7 +17,7 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     process.emit(name, name)
     vi.advanceTimersByTime(99)
     expect(process.listenerCount(name)).toBe(1)
-    // Without a listener, the signal ends the process.
+    // Without a listener the signal ends the process.
     vi.advanceTimersByTime(1)
     expect(process.listenerCount(name)).toBe(0)
   },

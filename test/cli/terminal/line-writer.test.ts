@@ -5,7 +5,7 @@ import { runModule } from '../../helpers/process.ts'
 
 const dropped = (count: number) => `${count} dropped\n`
 
-/** A stream that keeps its pieces, and accepts the next one when told to. */
+/** A stream that keeps its pieces and accepts the next one on demand. */
 function reader({ isSlow = false } = {}) {
   const pieces: string[] = []
   let free = () => {}

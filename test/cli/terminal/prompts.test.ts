@@ -2,7 +2,7 @@ import { beforeEach, describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
 
-/** Types a text once, when the terminal shows `sign`. */
+/** Types a text once the terminal shows `sign`. */
 function typeOnce(sign: string, text: string): NonNullable<RunOptions['onStderr']> {
   let left = true
   return (printed, type) => {

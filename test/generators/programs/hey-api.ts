@@ -9,7 +9,7 @@ import {
 import { client } from '../generated/hey-api/client.gen'
 import type { Story } from './story'
 
-/** The story by the functions of @hey-api/openapi-ts. */
+/** Runs the story with the functions of @hey-api/openapi-ts. */
 export async function tell(baseUrl: string, key: string): Promise<Story> {
   client.setConfig({ baseUrl, auth: key })
   const created = await coursesCreate({ body: { title: 'Marine Biology', status: 'published' } })

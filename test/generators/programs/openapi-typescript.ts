@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch'
 import type { paths } from '../generated/openapi-typescript'
 import type { Story } from './story'
 
-/** The story by types of openapi-typescript, with openapi-fetch. */
+/** Runs the story with the types of openapi-typescript and with openapi-fetch. */
 export async function tell(baseUrl: string, key: string): Promise<Story> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
   const created = await client.POST('/v1/courses', { body: { title: 'Marine Biology', status: 'published' } })

@@ -8,7 +8,7 @@ import {
 } from '../generated/orval'
 import type { Story } from './story'
 
-/** The story by the functions of orval, whose base address is in their text. */
+/** Runs the story with the functions of orval, whose base address is part of their text. */
 export async function tell(_baseUrl: string, key: string): Promise<Story> {
   const authorization = `Bearer ${key}`
   const options = { headers: { authorization } }

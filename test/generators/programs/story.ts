@@ -1,10 +1,10 @@
-/** What each client does with an academy, and what it saw: the same, whoever generated it. */
+/** Result of using an academy through a client; the same for each generator. */
 export interface Story {
   /** Version of a course that was created with its title and status alone. */
   readonly version: number
   /** Titles of the courses in two states, which is a list in the query. */
   readonly titles: readonly string[]
-  /** How many courses `include_total`, a switch, counts. */
+  /** Number of courses by `include_total`, a boolean parameter. */
   readonly total: number | undefined
   /** Attributes that an update with the right `If-Match` changed. */
   readonly modified: readonly string[]
