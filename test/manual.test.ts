@@ -6,7 +6,7 @@ import { learnerFields } from '../src/contract/analytics.ts'
 import { manual, textOf, withReference } from './docs.ts'
 import { root } from './helpers/process.ts'
 
-// What README.md and docs say; manual.process.test.ts runs their commands.
+// Tests of README.md and docs; manual.process.test.ts runs their commands.
 
 test.for(manual)('the reference in %s is the one that the commands make: npm run docs', async (file) => {
   expect(textOf(file)).toBe(await withReference(file))

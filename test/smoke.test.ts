@@ -3,7 +3,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { freshDirectory } from './helpers/fresh-directory.ts'
 import { runLearnctl } from './helpers/process.ts'
 
-// The built program as processes of its own; the files *.process.test.ts try the rest of it.
+// Runs the built program as processes; the files *.process.test.ts test the rest.
 
 test('the built program sets up an academy, lists and exports it, serves it to another program, and stops', async ({
   onTestFinished,

@@ -13,7 +13,7 @@ const utf8 = Buffer.from('[{"id": 1, "title": "Café"}]')
 describe('JSON is read', () => {
   test.for<[type: string, bytes: Uint8Array]>([
     ['application/json; charset=ISO-8859-1', latin1],
-    // What old servers write on everything that they send.
+    // The charset that old servers put on everything.
     ['application/json;charset="ISO-8859-1"', utf8],
     ['application/json; charset=no-such-thing', utf8],
     ['application/json', Buffer.from(`\uFEFF${utf8}`)],

@@ -15,7 +15,7 @@ const courses = JSON.stringify(
 )
 const rows = `learnerId,email\r\n${Array.from({ length: 3000 }, (_, n) => `usr_${n},a${Math.cos(n)}@school.example\r\n`).join('')}`
 
-/** An answer in a coding, sent in small pieces. */
+/** A response in a coding, sent in small pieces. */
 const coded =
   (coding: string, bytes: Uint8Array, type = 'application/json', status = 200): Answer =>
   (response) => {
@@ -28,7 +28,7 @@ const codings: readonly [name: string, code: (text: string) => Uint8Array][] = [
   ['gzip', (text) => gzipSync(text)],
   ['X-GZIP', (text) => gzipSync(text)],
   ['deflate', (text) => deflateSync(text)],
-  // Without its frame, as many servers send it.
+  // Raw deflate, as many servers send it.
   ['deflate', (text) => deflateRawSync(text)],
   ['br', (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
   ['zstd', (text) => zstdCompressSync(text)],
@@ -69,7 +69,7 @@ describe('an answer is refused', () => {
     ['compress', 'has the unsupported Content-Encoding "compress"', Buffer.from(courses)],
     ['gzip, constructor', 'has the unsupported Content-Encoding "gzip, constructor"', gzipSync(courses)],
     ['gzip, gzip, gzip', 'has the unsupported Content-Encoding', gzipSync(gzipSync(gzipSync(courses)))],
-    // A decoder stops at the end of the first; what follows would be lost without a word.
+    // A decoder stops at the end of the first member; the rest would be lost silently.
     ['zstd', 'is not valid zstd', Buffer.concat([zstdCompressSync(courses), zstdCompressSync('x')])],
     ['deflate', 'is not valid deflate', Buffer.concat([deflateSync(courses), deflateSync('x')])],
   ] as const)('in %s where it %s', async ([coding, fault, bytes], { platform }) => {

@@ -12,7 +12,7 @@ import { RequestError } from '../../src/client/errors.ts'
 
 const base = 'https://academy.example/lms'
 
-/** Any character; the surrogates, which are half of one, lie in between. */
+/** Any character, including unpaired surrogates. */
 const character = fc
   .oneof(fc.integer({ max: 0xd7ff, min: 0 }), fc.integer({ max: 0x10ffff, min: 0xe000 }))
   .map((code) => String.fromCodePoint(code))

@@ -8,13 +8,13 @@ import { answerOf } from '../helpers/web.ts'
 
 export const origin = 'https://academy.example'
 
-/** The two ways over the network: of the library, and of the command line. They must not be told apart. */
+/** Both transports over the network, of the library and of the command line, which must behave alike. */
 export const networks: readonly (readonly [string, (options?: UndiciOptions) => ClosableTransport])[] = [
   ['undici', createUndiciTransport],
   ["Node's own client", createNetworkTransport],
 ]
 
-/** A caller that waits for nothing and remembers what it would have waited. */
+/** A caller that does not wait, and the waits that it asked for. */
 export interface Trial {
   readonly caller: Caller
   readonly sleeps: number[]
@@ -22,7 +22,7 @@ export interface Trial {
   close(): Promise<void>
 }
 
-/** A caller over undici with a key, a clock that stands still and jitter at its middle. */
+/** A caller over undici with a key, a fixed clock and medium jitter. */
 export function trial(options: Partial<CallerOptions> = {}): Trial {
   const sleeps: number[] = []
   const waits: Wait[] = []
@@ -42,14 +42,14 @@ export function trial(options: Partial<CallerOptions> = {}): Trial {
   return { caller, sleeps, waits, close: () => transport.close() }
 }
 
-/** The body of a reply as text. */
+/** Reads the body of a response as text. */
 export async function textOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   let text = ''
   for await (const chunk of body ?? []) text += Buffer.from(chunk).toString('utf8')
   return text
 }
 
-/** A transport that answers from a list of replies and remembers the requests. */
+/** A transport that returns these responses in turn and keeps the requests. */
 export function scripted(...answers: readonly Response[]): {
   transport: Transport
   requests: Parameters<Transport>[0][]
@@ -65,7 +65,7 @@ export function scripted(...answers: readonly Response[]): {
   return { transport, requests }
 }
 
-/** A loopback server that treats each connection as `handle` does, once the head of its first request is there. */
+/** A loopback server that calls `handle` for each connection after the head of its first request. */
 export async function startSocketServer(
   handle: (socket: Socket, head: string) => void,
 ): Promise<{ url: string; heads: string[]; close(): Promise<void> }> {

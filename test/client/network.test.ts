@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((each) => each.close()))
 })
 
-/** A server that tells what it was asked: itself, or as a proxy. */
+/** A server that returns the requests it got, as an origin or as a proxy. */
 async function startEcho(): Promise<string> {
   const server = createServer((request, response) => {
     response.setHeader('Set-Cookie', ['a=1', 'b=2'])
@@ -68,7 +68,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   )
 
   test('NO_PROXY is honoured', async () => {
-    // An address of this machine that is not a loopback one by name.
+    // An address of this machine that is not a loopback address by name.
     const url = (await startEcho()).replace('127.0.0.1', '0.0.0.0')
     const proxy = await startEcho()
     const through = await open({ HTTP_PROXY: proxy })(get(`${url}/x`))
@@ -107,7 +107,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     const transport = open()
     for (const page of [1, 2, 3, 4, 5])
       await textOf(streamed(await transport(get(`${url}/?page=${page}`))).body)
-    // Undici gives a connection back a moment after its answer has ended.
+    // Undici returns a connection to the pool shortly after its response has ended.
     expect(connections).toBeLessThanOrEqual(2)
   })
 

@@ -1,9 +1,9 @@
 import nock from 'nock'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Has nock stand between the tests of this file and the network, and lets it go after them. */
+/** Makes nock intercept the network for the tests of this file, and restores the network afterwards. */
 export function ownNock(): void {
-  // Importing nock turns it on, for whatever runs in this process afterwards too.
+  // Importing nock activates it for everything that runs in this process later.
   beforeAll(() => {
     if (!nock.isActive()) nock.activate()
     nock.disableNetConnect()

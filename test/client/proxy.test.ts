@@ -16,7 +16,7 @@ const closing: { close(): unknown }[] = []
 const url = 'https://academy.example/v1/courses?a=1'
 let port = 0
 
-/** A platform with a certificate for academy.example, which no name leads to. */
+/** A platform with a certificate for academy.example, a name that does not resolve. */
 const platform = createServer(certificate, (incoming, outgoing) => {
   outgoing.writeHead(200, { 'content-type': 'application/json' })
   const { url, method, headers } = incoming
@@ -77,7 +77,7 @@ describe.each([
     const proxy = await proxyTo()
     const send = sending({ HTTPS_PROXY: proxy.url })
     for (let time = 0; time < 5; time += 1) await textOf(streamed(await send()).body)
-    // Undici gives a connection back a moment after its answer has ended.
+    // Undici returns a connection to the pool shortly after its response has ended.
     expect(proxy.requests.length).toBeLessThanOrEqual(2)
   })
 

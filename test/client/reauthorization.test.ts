@@ -6,7 +6,7 @@ import { scripted, trial } from './harness.ts'
 const unauthorized = () => Response.json({ code: 'token_expired', detail: 'too old' }, { status: 401 })
 const one = () => Response.json({ id: 'crs_1' })
 
-/** A caller whose answers are these, with a token that is refreshed as told; `asked` are the refused ones. */
+/** A caller with these responses and a scripted token refresh; `asked` are the refused tokens. */
 function refreshing(
   answers: readonly Response[],
   next: () => Promise<string | null>,

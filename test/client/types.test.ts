@@ -18,7 +18,7 @@ test('a call takes path parameters, query and body exactly where its operation h
   request(courses.get, { params: { courseId: 'crs_1' } })
   request(courses.create, { body: { title: 'X' } })
   request(courses.update, { params: { courseId: 'crs_1' }, body: { description: null }, ifMatch: 3 })
-  // @ts-expect-error a title has no default to go back to
+  // @ts-expect-error a title has no default to reset to
   void (() => request(courses.update, { params: { courseId: 'crs_1' }, body: { title: null } }))
   const anything: Operation = courses.list
   request(anything, { params: { any: 'x' }, query: { any: 1 }, body: {} })
@@ -50,6 +50,6 @@ test('methods of the client take the path parameters in order, then body or quer
   expectTypeOf(client.courses.diff).parameter(1).toEqualTypeOf<string>()
   expectTypeOf(client.courses.list.all).returns.toEqualTypeOf<AsyncGenerator<Course>>()
   expectTypeOf(client.analytics.learners.stream).returns.resolves.toEqualTypeOf<StreamedResponse>()
-  // @ts-expect-error a single thing has no pages
+  // @ts-expect-error a single record has no pages
   expectTypeOf(client.courses.get.all).toBeFunction
 })

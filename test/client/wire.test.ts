@@ -220,7 +220,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   })
 
   test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', async () => {
-    // A TLS handshake that nobody answers: the connection is open, but not made.
+    // A TLS handshake without an answer: the connection is open but not established.
     const server = await serve(() => {})
     const transport = createNetwork({ connectTimeoutMs: 30 })
     closing.push(transport)

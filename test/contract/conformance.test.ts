@@ -14,7 +14,7 @@ const withBody = guarded.filter(({ body }) => body !== undefined)
 
 type Sender = Pick<Person, 'send'>
 
-// One academy for all requests that change nothing.
+// One academy for all examples that change nothing.
 const school = await openTestAcademy()
 afterAll(() => school.close())
 const anybody = school.bearer(undefined)
@@ -26,7 +26,7 @@ afterAll(remove)
 const original = join(directory, 'original.db')
 if (!onPostgres) await school.database.run(sql`vacuum into ${original}`)
 
-/** Opens a furnished academy for an example that changes it: a copy of the file, where there is one. */
+/** Opens a furnished academy for an example that changes it, as a copy of a file if possible. */
 async function openFurnished(): Promise<{ sender: Sender; things: Things }> {
   const path = `${original}.${randomUUID()}`
   if (!onPostgres) {
@@ -40,7 +40,7 @@ async function openFurnished(): Promise<{ sender: Sender; things: Things }> {
   return { sender: admin, things: await furnish(academy, admin) }
 }
 
-/** Sends the example of an operation, or its path alone with another query or body. */
+/** Sends the example of an operation, or its path with another query or body. */
 function exampleOf(
   sender: Sender,
   { id, method, path, body: schema }: Operation,
@@ -73,7 +73,7 @@ test.for(operations)('$method $path answers its example as its schema says', asy
   expect(answer).toMatchObject({ status: operation.status })
   expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
   if (operation.response === null) return expect(answer.text).toBe('')
-  // Parsing drops what the schema does not know: nothing may be missing afterwards.
+  // Parsing drops unknown fields, so nothing may be missing afterwards.
   expect(operation.response.parse(answer.body)).toEqual(answer.body)
 })
 

@@ -22,7 +22,7 @@ test.for(operations)('the example of $id is as its schemas say', ({ id, body, re
   const example = made[id]
   if (body) expect(body.safeParse(example?.body)).toMatchObject({ success: true })
   else expect(example?.body).toBeUndefined()
-  // The document cannot have itself as an example.
+  // The OpenAPI document cannot be its own example.
   if (response && id !== 'service.openapi') {
     expect(response.parse(example?.response)).toEqual(example?.response)
   }

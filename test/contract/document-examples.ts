@@ -17,16 +17,16 @@ import {
 } from '../helpers/test-academy.ts'
 import { examples, filled, furnish, type Things } from './examples.ts'
 
-/** What src/contract/openapi/examples.json holds. */
+/** Content of src/contract/openapi/examples.json. */
 export interface DocumentExamples {
   readonly operations: Readonly<Record<string, OperationExample>>
   readonly problems: Readonly<Record<string, unknown>>
 }
 
-/** Where the document has its examples, from the root. */
+/** Path of the examples, from the root. */
 export const documentExamplesFile = 'src/contract/openapi/examples.json'
 
-/** How a manual names what the examples are about. */
+/** Names in the examples. */
 const named = {
   courseId: 'ext:AAA-2013J',
   lessonId: 'ext:AAA-2013J-1752',
@@ -35,10 +35,12 @@ const named = {
   learnerId: 'ext:11391',
 }
 
-// What is read is read before it is changed, and deleted last; what hangs on something comes before it.
+// Records are read before they are changed and deleted last; a record comes before those that depend on it.
 const sequence: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
 
-/** The text of that file: every operation called, and every code provoked, in an academy with some example data. */
+/**
+ * Returns the text of that file: calls every operation and provokes every error code, in an academy with example data.
+ */
 export async function documentExamplesText(): Promise<string> {
   const academy = await openTestAcademy()
   try {
@@ -74,7 +76,7 @@ async function exampleOf(admin: Person, operation: Operation, things: Things): P
   return {
     parameters: parametersIn(path, target),
     ...(sent === undefined ? {} : { body: sent }),
-    // The document cannot have itself as an example.
+    // The OpenAPI document cannot be its own example.
     ...(response === null || id === 'service.openapi' ? {} : { response: answer.body }),
     ...(media.length > 0 ? { media: streamed } : {}),
   }
@@ -97,12 +99,12 @@ function send(person: Pick<Person, 'send'>, method: string, path: string, body?:
     : person.send(method, path, JSON.stringify(body), type)
 }
 
-/** A refusal with each code, in the order of the table. */
+/** Returns a refusal with each code, in the order of the table. */
 async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<string, Problem>> {
   const found = new Map<string, Problem>()
   const keep = ({ body, text }: Answer) => {
     if (body?.code === undefined) throw new Error(`This was to be refused: ${text}`)
-    // Some refusals are tried only to get to the next one: the first of each code is kept.
+    // Some refusals only lead to the next one: the first of each code is kept.
     if (!found.has(body.code)) found.set(body.code, body)
   }
   const course = '/v1/courses/ext:AAA-2012J'
@@ -183,7 +185,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   )
 }
 
-/** Refuses to restore a lesson whose course is deleted. */
+/** Provokes course_deleted: restores a lesson of a deleted course. */
 async function ofDeletedCourse(admin: Person): Promise<Answer> {
   const { body: course } = await admin.post('/v1/courses', { title: 'Module BBB' })
   const { body: lesson } = await admin.post('/v1/lessons', { courseId: course.id, title: 'First assignment' })
@@ -192,21 +194,21 @@ async function ofDeletedCourse(admin: Person): Promise<Answer> {
   return admin.post(`/v1/deleted-lessons/${lesson.id}/restore`)
 }
 
-/** Refuses to test an endpoint to which nothing is sent. */
+/** Provokes endpoint_disabled: tests a disabled endpoint. */
 async function ofDisabledEndpoint(admin: Person): Promise<Answer> {
   const path = '/v1/webhooks/endpoints'
   const { body } = await admin.post(path, { url: 'https://lms.example.org/hooks', status: 'disabled' })
   return admin.post(`${path}/${body.id}/test`)
 }
 
-/** Refuses the lease while another apply holds it. */
+/** Provokes apply_in_progress: another apply holds the lease. */
 async function ofOtherLease(admin: Person): Promise<Answer> {
   const holder = 'build-7, process 4711'
   await admin.put('/v1/apply-lease', { id: 'apply-4711-on-build-7', holder })
   return admin.put('/v1/apply-lease', { id: 'apply-4712-on-build-7', holder: 'build-7, process 4712' })
 }
 
-/** Refuses to delete the only admin of an academy of its own. */
+/** Provokes last_admin: deletes the only admin of another academy. */
 async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
   const { data } = (await admin.get('/v1/users?role=admin&status=active')).body
   for (const { id } of data) if (id !== admin.id) await admin.delete(`/v1/users/${id}`)
@@ -214,7 +216,7 @@ async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
   return admin.delete(`/v1/users/${admin.id}`)
 }
 
-/** What needs a socket, another program or a fault of the server, in the words that are used there. */
+/** Refusals that need a socket, another program or a fault of the server, as the server phrases them. */
 const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   duplicate_header: 'Header Authorization must be sent only once.',
   token_expired: 'The access token expired at 2026-03-01T11:00:00.000Z.',
@@ -237,7 +239,7 @@ function untried(code: ErrorCode): Problem {
   return problemOf(error, '/v1/courses', `req_${code}`)
 }
 
-/** Ids and credentials are made by chance: here each is made from how many of its kind came before. */
+/** Replaces random ids and credentials by numbered ones. */
 function withStableIds(made: unknown): string {
   const known = new Map<string, string>()
   const stable = (id: string, prefix = 'req', time = '0mm7yg0g0') => {
@@ -259,5 +261,5 @@ function withStableIds(made: unknown): string {
   return JSON.stringify(made, text, 2)
 }
 
-// Before the manual is made: it shows these examples, as the document does.
+// Runs before the manual is made, which shows these examples as the document does.
 if (import.meta.main) writeFileSync(join(root, documentExamplesFile), await documentExamplesText())

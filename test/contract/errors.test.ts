@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { phraseOf, statusOf } from '../../src/contract/errors.ts'
 
-// Codes and statuses are what programs rely on: written down rather than derived.
+// Programs rely on codes and statuses, so they are written down, not derived.
 const golden = `
 400 invalid_json invalid_parameter unknown_parameter invalid_cursor duplicate_header malformed_payload
 401 missing_credentials invalid_token token_expired invalid_signature timestamp_out_of_range

@@ -4,7 +4,7 @@ import { createGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
 import { sample } from '../lms/samples.ts'
 
-/** One request that succeeds, as it is written in a manual: `{names}` stand for what `furnish` made. */
+/** A successful request as in a manual; `{names}` stand for records that `furnish` made. */
 export interface Example {
   readonly request: string
   readonly body?: unknown
@@ -18,7 +18,7 @@ const assignment = {
   questions: [{ type: 'essay', prompt: 'Discuss the second block of the module', points: 100 }],
 }
 
-/** An example for each operation, by the operation's id. */
+/** Examples by operation id. */
 export const examples: Readonly<Record<string, Example>> = {
   'courses.list': { request: 'GET /v1/courses?status=published,archived&sort=title&include_total=true' },
   'courses.get': { request: 'GET /v1/courses/{courseId}' },
@@ -269,13 +269,13 @@ export const examples: Readonly<Record<string, Example>> = {
   'service.openapi': { request: 'GET /v1/openapi.json' },
 }
 
-/** The things that the examples are about, by the name of the path parameter. */
+/** Records of the examples, by name of the path parameter. */
 export type Things = Readonly<Record<string, string>>
 
 const data = await readExampleData()
 const externalId = 'AAA-2013J'
 
-/** Makes one of each thing in the academy: a course of the example data, and two of its learners. */
+/** Makes a record of each kind in the academy: a course of the example data, and two of its learners. */
 export async function furnish(academy: TestAcademy, admin: Person): Promise<Things> {
   const { clock } = academy
   const attributes = data.courses.find((course) => course.externalId === externalId)
@@ -355,7 +355,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   }
 }
 
-/** A learner of the example data, with their first two records of progress and grades; the id. */
+/** Makes a learner of the example data, with their first two records of progress and grades; returns the id. */
 async function enrol(
   academy: TestAcademy,
   admin: Person,
@@ -384,7 +384,7 @@ async function enrol(
   return user.id
 }
 
-/** A text with the things put in for their names. */
+/** Replaces the names in a text by the ids of records. */
 export function filled(text: string, things: Things): string {
   return text.replaceAll(/\{(\w+)\}/g, (name, thing) => things[thing] ?? name)
 }

@@ -4,7 +4,7 @@ import { type Call, calls } from '../../src/contract/calls.ts'
 import { operations } from '../../src/contract/index.ts'
 import { type Filter, paging } from '../../src/contract/lists.ts'
 
-/** Parameters that say how items come, or that ask for more of them than come otherwise. */
+/** Parameters that control paging and order, or add items. */
 const others = [
   ...Object.keys(paging),
   'sort',

@@ -6,13 +6,13 @@ import { connect } from '../helpers/lms.ts'
 import { createGrant } from '../helpers/signed-in.ts'
 import { sample } from '../lms/samples.ts'
 
-/** A parameter or field that names something, with what it names beside what is nowhere. */
+/** A reference in a parameter or field, to a hidden record and to a missing one. */
 interface Pair {
   readonly hidden: string
   readonly unknown: string
 }
 
-/** What a learner may not know of, and what is theirs. */
+/** Records that a learner must not learn of, and the learner's own. */
 interface Scene {
   readonly learner: Person
   readonly own: Readonly<Record<string, string>>
@@ -110,17 +110,17 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
       subject_id: [{ hidden: draftId, unknown: 'crs_none' }],
-      // A number is no reference.
+      // Numbers are not references.
       version: [],
       cursor: [],
     },
   }
 })
 
-/** Where a value of an operation is: in its path, in its query, or in its body. */
+/** Location of a value in an operation: its path, query or body. */
 type Site = 'path' | 'query' | 'body'
 
-/** Every place of an operation at which something is named. */
+/** Returns every location of a reference in an operation. */
 function placesOf({ path, query, body }: Operation): { site: Site; name: string }[] {
   const fields = body && 'shape' in body ? Object.keys(body.shape as object) : []
   const isReference = (name: string) => /(^|_)id$|Id$|^email$/.test(name)
@@ -133,7 +133,7 @@ function placesOf({ path, query, body }: Operation): { site: Site; name: string 
   ]
 }
 
-/** Asks with one reference in one place, the rest being the learner's own; what is echoed is put as `REF`. */
+/** Sends a request with a reference in one location and the learner's own elsewhere; replaces echoes by `REF`. */
 async function ask(
   { learner, own }: Scene,
   operation: Operation,

@@ -25,9 +25,9 @@ interface Parameter {
 }
 
 const document = openapiOf()
-// What openapiOf() makes of the contract: paths, and the methods of each.
+// openapiOf() returns JSON without a type: paths, and their methods.
 const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Described>>>>
-/** No operation that clients call: it has its own proof of who sends. */
+/** Clients do not call this operation: it has its own proof of origin. */
 const inbox = 'POST /webhooks/{lmsKind}/grades'
 const described = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({

@@ -17,9 +17,9 @@ const scopeSets: readonly (readonly Scope[])[] = [
 ]
 
 /**
- * Who may call what with which credential, written down rather than derived. For each role a mark for
- * each set of scopes above: + it may, s the scope is missing, r the role may not. A credential never has more than
- * its owner's role may have: an analyst's never writes.
+ * Rights of each role and scope, written down, not derived. For each role a mark for each set of scopes above: +
+ * allowed, s the scope is missing, r the role does not allow it. A credential never has more scopes than its owner's
+ * role: an analyst's never has write.
  */
 const golden = `
                                                           admin  instr. analyst learner
@@ -140,7 +140,7 @@ test.for(roles.map((role, index) => ({ role, index })))(
   async ({ role, index }, { academy }) => {
     const people = await Promise.all(scopeSets.map((scopes) => academy.person(role, scopes)))
     for (const { method, target, marks } of rows) {
-      // Rights come before all else: who has them is told of the parameter, or of what is not there.
+      // Rights are checked first: only an allowed caller learns about the parameter or the missing record.
       const path = target.includes('?') ? target : `${target.replaceAll(/\{\w+\}/g, 'none')}?colour=red`
       const answers = await Promise.all(people.map((person) => person.send(method, path)))
       const actual = answers.map(({ status, body }) => ([400, 404].includes(status) ? 'allowed' : body.code))

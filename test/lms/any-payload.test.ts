@@ -72,7 +72,7 @@ const oddTexts = [
   `[${'0,'.repeat(2000)}0]`,
 ]
 
-/** A sample in whose text the values of some members are replaced. */
+/** Replaces the values of some members in the text of a sample. */
 const odd = fc
   .tuple(
     fc.constantFrom(...lmsKinds.flatMap((kind) => samples[kind].map((name) => [kind, name] as const))),
@@ -135,7 +135,7 @@ test('a payload with odd values means something sound, or is malformed', () => {
     }),
     { numRuns: 300 },
   )
-  // Both occur, and not only by chance.
+  // Both outcomes must occur often.
   expect(Math.min(seen.sound, seen.malformed)).toBeGreaterThan(20)
 })
 

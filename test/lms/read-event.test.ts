@@ -276,7 +276,7 @@ describe('Thinkific', () => {
       reason: 'score_out_of_range',
     })
     expect(meaning('thinkific', name, { action: 'created' })).toMatchObject({ reason: 'event_type' })
-    // An event's name has two parts, each as long as a name may be.
+    // An event's name has two parts of the maximum length each.
     const long = 'x'.repeat(255)
     expect(meaning('thinkific', name, { resource: long })).toMatchObject({ type: 'ignored', name: long })
   })

@@ -17,13 +17,13 @@ interface Sample {
   readonly name: string
   readonly schema: z.ZodObject
   readonly path: string
-  /** The least that makes one, to be changed afterwards; absent where that is not possible. */
+  /** Minimal record, which is then changed; absent if that is impossible. */
   readonly least?: Readonly<Record<string, unknown>>
-  /** Every field, each with a value that is not its default; `{names}` stand for what `furnish` made. */
+  /** Every field with a value other than its default; `{names}` stand for records that `furnish` made. */
   readonly whole: Readonly<Record<string, unknown>>
-  /** Taken, but never shown. */
+  /** Fields that are accepted but never shown. */
   readonly hidden?: string
-  /** Made by a PUT to the path, not a POST. */
+  /** True if a PUT to the path creates it instead of a POST. */
   readonly setByPut?: true
 }
 
@@ -173,7 +173,7 @@ const all: readonly Sample[] = [
   },
 ]
 
-/** A sample in an academy that has what it names. */
+/** Puts a sample into an academy that has the records it names. */
 async function placed(academy: TestAcademy, admin: Person, { path, whole, least, hidden = '' }: Sample) {
   const course = await admin.post('/v1/courses', { title: 'Rhetoric', modules: [{ title: 'Invention' }] })
   const things = {
@@ -187,7 +187,7 @@ async function placed(academy: TestAcademy, admin: Person, { path, whole, least,
   return { path: filled(path, things), whole: put(whole), least: put(least), shown }
 }
 
-/** The one in the list at this path that is the same as what a request answered. */
+/** Returns the record in the list at this path that equals a response. */
 async function listed(admin: Person, path: string, { body }: Answer) {
   const { data } = (await admin.get(path)).body
   const key = ['id', 'clientId', 'courseId'].find((name) => Object.hasOwn(body, name)) ?? ''

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { test } from '../helpers/academy.ts'
 import { plainBrowser } from '../helpers/browser.ts'
 
-/** A tag of so many extensions is put into order by comparing each with each: eleven seconds for these. */
+/** Ordering the extensions of this tag compares each with each: eleven seconds. */
 const language = `en-u-${Array.from({ length: 50_000 }, (_, index) => `v${10_000 + index}`).join('-')}`
 
 test.for([

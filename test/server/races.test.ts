@@ -11,7 +11,7 @@ import {
   testOn,
 } from '../helpers/three-servers.ts'
 
-/** No counter differs from a recount, and nothing is left of what is gone. */
+/** Expects that counters equal a recount, and that deleted records left no rows. */
 async function expectWhole({ database, clock }: TestAcademy): Promise<void> {
   expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
   const orphans = await database.one(sql`
@@ -127,7 +127,7 @@ for (const engine of sharedEngines) {
       )
       expect(countOutcomes(answers)).toEqual({ 200: 9, 204: 9 })
       const { body } = await admin.get(`/v1/users/${id}`)
-      // Each change is one from one to the other.
+      // Each change swaps one value for the other.
       expect(body.status).toBe(body.version % 2 ? 'active' : 'deleted')
       await expectWhole(servers[0])
     })
@@ -146,7 +146,7 @@ for (const engine of sharedEngines) {
         return server.put(`/v1/learners/${id}/progress`, { ...place, completionPercentage: 50 })
       })
       expect(answers[7]?.status).toBe(204)
-      // Progress enrols whoever is not.
+      // Recording progress enrols the learner.
       const allowed = ['200', '201', '204', 'not_found', 'duplicate']
       expect(allowed).toEqual(expect.arrayContaining(Object.keys(countOutcomes(answers))))
       await expectWhole(servers[0])

@@ -7,7 +7,7 @@ import { serviceRoutes } from '../../src/server/service.ts'
 
 test('the OpenAPI document is written once, whoever asks for it', () => {
   const route = serviceRoutes.find(({ operation }) => operation === service.openapi)
-  // It looks at nothing of a call.
+  // The handler uses nothing of the call.
   const [first, second] = [{}, {}].map((call) => route?.handle(call as Call))
   expect(first).toBeInstanceOf(Constant)
   expect(second).toBe(first)

@@ -7,7 +7,7 @@ import { idMaker } from '../../src/server/database/id.ts'
 import { keepInOrder, type Later } from '../../src/server/upkeep.ts'
 import { day, openTestAcademy, test } from '../helpers/academy.ts'
 
-/** Waits that end when they are told to; a stopped one does not. */
+/** Waits that end on demand; a stopped one does not. */
 function waits() {
   const planned: { work: () => void; ms: number; timer: NodeJS.Timeout }[] = []
   const later: Later = (work, ms) => {
@@ -24,7 +24,7 @@ function waits() {
   }
 }
 
-/** The same database as one of a single writer, which has nothing to fold: on any engine sweeping is all there is to do. */
+/** The same database with a single writer, which has no changes to fold: on any engine only sweeping remains. */
 const unfolded = (database: Store): Store => ({
   ...database,
   dialect: { ...database.dialect, hasManyWriters: false },

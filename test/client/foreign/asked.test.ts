@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/contract/operation.ts'
 
 const { analytics, courses, enrollments, users } = contract
 
-/** The verdict of a query about one item. */
+/** Returns the verdict of a query about an item. */
 function readProbeResponse(operation: Operation, query: object, item: object): 'in' | 'out' | 'unjudged' {
   const check = createFilterCheck(operation, query)
   if (!check) throw new Error('nothing is filtered')
@@ -67,7 +67,7 @@ describe('a time', () => {
     ['2026-02-20T10:00:00Z', 'in'],
     ['2026-02-20T23:30:00-05:00', 'out'],
     ['2026-02-19T23:59:59Z', 'out'],
-    // A day, and a time without a zone, may be anywhere on the earth.
+    // A day, or a time without a zone, may be anywhere on the earth.
     ['2026-02-20', 'in'],
     ['2026-02-21', 'in'],
     ['2026-02-22', 'out'],

@@ -3,7 +3,7 @@ import { courses } from '../../../src/contract/courses.ts'
 import { type RailsOptions, railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
 import { scripted, trial } from '../harness.ts'
 
-/** Reads all pages: how many items each had, what was asked for, and how it ended. */
+/** Reads all pages; returns the number of items of each, the requests, and the end. */
 async function walk(transport: Parameters<typeof trial>[0] = {}, query: Record<string, unknown> = {}) {
   const counts: number[] = []
   const { caller } = trial(transport)

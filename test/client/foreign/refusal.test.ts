@@ -3,7 +3,7 @@ import { toldError } from '../../../src/client/foreign/refusal.ts'
 
 type Told = readonly [detail: string | null, faults?: readonly string[], code?: string]
 
-/** A fault in one line: where it is, what it is called, and what it says. */
+/** Formats a fault in one line: place, code and text. */
 function lines(body: unknown): Told {
   const { detail, faults, code } = toldError(body)
   const told = faults.map(

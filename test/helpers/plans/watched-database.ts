@@ -1,7 +1,7 @@
 import type { Sql } from 'sql-template-tag'
 import type { Database } from '../../../src/server/database/database.ts'
 
-/** What to do with each statement. */
+/** Callbacks for each statement. */
 export interface Watch {
   /** Called with each statement. */
   readonly seen: (statement: Sql) => void

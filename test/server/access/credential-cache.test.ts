@@ -69,7 +69,7 @@ test('a write to what is taught leaves known credentials known, one to users doe
   instructor,
 }) => {
   expect((await instructor.get('/v1/courses')).status).toBe(200)
-  // Like another server on the same database.
+  // As another server on the same database does.
   await academy.database.run(sql`update api_keys set revoked_at = ${start} where user_id = ${instructor.id}`)
   const { body } = await admin.post('/v1/courses', { title: 'Logic' })
   expect((await instructor.get(`/v1/courses/${body.id}`)).status).toBe(200)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createFairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
 
-/** A queue whose work reports its start and ends when the test says so. */
+/** A queue whose work reports its start and ends on demand. */
 function handQueue({ atOnce = 1, longest = 100 } = {}) {
   const queue = createFairQueue({ atOnce, longest })
   const begun: string[] = []

@@ -4,8 +4,8 @@ import { plainBrowser } from '../../helpers/browser.ts'
 import { flowIn, givePassword, issuer, password } from '../oauth/flow.ts'
 
 /**
- * Makes a change that ends a credential. This server refuses it at once; another one on the same database,
- * which has just used it, within a second.
+ * Makes a change that ends a credential. This server refuses it at once; another one on the same database, which has
+ * just used it, refuses it within a second.
  */
 const test = standard.extend('refusedAfter', async ({ academy, clock }, { onCleanup }) => {
   const other = await openTestAcademy({ beside: academy })

@@ -126,7 +126,7 @@ test('enrolments that were removed are left out of rows, files and figures, unle
   expect(await emails()).toEqual(before)
 })
 
-/** Three learners in two courses, at five stages. */
+/** Makes three learners in two courses, at five stages. */
 async function school(academy: TestAcademy, admin: Person): Promise<void> {
   const make = async (kind: string, body: object) => (await admin.post(`/v1/${kind}`, body)).body.id
   const logic = await make('courses', { title: 'Logic', externalId: 'L' })
@@ -196,7 +196,7 @@ test('of a list all references that are not found are told', async ({ academy, a
   })
 })
 
-// The plans are read in the words of SQLite's planner.
+// Only for plans of SQLite.
 test.skipIf(onPostgres)(
   'rows of some courses and learners are searched by index, and not sorted as a whole',
   async ({ academy: { database } }) => {

@@ -7,7 +7,7 @@ import { onPostgres, second, test } from '../../helpers/academy.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')
 
-/** A database that keeps the statements it is asked. */
+/** Wraps a database to record its statements. */
 function listening(database: Database): { database: Database; asked: Sql[] } {
   const asked: Sql[] = []
   const kept = <Result>(ask: (query: Sql) => Result) => {
@@ -17,12 +17,12 @@ function listening(database: Database): { database: Database; asked: Sql[] } {
     }
   }
   const { one, all, cells } = database
-  // Each keeps the types of the method that it stands for.
+  // Each wrapper has the type of its method.
   const heard = { one: kept(one), all: kept(all), cells: kept(cells) } as Database
   return { database: { ...database, ...heard }, asked }
 }
 
-/** The plan of a statement, in the words of SQLite's planner. */
+/** Returns the plan of a statement in SQLite. */
 async function planOf(database: Database, query: Sql): Promise<string[]> {
   const explained = Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values })
   return (await database.all<{ detail: string }>(explained)).map(({ detail }) => detail)
@@ -53,7 +53,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
       }
     }
     counts.push(asked.length)
-    // The plans are read in the words of SQLite's planner.
+    // Only for plans of SQLite.
     for (const query of onPostgres ? [] : asked) {
       const scans = (await planOf(academy.database, query)).filter((detail) =>
         /^SCAN (?!\(subquery)/.test(detail),
@@ -103,7 +103,7 @@ test('of a course with very many learners those are listed who enrolled last, an
   }
   const sorts = !onPostgres
   expect(await downloaded(5)).toEqual({ names: ['Ann', 'Bo', 'Cleo', 'Dan', 'Eva'], sorts })
-  // The first of them goes out at once, however many there are.
+  // The first row is sent at once, however many follow.
   expect(await downloaded(3)).toEqual({ names: ['Cleo', 'Dan', 'Ann', 'Bo', 'Eva'], sorts: false })
 })
 

@@ -5,7 +5,7 @@ import { rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, test as standard } from '../../helpers/academy.ts'
 
-// The plans are read in the words of SQLite's planner.
+// Only for plans of SQLite.
 const test = standard.skipIf(onPostgres)
 
 const anyTime = { start: null, end: null }

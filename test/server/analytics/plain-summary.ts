@@ -1,6 +1,6 @@
 import type { LearnerRow, Summary } from '../../../src/contract/analytics.ts'
 
-/** The summary of these rows, by the plainest arithmetic there is. */
+/** Returns the summary of these rows by plain arithmetic. */
 export function plainSummary(rows: readonly LearnerRow[]): Summary {
   const sorted = rows
     .map(({ completionPercentage }) => completionPercentage)

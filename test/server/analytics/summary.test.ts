@@ -10,7 +10,7 @@ import { plainSummary } from './plain-summary.ts'
 const path = '/v1/analytics/learners'
 const time = (daysAgo: number) => new Date(Date.parse(start) - daysAgo * day).toISOString()
 
-/** Six learners in three courses of two levels, one of them deleted; some graded, some never started. */
+/** Makes six learners in three courses of two levels: one is deleted, some are graded, some never started. */
 const school = test.extend('school', async ({ academy, admin }) => {
   const make = async (kind: string, body: object) => (await admin.post(`/v1/${kind}`, body)).body.id as string
   const courses = await Promise.all(
@@ -38,7 +38,7 @@ const school = test.extend('school', async ({ academy, admin }) => {
     }
   }
   await admin.delete(`/v1/users/${learners[5]}`)
-  // With many writers the changes wait to be folded into the counters, which is done beside the requests.
+  // With many writers, changes wait to be folded into the counters.
   const now = academy.clock.now().toISOString()
   while (await academy.database.write((transaction) => foldChanges({ database: transaction, now })));
   return { courses, learners }
@@ -86,7 +86,7 @@ school('a summary reads counters, and no row about a learner', async ({ academy,
   const { database } = academy
   await database.run(sql`update counters set learners = learners + 5000 where kind in ('none', 'none at')`)
   const { summary } = (await admin.get(path)).body
-  // Three courses have some, and so has the academy as a whole.
+  // Three courses have counters, and so has the academy.
   expect(summary.notStarted - before.notStarted).toBeGreaterThanOrEqual(10_000)
 })
 

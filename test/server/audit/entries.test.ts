@@ -11,14 +11,14 @@ interface EntryRow extends Row {
   readonly credential: string
 }
 
-/** What was recorded about one thing, in order. */
+/** Returns the entries about a record, in order. */
 async function entriesAbout(database: Store, id: string): Promise<EntryRow[]> {
   return database.all<EntryRow>(
     sql`select place, action, subject_id, details, credential from audit_entries where subject_id = ${id} order by id`,
   )
 }
 
-/** What an entry says of a thing before and after it. */
+/** Returns `before` and `after` of an entry. */
 function changeIn({ details }: EntryRow): unknown[] {
   return (JSON.parse(details) as unknown[]).slice(3)
 }

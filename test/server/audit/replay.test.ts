@@ -8,7 +8,7 @@ import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
 const thing = fc.nat(1)
 const title = fc.constantFrom('Logic', 'Algebra', 'Go')
 
-/** Whatever changes courses, lessons, users, enrolments and grades; mostly something that is there. */
+/** Any change of courses, lessons, users, enrolments or grades, mostly of existing ones. */
 const anyWrite = fc.oneof(
   fc.record({ kind: fc.constant('course'), thing, title, modules: fc.subarray(['one', 'two']) }),
   fc.record({
@@ -26,14 +26,14 @@ const anyWrite = fc.oneof(
 )
 type AnyWrite = typeof anyWrite extends fc.Arbitrary<infer Value> ? Value : never
 
-/** What all begin with: most of what follows is about these. */
+/** First changes of each run; most others are about these records. */
 const beginning: readonly AnyWrite[] = [0, 1].flatMap((thing) => [
   { kind: 'course', thing, title: 'Go', modules: ['one', 'two'] },
   { kind: 'status', thing, status: 'published' },
   { kind: 'user', thing, status: 'active' },
 ])
 
-/** Sends it, whatever comes of it: what is refused changes nothing. */
+/** Sends a change; a refused one changes nothing. */
 async function send(admin: Person, write: AnyWrite): Promise<void> {
   const number = 'thing' in write ? write.thing : 0
   const [course, user] = [`ext:c${number}`, `ext:u${number}`]
@@ -110,14 +110,14 @@ async function all<Item>(admin: Person, path: string): Promise<Item[]> {
 
 type Thing = Readonly<Record<string, unknown>>
 
-/** What the names in a thing are of others, which change without it; the time of its change is that of the entry. */
+/** Fields of a record that belong to others and change without it; the time of the change is that of the entry. */
 const ofOthers = ['updatedAt', 'courseTitle', 'courseExternalId', 'userEmail', 'userExternalId', 'modules']
 
 function own(thing: Thing): Thing {
   return Object.fromEntries(Object.entries(thing).filter(([field]) => !ofOthers.includes(field)))
 }
 
-/** What all things are by what the log says; each change begins with what the one before came to. */
+/** Rebuilds all records from the log; each change starts from the result of the one before. */
 function replayed(entries: readonly AuditEntry[]): Map<string, Thing> {
   const things = new Map<string, Thing>()
   for (const { id, subjectId, before, after } of entries) {
@@ -148,7 +148,7 @@ test('after any writes, what the log says of a thing leads from one change to th
       for (const list of ['courses?', 'lessons?', 'users?include_deleted=true', 'enrollments?', 'grades?']) {
         for (const thing of await all<Thing & { id: string }>(admin, `/v1/${list}`)) {
           const known = things.get(thing.id)
-          // The first admin was there before anything was told.
+          // The first admin exists before the first entry.
           if (known) expect(own(known)).toEqual(own(thing))
           else expect(thing['email']).toBe('admin@academy.local')
         }

@@ -6,7 +6,7 @@ import type { Store } from '../../../src/server/database/database.ts'
 import type { Person } from '../../helpers/academy.ts'
 import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 
-/** All entries, in the order of the chain. */
+/** Returns all entries in the order of the chain. */
 async function wholeLog(admin: Person): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {

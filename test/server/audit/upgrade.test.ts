@@ -12,7 +12,7 @@ import { type Person, test } from '../../helpers/academy.ts'
 
 const newId = idMaker(() => new Date('2026-02-01T12:00:00Z'))
 
-/** Puts a log in the place of that of an academy, as an earlier version wrote it: an enrolment each of these users. */
+/** Replaces the log of an academy by one that an earlier version wrote, with an enrolment of each of these users. */
 async function formerLog(database: Store, users: readonly string[]): Promise<void> {
   await database.write(async (transaction) => {
     await transaction.run(sql`delete from audit_entries`)
@@ -68,7 +68,7 @@ describe('The log of an earlier version', () => {
       sql`select place, hash from audit_entries where place <= 1100 order by place`,
     )
     expect(after).toEqual(before)
-    // As one who wants to say less of a new entry would.
+    // Like an attacker who removes details of a new entry.
     const { body } = await admin.get('/v1/audit?sort=-place&limit=2')
     const [entry, marker] = body.data
     await database.run(sql`

@@ -7,7 +7,7 @@ interface Sent {
   readonly data: Record<string, unknown>
 }
 
-/** An endpoint for some events; what is queued for it, oldest first. */
+/** Makes an endpoint for some events; returns a function for its queue, oldest first. */
 async function subscribed(admin: Person, events?: readonly string[]): Promise<() => Promise<Sent[]>> {
   const { body } = await admin.post('/v1/webhooks/endpoints', {
     url: 'https://lms.example/hooks',

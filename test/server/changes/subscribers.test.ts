@@ -4,10 +4,10 @@ import type { Row } from '../../../src/server/database/database.ts'
 import { sqliteDialect } from '../../../src/server/database/sqlite/dialect.ts'
 import { test } from '../../helpers/academy.ts'
 
-/** Long after anything that other tests have changed. */
+/** A time long after the changes of other tests. */
 const beganMs = 1_000_000
 
-/** A database in which somebody subscribes, or nobody; what it is asked. */
+/** A database with or without subscribers, and its queries. */
 function databaseOf(answer: { isThere: boolean }) {
   const asked: unknown[] = []
   const one = async <Shape extends Row>(query: { values: unknown[] }) => {

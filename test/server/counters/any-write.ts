@@ -15,7 +15,7 @@ const enrolling = {
   status: fc.constantFrom('active', 'inactive', 'completed', 'deleted'),
 }
 
-/** Everything that may change how a learner stands in a course. */
+/** Writes that may change the counters of a learner in a course. */
 export const anyWrite = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('progress'), person, course, percentage, daysAgo }) },
   {
@@ -69,7 +69,7 @@ export const anyWrite = fc.oneof(
 )
 export type AnyWrite = typeof anyWrite extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Sends it, whatever comes of it: what is refused changes nothing. */
+/** Sends a write; a refused one changes nothing. */
 export async function sendWrite(academy: TestAcademy, admin: Caller, one: AnyWrite) {
   const [userId, courseId] = [
     'person' in one ? `ext:p${one.person}` : '',
@@ -145,7 +145,7 @@ export async function sendWrite(academy: TestAcademy, admin: Caller, one: AnyWri
 
 const lenient = { prefer: 'handling=lenient' }
 
-/** Everybody is there, and may be enrolled. */
+/** All users exist and may be enrolled. */
 export const beginning: readonly AnyWrite[] = [
   ...[0, 1, 2, 3].map((person) => ({ kind: 'user', person, status: 'active' }) as const),
   ...[0, 1, 2].map((course) => {

@@ -11,7 +11,7 @@ import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
 import { anyWrite, beginning, sendWrite } from './any-write.ts'
 import { keptCount, plainCount } from './plain-count.ts'
 
-/** The first day that the counters keep apart from those before. */
+/** First day that the counters keep apart from earlier ones. */
 const firstDay = (clock: Clock) => new Date(clock.now().getTime() - 21 * day).toISOString().slice(0, 10)
 
 for (const [engine, hasManyWriters] of [
@@ -23,7 +23,7 @@ for (const [engine, hasManyWriters] of [
     async ({ academy, admin, clock }) => {
       const { database } = academy
       const usual = database.dialect.hasManyWriters
-      // Its transactions have the same one, and so have other academies.
+      // Its transactions share the dialect, and so do other academies.
       Object.assign(database.dialect, { hasManyWriters })
       onTestFinished(() => void Object.assign(database.dialect, { hasManyWriters: usual }))
       const kinds = new Set<string>()
@@ -51,7 +51,7 @@ for (const [engine, hasManyWriters] of [
         { numRuns: 15 },
       )
       expect(deferred > 0).toBe(hasManyWriters)
-      // Half of what can be counted has been, and mostly more.
+      // At least half of all kinds of counters occur, mostly more.
       expect(kinds.size).toBeGreaterThan(0.5 * courseKinds.length)
       const now = clock.now().toISOString()
       expect(await differingCounters({ database, now })).toBe(0)
@@ -106,7 +106,7 @@ for (const [engine, hasManyWriters] of [
   )
 }
 
-/** What makes counters wrong, each in its own way. */
+/** Statements that corrupt counters, each differently. */
 const damages = [
   sql`update counters set learners = learners + 3, amount = amount + 5 where place = 0`,
   sql`update counters set learners = 7 where course_id = ''`,
@@ -115,7 +115,7 @@ const damages = [
     on conflict (kind, course_id, place) do nothing`,
 ]
 
-/** A store after each of whose transactions others do something. */
+/** A store that runs other changes after each of its transactions. */
 function besides(database: Store, others: () => Promise<void>): Store {
   const then = async <Result>(result: Promise<Result>) => {
     const value = await result

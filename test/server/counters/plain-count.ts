@@ -1,10 +1,10 @@
 import sql from 'sql-template-tag'
 import type { Database, Row } from '../../../src/server/database/database.ts'
 
-/** A counter as text, so that sets of them can be compared: its kind, course, place, learners and sum. */
+/** A counter as comparable text: kind, course, place, learners and sum. */
 type Counter = readonly [kind: string, courseId: string, place: number, learners: number, amount: number]
 
-/** What the counters have to say, by counting everything: plain SQL that knows nothing of how they are kept. */
+/** Counts everything with plain SQL that does not depend on how counters are stored. */
 export async function plainCount(database: Database, firstDay: string): Promise<Counter[]> {
   const enrolled = sql`
     select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as gone,
@@ -48,7 +48,7 @@ export async function plainCount(database: Database, firstDay: string): Promise<
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 
-/** The counters as they are kept, without those of nobody, and of days that nobody asks for any more. */
+/** Returns the stored counters, without empty ones and days that are no longer needed. */
 export async function keptCount(database: Database, firstDay: string): Promise<Counter[]> {
   const rows = await database.all<Row>(sql`
       select kind, course_id, place, sum(learners) as learners, sum(amount) as amount

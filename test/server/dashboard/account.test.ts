@@ -102,7 +102,7 @@ test('a grant is listed with its application, and revoked after a question', asy
   expect((await bearer.get('/v1/user/profile')).status).toBe(401)
 })
 
-/** A browser that says it is another one, at this address. */
+/** Opens a browser with another User-Agent at this address. */
 function browserAt(academy: TestAcademy, address: string, userAgent: string) {
   const send = academy.fetchFrom(address)
   return plainBrowser((request) => {

@@ -13,12 +13,12 @@ const test = base
     return id as string
   })
 
-/** Links what an engine with many writers links later. */
+/** Links the entries that an engine with many writers links later. */
 async function linked({ database }: TestAcademy): Promise<void> {
   await database.write((transaction) => linkEntries(transaction))
 }
 
-/** The actions that a page lists, in their order. */
+/** Returns the actions that a page lists, in order. */
 function actionsIn(html: string): string[] {
   return [...html.matchAll(/<a href="\/dashboard\/audit\/aud_\w+">([^<]+)<\/a>/g)].map(
     ([, action = '']) => action,
@@ -138,7 +138,7 @@ test('its filters are folded, and open where they are used', async ({ admin, sig
   expect(await fold('?from=nonsense')).toMatch(/ open/)
 })
 
-/** The rows of the table of entries, as text. */
+/** Returns the rows of the table of entries as text. */
 function rowsIn(html: string): string[] {
   const [, body = ''] = /<tbody[^>]*>(.*?)<\/tbody>/s.exec(html) ?? []
   return [...body.matchAll(/<tr\b.*?<\/tr>/gs)].map(([row]) =>
@@ -148,7 +148,7 @@ function rowsIn(html: string): string[] {
   )
 }
 
-/** The address of the first link with these words; empty where there is none. */
+/** Returns the URL of the first link with this text; empty without one. */
 function linkTo(html: string, words: string): string {
   const links = [...html.matchAll(/<a\b[^>]*\bhref="([^"]+)"[^>]*>([^<]+)<\/a>/g)]
   return decoded(links.find(([, , text = '']) => text.trim().startsWith(words))?.[1] ?? '')
@@ -178,7 +178,7 @@ test('an import is one row that opens, with a way to its entries', async ({ acad
   const third = await browser.open(linkTo(second.html, 'Next page'))
   expect(actionsIn(third.html)).toEqual(Array(10).fill('user.created'))
   expect(third.text).toContain('Last page')
-  // The form keeps the period of the run, and that its entries are listed.
+  // The form keeps the period of the run, and the list of single entries.
   expect(actionsIn((await browser.submit(first, {}, 'Filter')).html)).toHaveLength(25)
   expect(rowsIn((await browser.open(linkTo(first.html, 'Combine'))).html)).toHaveLength(1)
 })
@@ -191,7 +191,7 @@ test('an import that creates and updates by turns is one row, with both counted'
   await importUsers(admin, usersOf(6, 'a'))
   academy.clock.advance(61_000)
   const rows = usersOf(12, 'a').map((user) => ({ ...user, profile: { firstName: 'Ada' } }))
-  // Requests of their own, as for courses.
+  // Separate requests, as for courses.
   for (const index of [0, 6, 1, 7, 2, 8]) await importUsers(admin, rows.slice(index, index + 1))
   const { html } = await browser.open('/dashboard/audit?action=user')
   expect(rowsIn(html).slice(0, 2)).toEqual([

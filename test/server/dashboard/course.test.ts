@@ -7,7 +7,7 @@ const test = base.extend('courseId', async ({ admin }) => {
   return (await admin.post('/v1/courses', course)).body.id as string
 })
 
-/** The learners on a page, by e-mail address. */
+/** Returns the learners on a page by e-mail address. */
 function learnersIn(html: string): string[] {
   return [...html.matchAll(/<th role="rowheader"[^>]*>.*?([\w.-]+@[\w.-]+)/g)].map(([, email = '']) => email)
 }
@@ -128,7 +128,7 @@ test.for(roles)('who is %s is told when there is no such course', async (role, {
   expect(text).toContain('Back to the overview')
 })
 
-/** Learners with names, grades and days that sort differently, in one course. */
+/** Makes learners in one course whose names, grades and days sort differently. */
 const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
   await admin.put(`/v1/courses/${courseId}`, { assessmentCriteria: { moveOn: 'NotApplicable' } })
   const people = [
@@ -145,10 +145,10 @@ const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
     await admin.put(`/v1/learners/${body.id}/progress`, { courseId, completionPercentage, lastAccessed })
     if (grade !== null) await academy.grade({ learnerId: body.id, courseId, scoreGiven: grade })
   }
-  // A capital sorts like its small letter.
+  // Sorting ignores case.
   await admin.post('/v1/users', { email: 'never@b.example', profile: { firstName: 'Nina' } })
   await admin.post('/v1/enrollments', { courseId, userId: 'email:never@b.example' })
-  // Removed and completed enrolments need no attention, whatever the grade.
+  // Removed and completed enrolments need no attention, regardless of the grade.
   for (const [email, status] of [
     ['gone@b.example', 'deleted'],
     ['done@b.example', 'completed'],
@@ -194,7 +194,7 @@ crowded.for([
   },
 )
 
-/** The rows of a file that was downloaded. */
+/** Returns the rows of a downloaded file. */
 function fileOf(csv: string): Record<string, string>[] {
   return parse(csv, { columns: true, bom: true })
 }

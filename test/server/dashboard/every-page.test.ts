@@ -4,7 +4,7 @@ import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
 import { test as base, complete, filled, pathsOf, send, thingsOf } from './signed-in.ts'
 
-/** Where a page is, and not a file. */
+/** Returns the paths of pages, without those of files. */
 const pagePaths = pathsOf('GET').filter((path) => !path.endsWith('.csv'))
 
 const hostile = '<script>alert("x")</script>\'&amp;'
@@ -14,7 +14,7 @@ interface Looked {
   readonly page: Shown
 }
 
-/** Every page there is, with something hostile on each that shows what somebody else has written. */
+/** Opens every page, with hostile text wherever it shows text of other users. */
 async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrowser): Promise<Looked[]> {
   const things = await thingsOf(academy, admin, admin)
   const { courseId } = things
@@ -53,7 +53,7 @@ const test = base.extend('looked', async ({ academy, admin, signIn }) =>
   everyPage(academy, admin, await signIn(admin)),
 )
 
-/** The start tags of these elements. */
+/** Returns the start tags of these elements. */
 function tags(html: string, ...names: readonly string[]): string[] {
   return [...html.matchAll(new RegExp(`<(?:${names.join('|')})\\b[^>]*>`, 'g'))].map(([tag]) => tag)
 }
@@ -130,7 +130,7 @@ describe('every page', () => {
         expect(level - (levels[index - 1] ?? 0), name).toBeLessThanOrEqual(1)
       }
     }
-    // The list of keys with a note is the one without.
+    // The list of keys with a note is the same list.
     expect(titles.size).toBe(looked.length - 1)
     expect(titles).not.toContain('')
   })

@@ -4,7 +4,7 @@ import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from '.
 
 const type = 'application/x-www-form-urlencoded'
 
-/** How a form differs from the one that this very browser was shown. */
+/** Changes to a form compared with the one that this browser was shown. */
 const forgeries: readonly (readonly [
   what: string,
   status: number,

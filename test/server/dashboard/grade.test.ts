@@ -5,7 +5,7 @@ import { test as base } from './signed-in.ts'
 
 const graded = sample('moodle_local_webhooks.user_graded.composed')
 
-/** A grade that came from a Moodle, after one that was typed in under the same item. */
+/** A grade from Moodle, after a manual one for the same item. */
 const test = base
   .extend('courseId', async ({ admin, learner }) => {
     const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { expect } from 'vitest'
 import { test as base } from './signed-in.ts'
 
-/** A course with a learner who has no grade, and one who has some. */
+/** Makes a course with a learner without grades and one with some. */
 const test = base
   .extend('courseId', async ({ admin }) => {
     const course = { title: 'Logic', status: 'published', externalId: 'LOG/1' }
@@ -18,7 +18,7 @@ const test = base
     return body.id as string
   })
 
-/** The headings and rows of the table on a page, without what is small print in a cell. */
+/** Returns the headings and rows of the table on a page, without small print. */
 function tableIn(html: string): string[][] {
   const rows = [...html.matchAll(/<tr[^>]*>(.*?)<\/tr>/g)].map(([, row = '']) => row)
   return rows.map((row) =>

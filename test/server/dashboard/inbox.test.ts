@@ -6,7 +6,7 @@ import { test as base } from './signed-in.ts'
 
 const graded = sample('moodle_local_webhooks.user_graded.composed')
 
-/** A Moodle whose course and learner are not known here, and a learner in a course. */
+/** Connects a Moodle whose course and learner are not mapped, and enrols a learner in a course. */
 const test = base
   .extend('browser', async ({ admin, signIn }) => signIn(admin))
   .extend('courseId', async ({ admin, learner }) => {

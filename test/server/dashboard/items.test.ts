@@ -3,7 +3,7 @@ import { test as base } from './signed-in.ts'
 
 const path = '/dashboard/integrations/moodle'
 
-/** A Moodle with two graded items. */
+/** Connects a Moodle with two graded items. */
 const test = base
   .extend('browser', async ({ admin, signIn }) => signIn(admin))
   .extend('items', async ({ admin }) => {

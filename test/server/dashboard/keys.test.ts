@@ -8,7 +8,7 @@ import { roles, test } from './signed-in.ts'
 
 const button = 'Create key'
 
-/** The key on the page that shows it. */
+/** Returns the key on the page that shows it. */
 function keyOn({ html }: Shown): string {
   return /<code class="code secret">([^<]*)<\/code>/.exec(html)?.[1] ?? ''
 }

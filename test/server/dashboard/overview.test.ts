@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { Person } from '../../helpers/academy.ts'
 import { test as base, roles } from './signed-in.ts'
 
-/** Courses with learners at 0, 5, 40, 99.97 and 100%, one of them twice. */
+/** Makes courses with learners at 0, 5, 40, 99.97 and 100%, one of them in two courses. */
 const test = base.extend('courses', async ({ academy, admin, learner }) => {
   const course = async (title: string, status: string) =>
     (await admin.post('/v1/courses', { title, status })).body.id as string
@@ -26,7 +26,7 @@ const test = base.extend('courses', async ({ academy, admin, learner }) => {
   return { logic, music, draft, others }
 })
 
-/** The figures of a page, by their names. */
+/** Returns the figures of a page by name. */
 function tiles(html: string): Record<string, string> {
   return Object.fromEntries(
     [...html.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]+)<\/dd>/g)].map(([, name = '', figure = '']) => [
@@ -36,7 +36,7 @@ function tiles(html: string): Record<string, string> {
   )
 }
 
-/** The cells of a page's tables, row by row. */
+/** Returns the cells of a page's tables, row by row. */
 function rows(html: string): string[][] {
   return [...html.matchAll(/<tr role="row">(.*?)<\/tr>/g)].map(([, row = '']) =>
     [...row.matchAll(/<t[hd]\b[^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) =>

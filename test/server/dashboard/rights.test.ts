@@ -13,7 +13,7 @@ import {
 
 type Answers = Readonly<Record<'own' | 'foreign', readonly number[]>>
 
-/** What admin, instructor, analyst and learner are answered at each page, about their own things and another's. */
+/** Statuses of each page for admin, instructor, analyst and learner, for their own records and another user's. */
 const pages: Readonly<Record<string, Answers>> = {
   '/dashboard': both(200, 200, 200, 200),
   '/dashboard/courses/:courseId': both(200, 200, 200, 200),
@@ -47,7 +47,7 @@ const pages: Readonly<Record<string, Answers>> = {
   '/dashboard/*': both(404, 404, 404, 404),
 }
 
-/** The same for the form that changes something, after all redirects. */
+/** The same for forms that change something, after all redirects. */
 const forms: Readonly<Record<string, Answers>> = {
   '/dashboard': both(400, 400, 400, 400),
   '/dashboard/courses/:courseId': both(400, 400, 400, 400),
@@ -124,7 +124,7 @@ test.for(cases)(
     let before = await changeable(academy)
     let isUsed = false
     for (const [path, answers] of Object.entries(forms)) {
-      // Where a form has changed nothing, the next finds all as it was.
+      // If the form changed nothing, the next role finds all records unchanged.
       if (isUsed) {
         opened = await open()
         before = await changeable(academy)

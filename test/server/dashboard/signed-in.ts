@@ -6,10 +6,10 @@ import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/brows
 import { sample } from '../../lms/samples.ts'
 import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
 
-/** Gives a person a browser in which they are signed in. */
+/** Opens a browser and signs the user in. */
 export type SignIn = (person: Person) => Promise<PlainBrowser>
 
-/** A vitest test with people who are signed in to the dashboard. */
+/** A vitest test with users who are signed in to the dashboard. */
 export const test = base
   .extend('flow', ({ academy }) => flowIn(academy))
   .extend('signIn', ({ academy }): SignIn => {
@@ -22,12 +22,12 @@ export const test = base
     }
   })
 
-/** The paths of the dashboard that take this method. */
+/** Returns the paths of the dashboard with this method. */
 export function pathsOf(method: 'GET' | 'POST'): string[] {
   return dashboardRoutes.filter((route) => route.method === method).map(({ path }) => path)
 }
 
-/** Things of one's own that paths can name. */
+/** Records of a user that paths can name. */
 export interface Things {
   readonly courseId: string
   readonly userId: string
@@ -43,7 +43,7 @@ export interface Things {
   readonly deliveryId: string
 }
 
-/** A session of another browser of somebody. */
+/** Starts a session of a user in another browser. */
 export async function otherSession({ database, clock }: TestAcademy, { id }: Person): Promise<string> {
   const [now, later] = [clock.now(), new Date(clock.now().getTime() + hour)].map((time) => time.toISOString())
   const sessionId = `ses_${id}`
@@ -53,7 +53,7 @@ export async function otherSession({ database, clock }: TestAcademy, { id }: Per
   return sessionId
 }
 
-/** An endpoint of webhooks, and a message to it that was given up. */
+/** Makes a webhook endpoint and a failed message to it. */
 async function webhooksOf({ database }: TestAcademy, admin: Person) {
   const { body } = await admin.get('/v1/webhooks/endpoints?limit=1')
   const endpoint = body.data[0] ?? (await admin.post('/v1/webhooks/endpoints', { url: hookUrl })).body
@@ -68,13 +68,13 @@ async function webhooksOf({ database }: TestAcademy, admin: Person) {
 
 const hookUrl = 'https://receiver.example/hook'
 
-/** The connection of a Moodle. */
+/** Connects a Moodle. */
 async function integrationOf(admin: Person): Promise<string> {
   await admin.put('/v1/integrations/moodle', { webhookSecrets: ['the first secret text'] })
   return 'moodle'
 }
 
-/** A delivery that has found neither course nor learner. */
+/** Sends a delivery that matches neither course nor learner. */
 async function deliveryOf({ database }: TestAcademy): Promise<string> {
   const body = sample('moodle_local_webhooks.user_graded.composed')
   const now = '2026-03-01T12:00:00.000Z'
@@ -86,7 +86,10 @@ async function deliveryOf({ database }: TestAcademy): Promise<string> {
   return 'whd_unmatched'
 }
 
-/** A published course, webhooks, an integration, and for its owner a key, a grant of an application, and another browser. */
+/**
+ * Makes a published course, webhooks, an integration, and for the owner a key, a grant and a session in another
+ * browser.
+ */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const given = { learnerId: owner.id, courseId: course.body.id }
@@ -117,12 +120,12 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
   }
 }
 
-/** A path of an endpoint with what it names filled in. */
+/** Fills in the parameters of a path. */
 export function filled(path: string, things: Things): string {
   return path.replace(/:(\w+)/g, (_, name: keyof Things) => things[name]).replace('*', 'nowhere')
 }
 
-/** Everything that a form of the dashboard could change. */
+/** Returns all records that a form of the dashboard could change. */
 export function changeable({ database }: TestAcademy): Promise<unknown> {
   const queries = [
     sql`select id, revoked_at from api_keys order by id`,
@@ -142,17 +145,17 @@ export function changeable({ database }: TestAcademy): Promise<unknown> {
 /** Every role. */
 export const roles: readonly RoleName[] = ['admin', 'instructor', 'analyst', 'learner']
 
-/** The token that makes a form one of this browser's own pages. */
+/** Returns the CSRF token of this browser. */
 export async function csrfOf(browser: PlainBrowser): Promise<string> {
   return csrfIn(await browser.open('/dashboard'))
 }
 
-/** Every page has a form with the token: the one to sign in or out. */
+/** Returns the CSRF token of a page: each has a form with it, to sign in or out. */
 function csrfIn({ forms }: Shown): string {
   return forms[0]?.fields['csrf'] ?? ''
 }
 
-/** Sends a form that stands on no page in sight; what is undefined is left out, the CSRF token unless it is given. */
+/** Sends a form without its page; undefined fields are left out, and so is the CSRF token unless it is given. */
 export async function send(
   browser: PlainBrowser,
   path: string,
@@ -169,10 +172,10 @@ export async function send(
   return browser.submit({ ...page, forms: [form] }, {})
 }
 
-/** What marks a form that may be sent once. */
+/** Field that allows a form to be sent only once. */
 export const once = `req_${'0'.repeat(29)}`
 
-/** What has to be filled in, by path, so that a form of it does something. */
+/** Field values by path with which each form has an effect. */
 export const complete: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/dashboard/keys': { once, name: 'one more', scopes: 'read' },
   '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', kind: 'confidential' },

@@ -103,7 +103,7 @@ test('behind a public address with a path, every link and form stays below it', 
   const json = { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' }
   await server.fetch(`/v1/users/${id}`, { method: 'PUT', headers: json, body: JSON.stringify({ password }) })
   await server.fetch('/v1/courses', { method: 'POST', headers: json, body: '{"title":"Logic"}' })
-  // What a proxy does: it answers at the public address, and takes the path off.
+  // Like a proxy: responds at the public URL and removes its path.
   const proxy = (request: Request) => {
     const { pathname, search } = new URL(request.url)
     expect(pathname).toMatch(/^\/academy\//)

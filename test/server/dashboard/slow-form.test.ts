@@ -5,7 +5,7 @@ import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer } from '../oauth/flow.ts'
 import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from './signed-in.ts'
 
-/** Sends a form of the dashboard, of which the last part comes only when `end` is called. */
+/** Sends a form of the dashboard whose last part arrives only when `end` is called. */
 async function slowly(
   { fetch }: TestAcademy,
   browser: PlainBrowser,
@@ -21,12 +21,12 @@ async function slowly(
   return { answer: fetch(slowRequest(issuer + path, 'POST', headers, body)), end: body.end }
 }
 
-/** What a person may lose while their form is on its way. */
+/** Rights that a user may lose while the form is being sent. */
 const losses: readonly [string, (admin: Person, owner: Person) => Promise<unknown>][] = [
   ['is signed out', (admin, { id }) => admin.put(`/v1/users/${id}`, { password: 'the last one of all' })],
   ['changes role', (admin, { id }) => admin.put(`/v1/users/${id}`, { role: 'instructor' })],
 ]
-/** What has a form: a course's page is there to look at, and to sign in at. */
+/** Pages with a form; a course's page has only the one to sign in or out. */
 const paths = pathsOf('POST').filter(
   (path) => path in complete || /^\/dashboard\/(keys|apps|grants)\/:/.test(path),
 )

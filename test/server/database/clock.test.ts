@@ -4,11 +4,11 @@ import { clockAheadMs } from '../../../src/server/database/health.ts'
 import { dialect } from '../../../src/server/database/postgres/dialect.ts'
 import { onPostgres, test as withAcademy } from '../../helpers/academy.ts'
 
-/** A database whose clock says this, and a clock here that goes on while it is asked. */
+/** A database with this time, and a local clock that advances during the query. */
 async function aheadMs(thereMs: number, askedMs: number, answeredMs: number): Promise<number> {
   const times = [askedMs, answeredMs]
   const database = { dialect, one: async () => ({ seconds: thereMs / 1000 }) }
-  // Of a database it is asked for nothing else.
+  // Only this method of a database is used.
   return clockAheadMs(database as unknown as Database, () => new Date(times.shift() ?? Number.NaN))
 }
 

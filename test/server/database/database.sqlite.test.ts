@@ -29,7 +29,7 @@ const test = base.extend('directory', ({ task: _ }, { onCleanup }) => {
   return path
 })
 
-/** More than a stream reads at once. */
+/** More rows than a stream reads at once. */
 const names = Array.from({ length: 300 }, (_, index) => `a${String(index).padStart(3, '0')}`)
 const put = (name: string) => sql`insert into settings (name, value) values (${name}, '')`
 
@@ -137,7 +137,7 @@ test('a file without a byte is no new academy: it is refused, and left as it is'
   writeFileSync(`${path}-wal`, 'what was written')
   expect(await refusalOf(path)).toBe('is an empty file, not an academy')
   expect(statSync(path).size).toBe(0)
-  // SQLite removes the log of a file without a byte.
+  // SQLite removes the log of an empty file.
   expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written')
 })
 
@@ -340,7 +340,7 @@ test('reads of one turn share a view, in which a write of this program is seen a
     [{ name: 'a1' }, { name: 'a2' }],
     [{ name: 'a1' }, { name: 'a2' }, { name: 'a3' }],
   ])
-  // Nothing is left open that would keep another program from the whole file.
+  // No open connection keeps another program from the file.
   await new Promise(setImmediate)
   other.exec('pragma wal_checkpoint(truncate); begin exclusive; rollback')
   other.close()

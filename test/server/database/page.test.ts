@@ -6,7 +6,7 @@ import { type Bounds, page, type Select } from '../../../src/server/database/pag
 import { onPostgres, test } from '../../helpers/academy.ts'
 import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
-/** As if a table of some dozen rows were a large one. */
+/** Limits that make a table of a few dozen rows look large. */
 const bounds: Bounds = {
   rounds: [
     { maxSorted: 2, maxFetched: 1, maxWalked: 3 },
@@ -84,7 +84,7 @@ test('the pages of a list hold each of its rows once, in order, however few of a
     }
     expect(listed.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id))
   })
-  // Each row is a round trip there.
+  // Each row would be a round trip to PostgreSQL.
   await fc.assert(property, { numRuns: onPostgres ? 10 : 150 })
 })
 
@@ -158,7 +158,7 @@ test.skipIf(onPostgres)(
       await page(watchDatabase(database, { seen }), select, order, query, (row) => row, bounds)
       return walks
     }
-    // What SQLite finds a place in the index by: one bound below and one above, the first of each in the statement.
+    // Conditions by which SQLite searches the index: the first lower and the first upper bound of the statement.
     const plans = []
     for (const walk of await walksOf(orderOf('-at'), sql`t.at >= 0`)) {
       plans.push(...(await database.all<{ detail: string }>(sql`explain query plan ${walk}`)))

@@ -12,18 +12,18 @@ import { unknownFaults } from '../../helpers/plans/known-plans.ts'
 import { sqlitePlans } from '../../helpers/plans/plan-faults.ts'
 import { watchDatabase } from '../../helpers/plans/watched-database.ts'
 
-/** The statements of the request that is under way, and whether lists are to think that their tables are large. */
+/** Statements of the current request, and whether lists assume large tables. */
 let statements = new Map<string, Sql>()
 let large = false
 const faultsOfStatement = new Map<string, string[]>()
 
 const many = 1_000_000
 
-/** What an academy with very many of each thing would answer. */
+/** Answers like an academy with very many records. */
 async function asIfLarge(statement: Sql, answer: unknown): Promise<unknown> {
-  // The last place that a page looks at.
+  // The last position that a page looks at.
   if (/limit 1 offset \?\s*$/.test(statement.sql)) return plans.placeBy(statement)
-  // How many rows a filter leaves, and whether these are more than a page looks at.
+  // The number of rows that match a filter, or more than a page looks at.
   if (/^\s*select count\(\*\) as (count|rows) from \(/.test(statement.sql)) {
     const count = (await plans.countBy(statement)) ?? (large ? many : undefined)
     return count === undefined ? answer : { count, rows: count }
@@ -64,7 +64,7 @@ async function faultsSeen(): Promise<string[]> {
 
 async function faultsOf(work: () => Promise<{ status: number; text: string }>): Promise<string[]> {
   const faults: string[] = []
-  // That on PostgreSQL tells by itself how many rows a filter leaves.
+  // On PostgreSQL the large academy estimates the rows of a filter itself.
   for (large of onPostgres ? [true] : [false, true]) {
     statements = new Map()
     const { status, text } = await work()
@@ -76,7 +76,7 @@ async function faultsOf(work: () => Promise<{ status: number; text: string }>): 
   return faults
 }
 
-/** Values of a query parameter that lead to statements of their own. */
+/** Values of query parameters that lead to different statements. */
 function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSONSchema.JSONSchema): string[] {
   const filter = filters[name]
   const withAnother = (one = '', other: string) =>
@@ -89,13 +89,13 @@ function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSON
     return schema.enum ? [first] : [`${first},${second}`]
   }
   if (filter?.by === 'search') return ['x', 'somebody']
-  // The large academy on PostgreSQL has few rows beyond.
+  // The large academy on PostgreSQL has few rows beyond these.
   if (filter?.by === 'start') return ['2026-07-21T00:00:00Z']
   if (filter?.by === 'end') return ['2026-07-21T00:01:00Z']
   return schema.enum ? ['true'] : ['something']
 }
 
-/** The queries of a list: each order without a filter and with each of them, and every two filters. */
+/** Returns the queries of a list: each order without a filter and with each, and all pairs of filters. */
 function queriesOf(operation: Operation): URLSearchParams[] {
   const { properties = {} } = z.toJSONSchema(operation.query ?? z.object({}), { io: 'input' })
   const schemas = Object.entries(properties) as [string, z.core.JSONSchema.JSONSchema][]
@@ -148,7 +148,7 @@ test.for(lists)('$id: no filter and no order makes it grow', async (operation) =
     for (const person of [admin, ...(operation.roles.includes('learner') ? [learner] : [])]) {
       const own = person === learner && operation.id.startsWith('progress.')
       const place = own ? path.replace(things['learnerId'] ?? '', learner.id) : path
-      // To a learner, lists are narrower in each order alike; other people and drafts are not there.
+      // A learner's lists are narrowed in the same way in each order; other users and drafts are hidden.
       const others = ['sort', 'user_id', 'learner_id', 'course_id'].some((name) => query.has(name))
       if (person === learner && (others || operation.id === 'grades.history')) continue
       for (const cursor of ['', cursorOf(operation, sort)]) {

@@ -144,7 +144,7 @@ test('each of many is found, whether or not the index has been brought up to it'
     expect(await found(admin, `moved-${index}-`)).toEqual([`moved-${index}-`])
   }
   expect(await found(admin, 'number 149')).toEqual(['moved-149-'])
-  // FTS5 compares its index with itself.
+  // FTS5 verifies its index.
   if (!onPostgres)
     await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
 })
@@ -162,7 +162,7 @@ test.runIf(onPostgres)('what very many rows contain is not asked of the index of
   }
   await academy.database.run(sql`analyze users`)
   expect([await looked('school'), await looked('hannah')]).toEqual([true, true])
-  // As if there were 100,000 times as many rows.
+  // Makes the planner assume 100,000 times as many rows.
   await academy.database.run(sql`update pg_class set reltuples = reltuples * 100000 where relname = 'users'`)
   expect([await looked('school'), await looked('hannah smith')]).toEqual([false, true])
 })
@@ -184,7 +184,7 @@ test.skipIf(onPostgres)(
       )
       return { grams: String(ids.values.at(-1)).split('" "').length, found: found.map(({ email }) => email) }
     }
-    // No more than 32 rows have `r17` or a part of it: the other eleven parts are in all of them.
+    // At most 32 rows have `r17` or a part of it; the other eleven parts are in all rows.
     expect(await search('learner177@sch')).toEqual({ grams: 1, found: ['learner177@school.example'] })
     const { grams, found } = await search('learner1')
     expect(grams).toBe(3)

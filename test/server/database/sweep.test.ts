@@ -28,7 +28,7 @@ test('answers to repeated requests are swept away after a day, a bounded number 
   expect(await count()).toBe(1)
 })
 
-// The plans are read in the words of SQLite's planner.
+// Only for plans of SQLite.
 test.skipIf(onPostgres)('nothing is read of the rows that are kept', async ({ academy }) => {
   const plans: unknown[] = []
   const { database } = academy

@@ -9,7 +9,7 @@ import type { Store } from '../../../src/server/database/database.ts'
 import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
 import { oldAcademy, oldAcademyOnPostgres } from '../../helpers/old-academy.ts'
 
-/** Opens an academy that the program of 9430e96 made. */
+/** Opens an academy made by the program of 9430e96. */
 async function openUpgraded() {
   if (!onPostgres) {
     return openTestAcademy({
@@ -29,7 +29,7 @@ async function openUpgraded() {
   })
 }
 
-/** All columns and indexes of an academy, as its engine describes them. What is in the trash needs no defaults. */
+/** Returns the columns and indexes of an academy, as its engine describes them, except defaults in the trash. */
 async function schemaOf({ all }: Store): Promise<unknown[]> {
   if (onPostgres) {
     return [
@@ -47,7 +47,7 @@ async function schemaOf({ all }: Store): Promise<unknown[]> {
     ]
   }
   return [
-    // Columns of a primary key of one column were nullable in the declaration of an earlier version.
+    // An earlier version declared single primary key columns as nullable.
     await all(sql`
       select t.name as owner, c.cid, c.name, lower(c.type) as type, c."notnull" or c.pk > 0 as required, case when t.name not like 'deleted_%' then c.dflt_value end as value, c.pk
       from pragma_table_list t join pragma_table_info(t.name) c where t.schema = 'main' and t.name not like 'sqlite_%'

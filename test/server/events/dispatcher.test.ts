@@ -7,7 +7,7 @@ import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status 
 const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
 const at = { timeout: 30_000, interval: 5 }
 
-/** A course that learners may be in, and what records their progress in it. */
+/** Makes a course, and a function that records progress in it. */
 async function progressIn(admin: Person) {
   const { body } = await course(admin)
   await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
@@ -320,7 +320,7 @@ test('what waits for a message that is gone is sent within an hour', async ({ ac
   const { advance } = dispatching(academy)
   advance(1)
   await eventually(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }])
-  // As the week that messages are kept for ends them, after an endpoint was disabled for long.
+  // As sweeping ends them after a week, when the endpoint was disabled for long.
   await academy.database.run(sql`delete from webhook_messages where type = 'course.updated'`)
   advance(hour)
   await eventually(admin, id).toMatchObject([{ type: 'course.published', status: 'delivered' }])
@@ -356,7 +356,7 @@ test('what a server had under way when it was killed is sent by another one a mi
   const receiver = await startReceiver(() => {})
   const { id } = await endpointAt(admin, receiver.url)
   for (let count = 0; count < 10; count += 1) await course(admin, `Course ${count}`)
-  // This one is not stopped before the other begins, and nothing that it does counts any more.
+  // It is not stopped before the other one starts, and its later results do not count.
   const killed = dispatching(academy, { later: () => ({ clear: () => {} }) })
   killed.wake()
   await expect.poll(() => receiver.got.length, at).toBe(8)
@@ -387,7 +387,7 @@ test('several servers on one database send each event once', async ({ academy, a
     for (const { wake } of servers) wake()
   }
   for (const { advance } of servers) advance(1)
-  // PostgreSQL may cancel a round; the next one would be a second later, by a clock that stands still here.
+  // PostgreSQL may cancel a round; the next one would start a second later by a clock that stands still here.
   const delivered = async () => {
     for (const { wake } of servers) wake()
     return (await messagesOf(admin, id)).filter(

@@ -17,11 +17,11 @@ export interface Got {
   readonly data: Record<string, unknown>
 }
 
-/** A receiver on the loopback, and what it got. */
+/** A receiver on the loopback, and its requests. */
 export interface Receiver {
   readonly url: string
   readonly got: readonly Got[]
-  /** How it answers from now on. */
+  /** Sets its response from now on. */
   answer: (response: ServerResponse, got: Got) => void
 }
 
@@ -50,7 +50,7 @@ export async function startReceiver(answer: Receiver['answer'] = accept): Promis
   return receiver
 }
 
-/** Timers that go off when the clock of the academy is put forward. */
+/** Timers that fire when the clock of the academy advances. */
 export function timersOf(clock: Clock) {
   const timers = new Set<{ at: number; work: () => void }>()
   const later: Later = (work, ms) => {
@@ -70,7 +70,7 @@ export function timersOf(clock: Clock) {
   }
 }
 
-/** A dispatcher on an academy: its clock is the academy's, and every commit of the academy is followed by `wake`. */
+/** A dispatcher with the academy's clock; every commit of the academy wakes it. */
 export function dispatching(
   academy: TestAcademy,
   more: Partial<DispatcherParts> & Pick<Partial<Parameters<typeof targetsOf>[0]>, 'allow'> = {},
@@ -98,7 +98,7 @@ export function dispatching(
   return { wake: () => dispatcher.wake(), stop, advance, later }
 }
 
-/** An endpoint for a URL, with its secret. */
+/** Makes an endpoint for a URL; returns it with its secret. */
 export async function endpointAt(
   admin: Person,
   url: string,
@@ -109,16 +109,16 @@ export async function endpointAt(
   return body
 }
 
-/** The messages of an endpoint, oldest first. */
+/** Returns the messages of an endpoint, oldest first. */
 export async function messagesOf(admin: Person, endpointId: string) {
   const { body } = await admin.get(`/v1/webhooks/messages?endpoint_id=${endpointId}&limit=100`)
   return body.data.toReversed()
 }
 
-/** What waits until the messages of an endpoint are as they should be. */
+/** Returns a function that waits until the messages of an endpoint match. */
 type Eventually = ReturnType<typeof expect.poll<unknown>>
 
-/** Waits until the messages of an endpoint are as they should be. */
+/** Waits until the messages of an endpoint match. */
 export function eventually(admin: Person, endpointId: string): Eventually {
   return expect.poll(() => messagesOf(admin, endpointId), { interval: 10, timeout: 60_000 })
 }

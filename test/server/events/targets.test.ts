@@ -75,7 +75,7 @@ test('a host is judged by the address that is connected to, each time anew', asy
   const targets = targetsOf({ allow: ['127.0.0.1'], loopback: false })
   const sender = openSender(targets, undefined, resolving([local], [{ address: '10.0.0.7', family: 4 }]))
   expect(await sender.send(sending(url))).toMatchObject({ status: 204 })
-  // Another port is another connection, and a second look-up.
+  // Another port needs another connection and another lookup.
   await expect(sender.send(sending(url.replace(/:\d+/, ':9')))).rejects.toThrow(
     '10.0.0.7 is not a public address',
   )

@@ -87,7 +87,7 @@ test('the oldest are given up, whether they failed or wait for others', async ({
   expect(await messagesOf(admin, id)).toMatchObject([
     { status: 'failed' },
     { status: 'failed' },
-    // Nothing is before it any more.
+    // It is the first message now.
     { status: 'pending', nextAttemptAt: expect.any(String) },
     { status: 'pending', nextAttemptAt },
   ])

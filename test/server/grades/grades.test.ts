@@ -3,9 +3,9 @@ import { type Person, test } from '../../helpers/academy.ts'
 
 interface Place {
   readonly courseId: string
-  /** Sets a grade; the answer. */
+  /** Sets a grade; returns the response. */
   grade(item: object): ReturnType<Person['put']>
-  /** The learner's row of analytics. */
+  /** Returns the learner's row of analytics. */
   row(): Promise<Record<string, unknown>>
 }
 
@@ -104,7 +104,7 @@ test('a corrected grade keeps its weight, maximum, label and publication; null s
     published: true,
     warnings: [{ code: 'unweighted', detail: expect.stringContaining('Item exam has no weight') }],
   })
-  // What is kept may be less than what a new score needs.
+  // The stored weight may be lower than the new score requires.
   await grade({ itemId: 'quiz', scoreGiven: 0.1, scoreMaximum: 0.1 })
   expect(await grade({ itemId: 'quiz', scoreGiven: 11 })).toMatchObject({
     status: 422,
@@ -133,7 +133,7 @@ test('a first grade of an item has the weight of the criteria, else the label an
   expect(await ofOther({ itemId: 'essay-1', scoreGiven: 10 })).toMatchObject({ label: 'Essay', weight: null })
   expect(await ofOther({ itemId: 'exam', scoreGiven: 10, weight: 5 })).toMatchObject({ weight: 5 })
   expect((await ofOther({ itemId: 'quiz', scoreGiven: 10 })).warnings).toMatchObject([{ code: 'unweighted' }])
-  // The grade of the course as a whole is of no item, and leaves weights out of account.
+  // The grade of the whole course has no item and overrides weights.
   await ofOther({ scoreGiven: 50 })
   expect((await ofOther({ itemId: 'quiz', scoreGiven: 11 })).warnings).toBeUndefined()
 })
@@ -245,7 +245,7 @@ test('only learners of the course are graded, and only scores are grades', async
   ]) {
     expect((await grade(body)).status, JSON.stringify(body)).toBe(422)
   }
-  // Of these, no sum of grades would be exact any more, and some no number.
+  // With these values, no sum of grades would be exact, and some would not be numbers.
   for (const [scoreGiven, scoreMaximum] of [
     [83, 5e-324],
     [1_000_000, 0.0001],

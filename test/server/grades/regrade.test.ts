@@ -10,11 +10,11 @@ import { idMaker } from '../../../src/server/database/id.ts'
 import { finishRegrading, regradeCourse } from '../../../src/server/grades/regrade.ts'
 import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 
-/** More than are looked at in two transactions. */
+/** Number of learners: more than two transactions process. */
 const learners = 620
 const time = '2026-01-01T00:00:00.000Z'
 
-/** A course with many learners, each with 40 % in one item and 80 % in another; it is passed with 70 %. */
+/** Makes a course with many learners, each with 40 % in one item and 80 % in another; 70 % passes. */
 async function largeCourse({ database, clock }: TestAcademy, admin: Person): Promise<Course> {
   const assessmentCriteria = { passingScore: 70, moveOn: 'Passed' }
   const course = { title: 'Logic', externalId: 'LOG', status: 'published', assessmentCriteria }
@@ -52,7 +52,7 @@ async function largeCourse({ database, clock }: TestAcademy, admin: Person): Pro
   return (await admin.get(`/v1/courses/${id}`)).body
 }
 
-/** How the learners stand: by grade and enrolment, how many. */
+/** Counts learners by grade and status of the enrolment. */
 async function standing(database: Database): Promise<unknown[]> {
   return database.all(sql`
     select g.percent, e.status, count(*) as learners from enrollments e
@@ -120,7 +120,7 @@ test('what is cut short is finished later, also after another change, and waits 
     { percent: 60, status: 'active', learners: whole },
     { percent: 70, status: 'completed', learners: 250 },
   ])
-  // Whoever changes another course does not wait for this one.
+  // A change of another course does not wait for this one.
   const other = (await admin.post('/v1/courses', { title: 'Other' })).body.id
   await admin.put(`/v1/courses/${other}`, { assessmentCriteria: { weights } })
   expect(await standing(database)).toHaveLength(2)

@@ -52,7 +52,7 @@ test('on a full disk, writes of the same moment are refused or done, none of the
   expect((await admin.post('/v1/courses', { title })).status).toBe(201)
 })
 
-/** Another program that writes to the same file. */
+/** Another program that locks the same file for writing. */
 function otherProgram(academy: TestAcademy): DatabaseSync {
   const other = new DatabaseSync(academy.path)
   other.exec('begin immediate')
@@ -86,7 +86,7 @@ test('while another program holds the database writes wait, reads are answered, 
     const { status } = await admin.post('/v1/courses', { title: `${index}` })
     done.push(status)
   })
-  // Each of these is a turn of the event loop, in which the writes find the lock taken.
+  // In each of these turns of the event loop, writes find the lock taken.
   for (let turn = 0; turn < 5; turn += 1) expect((await admin.get('/v1/courses')).body.data).toEqual([])
   expect((await admin.get('/health')).status).toBe(200)
   expect(done).toEqual([])

@@ -169,7 +169,7 @@ test('what means nothing, or names a key alone, is anonymous about whoever has b
   await moodle.map('user', '15', id)
   await admin.delete('/v1/integrations/moodle')
   const all = async () => (await admin.get('/v1/webhooks/deliveries')).body.data as { id: string }[]
-  // Processed once more, what nobody can make sense of stays about whom it is.
+  // An event without meaning still belongs to its subjects when processed again.
   for (const delivery of await all()) await admin.post(`/v1/webhooks/deliveries/${delivery.id}/replay`)
   for (const user of [id, eve.body.id]) await admin.delete(`/v1/users/${user}?erase=true`)
   const kept = await all()

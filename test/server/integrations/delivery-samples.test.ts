@@ -3,7 +3,7 @@ import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 import { connect } from '../../helpers/lms.ts'
 import { sample } from '../../lms/samples.ts'
 
-/** A learner in a course, under these names. */
+/** Makes a learner in a course, with these external ids. */
 async function learnerCandidatesOf(
   admin: Person,
   course: object,

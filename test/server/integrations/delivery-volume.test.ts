@@ -6,7 +6,7 @@ import { sample } from '../../lms/samples.ts'
 const payload = sample('standard.grade_updated.composed')
 const bytes = Buffer.byteLength(JSON.stringify(payload))
 
-/** An academy that keeps so much of each integration in a day, with its admin, connected to a sender. */
+/** Opens an academy with this daily limit for each integration, its admin, and a connected sender. */
 async function connected(inboxPerDay: { deliveries: number; bytes: number }) {
   const academy = await openTestAcademy({ inboxPerDay })
   onTestFinished(() => academy.close())
@@ -27,7 +27,7 @@ test('of one integration so many deliveries are kept in a day; more are told whe
     },
   })
   expect(refused.headers.get('retry-after')).toMatch(/^2880\d$/)
-  // What is there already costs nothing, and other systems have their own.
+  // Duplicates cost nothing, and other systems have their own limits.
   expect((await standard.deliver(payload, 'msg_1')).body.status).toBe('duplicate')
   expect((await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))).status).toBe(202)
   expect((await admin.get('/v1/webhooks/deliveries?lms_kind=standard')).body.data).toHaveLength(3)

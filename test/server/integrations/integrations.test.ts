@@ -140,7 +140,7 @@ test('an access token goes to no other address than the one that it was set for'
     expect(await admin.put(canvas, { baseUrl })).toMatchObject(refused)
   }
   expect((await admin.put(canvas, { baseUrl: `${here}/`, gradeToProgress: 'percent' })).status).toBe(200)
-  // Not in two steps either.
+  // The same in two steps.
   expect((await admin.put(canvas, { baseUrl: null })).body.baseUrl).toBeNull()
   expect(await admin.put(canvas, { baseUrl: 'https://other.example' })).toMatchObject(refused)
   expect((await admin.put(canvas, { baseUrl: here, accessToken: token })).status).toBe(200)

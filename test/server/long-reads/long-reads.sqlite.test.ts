@@ -11,7 +11,7 @@ import { fill, open, type Served, startServer, test } from '../socket/served.ts'
 const csv = '/v1/analytics/learners?format=csv'
 const learners = 3000
 
-/** One slot for each credential, so that whoever holds it keeps the next one out. */
+/** One slot for each credential, so that one read keeps the next one out. */
 const oneEach = { perOwner: 1, waitingPerOwner: 0, idleMs: 500 }
 const limits = { ...longReadLimits, threadFile: builtThread() }
 
@@ -32,16 +32,16 @@ afterAll(async () => {
   remove()
 })
 
-/** A server learns by and by that a client has gone: the turn of an earlier read may still be taken. */
+/** A server notices late that a client has disconnected: the slot of an earlier read may still be taken. */
 beforeEach(() => turnIsFree())
 
-/** Waits until the key may read again. A report is whole when it is answered, and holds nothing any more. */
+/** Waits until the key may read again. A report is complete when it is sent, and holds no slot. */
 async function turnIsFree(): Promise<void> {
   const asked = async () => (await served.fetch('/v1/analytics/learners?limit=1')).status
   await expect.poll(asked).toBe(200)
 }
 
-/** Asks for all rows and reads none of them. */
+/** Requests all rows and reads none of them. */
 async function unread(port: number, key: string) {
   const asked = await open(port)
   asked.socket.pause()
@@ -56,7 +56,7 @@ test('a client that does not read is cut, and what it held is free for the next'
   expect(refused.status).toBe(429)
   expect(refused.headers.get('retry-after')).toBe('5')
   expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
-  // What is no export and no report goes on beside it.
+  // Other requests run beside it.
   expect((await served.fetch('/v1/users?limit=1')).status).toBe(200)
   await turnIsFree()
   socket.destroy()
@@ -92,7 +92,7 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
   expect(await whole.json()).toMatchObject({ summary: { enrollments: learners } })
 })
 
-/** Asks for a report, as a server does. */
+/** Requests a report as a server does. */
 function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
   const raw = { method: 'GET', url: `http://localhost/v1/analytics/learners?${search}`, headers: {} }
   const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search }
@@ -114,7 +114,7 @@ test('once they are closed nothing begins: not what comes, and not what waited',
   const longReads = openLongReads({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
   const refused = { status: 'rejected', reason: { code: 'unavailable' } }
   const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))
-  // One has begun by now.
+  // One read has begun by now.
   await new Promise(setImmediate)
   await longReads.close()
   expect(await asked).toMatchObject([refused, refused, refused])
@@ -127,7 +127,7 @@ test('once the log is large, a client that is slower than the rows come is cut, 
   const hasty = { ...limits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
   const longReads = openLongReads({ path: served.path, publicUrl: undefined }, hasty)
   const slow = await ask(longReads, 'format=csv')
-  // Its turn comes when the other one has lost it.
+  // Its turn comes after the other one lost its slot.
   const quick = await ask(longReads, 'format=csv')
   await expect(textOf(slow)).rejects.toMatchObject({ status: 408 })
   expect((await textOf(quick)).split('\r\n')).toHaveLength(learners + 2)

@@ -9,7 +9,7 @@ async function all(body: AsyncIterable<unknown>): Promise<unknown[]> {
   return pieces
 }
 
-/** A body, what its source was told, and a promise that it was left. */
+/** A body, the messages to its source, and a promise that the source ended. */
 function bodyOf(limits: BodyLimits) {
   const told: string[] = []
   const { promise: left, resolve } = Promise.withResolvers<void>()

@@ -10,10 +10,10 @@ const limits: TurnLimits = {
   waitMs: 60_000,
 }
 
-/** Takes a turn for each of these owners, in this order; `begun` has those who have got theirs. */
+/** Takes a turn for each of these owners in order; `begun` has the owners whose turn began. */
 function crowd(owners: readonly string[], given: Partial<TurnLimits> = {}) {
   const turns = turnsOf({ ...limits, ...given })
-  // No request waits on after its test.
+  // Abort waiting requests after the test.
   const over = new AbortController()
   onTestFinished(() => over.abort())
   const begun: string[] = []
@@ -26,7 +26,7 @@ function crowd(owners: readonly string[], given: Partial<TurnLimits> = {}) {
   return { turns, begun, taken }
 }
 
-/** Lets everything go on that can. */
+/** Lets all possible work continue. */
 const goOn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('an owner has so many at once, and the next begins when one of them has ended', async () => {

@@ -30,7 +30,7 @@ const asking = (url: string, more: Partial<OutgoingRequest> = {}): OutgoingReque
 const near = { loopback: true }
 const far = { loopback: false }
 
-/** A host whose addresses are these, in turn. */
+/** Resolves a host to these addresses in turn. */
 function turning(...answers: string[][]): LookupFunction {
   return (_, options, done) => {
     const found = (answers.length > 1 ? answers.shift() : answers[0]) ?? []
@@ -124,7 +124,7 @@ test.for(['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '1
 
 test('a name that leads to this machine leads nowhere, also where it did not at the first look', async () => {
   const { port, seen } = await served((_, response) => response.end())
-  // The first look is that of whoever wanted to know whether the name is harmless.
+  // The first lookup is the check of the name.
   const lookup = turning(['93.184.216.34'], ['127.0.0.1'])
   await new Promise((done) => lookup('rebind.example', { all: true }, done))
   await expect(outgoingTo(far, lookup)(asking(`https://rebind.example:${port}/`))).rejects.toMatchObject({

@@ -37,7 +37,7 @@ beforeEach(() => {
   seen.length = 0
 })
 
-/** A host with this address. */
+/** Resolves a host to this address. */
 const resolving = (address: string) =>
   ((_, options, done) => {
     const found = { address, family: 4 }
@@ -47,7 +47,7 @@ const resolving = (address: string) =>
 
 type Send = (url: string) => Promise<number>
 
-/** What sends requests of a server: that of webhooks, and that of integrations. */
+/** Senders of a server's requests: webhooks and integrations. */
 const senders: readonly (readonly [string, (reach: Reach, address: string) => Send])[] = [
   [
     'webhooks out',

@@ -98,7 +98,7 @@ test('five wrong passwords for one account, however it is named, then a delay th
   clock.advance(15 * minute)
   expect(isIn(await attempt(flow.browser, 'ada'))).toBe(true)
   flow.browser.forget()
-  // Who gets it right begins anew.
+  // A correct password resets the count.
   expect((await attempt(flow.browser, 'ada', wrong)).status).toBe(403)
   expect(isIn(await attempt(flow.browser, 'ada'))).toBe(true)
 })

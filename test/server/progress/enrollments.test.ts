@@ -149,7 +149,7 @@ test('an enrolment set to completed has the time of it', async ({ admin, learner
 
 const completed = '2026-03-01T11:00:00.000Z'
 
-/** Whether the enrolment is completed after all progress, after a pass, after both. */
+/** True if the enrolment is completed after all progress, after a pass, after both. */
 test.for([
   ['Completed', true, false, true],
   ['Passed', false, true, true],

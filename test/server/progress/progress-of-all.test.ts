@@ -3,7 +3,7 @@ import { type Person, second, test } from '../../helpers/academy.ts'
 
 const day = (n: number) => `2026-02-${String(n).padStart(2, '0')}T09:00:00.000Z`
 
-/** Every item of a list, read in pages of this size, and how many pages these were. */
+/** Reads a list in pages of this size; returns its items and the number of pages. */
 async function whole(person: Person, path: string, limit: number) {
   const items: Record<string, unknown>[] = []
   let pages = 0
@@ -19,7 +19,7 @@ async function whole(person: Person, path: string, limit: number) {
   return { items, pages }
 }
 
-/** Two courses; five learners in both, with 0 to 4 steps in the first and one in the second. */
+/** Makes two courses with five learners in both, with 0 to 4 steps in the first and one in the second. */
 async function fill(admin: Person): Promise<string[]> {
   for (const externalId of ['A', 'B'])
     await admin.post('/v1/courses', { title: externalId, externalId, status: 'published' })

@@ -85,7 +85,7 @@ export async function open(
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // A server that resets the connection has answered, too.
+  // A reset of the connection is a response, too.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
   await new Promise<void>((resolve) => socket.once('connect', resolve))

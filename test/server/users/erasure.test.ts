@@ -90,7 +90,7 @@ test.skipIf(onPostgres)(
     const wait = (work: () => Promise<void>) => later.push(work)
     const { database } = await openAcademyFile(academy.path, stoppedClock().now)
     await removeTraces(database, wait)
-    // Users that are erased meanwhile are waited for together with the first.
+    // The first request also waits for users that are erased meanwhile.
     await removeTraces(database, wait)
     expect(later).toHaveLength(1)
     await later.shift()?.()

@@ -9,7 +9,7 @@ const named = (name: string) => sql`select value from settings where name = ${na
 const setting = (name: string, value: string) =>
   sql`update settings set value = ${value} where name = ${name}`
 
-/** What another connection does, in the middle of something. */
+/** Does something on another connection in the middle of a transaction. */
 function deferred() {
   return Promise.withResolvers<void>()
 }
@@ -124,7 +124,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(await store.one(named('cut'))).toBeUndefined()
     await store.run(insert('next'))
     expect(await store.one(named('next'))).toEqual({ value: '' })
-    // All that nobody uses at that moment, too.
+    // Including all idle connections.
     await Promise.all(Array.from({ length: 5 }, () => store.one(sql`select pg_sleep(0.01)`)))
     await asSuperuser([end])
     await expect.poll(() => store.one(named('next')).catch(() => 'broken')).toEqual({ value: '' })

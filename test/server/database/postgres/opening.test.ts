@@ -22,7 +22,7 @@ import {
   withoutPostgres,
 } from '../../../helpers/postgres.ts'
 
-/** An empty home: neither a password file nor certificates. */
+/** A home without a password file and certificates. */
 const { path: home, remove } = freshDirectory()
 const secret = 'n0t-t0-be-sh0wn'
 const role = `role_${randomUUID().slice(0, 8)}`
@@ -116,7 +116,7 @@ describe('what is not there is told in one line, with what can be done', () => {
 
 describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_POSTGRES', () => {
   let made: Promise<void> | undefined
-  /** The URL of this database for somebody who needs a password. */
+  /** URL of this database for a user who needs a password. */
   const asRole = async (url: string, password = secret) => {
     made ??= asSuperuser([`create role ${role} login password '${secret}'`])
     await made
@@ -225,7 +225,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(await open(database.url, { poolSize: 5000 })).toMatch(
       /^unusable: \S+ takes at most \d+ connections, from all servers together; --pool-size is 5000\nhint: Use a smaller/,
     )
-    // A database that says of itself what a standby says.
+    // A database that reports to be a standby.
     await asSuperuser(
       [
         'create schema standby',
@@ -292,7 +292,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     writeFileSync(stranger, selfSigned().cert)
     const notTrusted =
       /^unreachable: \S+ has a certificate that is not trusted\nhint: Name the root certificate/
-    // What is served, what is asked for, what comes of it, and whether it was encrypted.
+    // Offered TLS, sslmode, result, and whether it was encrypted.
     const cases = [
       ['both', 'sslmode=disable', 'opened', false],
       ['both', 'sslmode=allow', 'opened', false],

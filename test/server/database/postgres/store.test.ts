@@ -9,7 +9,7 @@ const insert = (name: string, value = '') =>
 const named = (name: string) => sql`select name, value from settings where name = ${name}`
 
 describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_POSTGRES', () => {
-  // A database takes a while to make: all tests share one, each with names of its own.
+  // Making a database takes a while: all tests share one, each with its own names.
   let opened: ReturnType<typeof openTestPostgres> | undefined
   const store = async () => {
     opened ??= openTestPostgres()
@@ -190,7 +190,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     let tries = 0
     const answer = await write(async ({ one, run }) => {
       tries += 1
-      // As if the other were committed after this one began: only the second try looks.
+      // As if the other one were committed after this one began: only the retry checks.
       if (tries > 1 && (await one(named('kept')))) return 'taken'
       await run(insert('kept'))
       return 'made'
