@@ -270,3 +270,18 @@ test('what is known of other platforms is loaded when one of them answers', () =
   )
   expect(outside.map(shown)).toEqual([])
 })
+
+test('what depends on the style of a platform is decided by its replies, not by its kind', () => {
+  const rooms = ['client', 'cli/operation', 'cli/export', 'cli/output', 'cli/dataset', 'cli/command']
+  const asking = sources.filter(({ code }) => /\bkind [!=]== '(?:local|remote)'/.test(code))
+  expect(asking.map(({ path }) => path).filter((path) => rooms.includes(roomOf(path)))).toEqual([
+    // names the academy in a question
+    'cli/command/confirm.ts',
+    // waits for the user to stop typing before it sends a request
+    'cli/command/pick-thing.ts',
+    // shows whether a credential is sent
+    'cli/operation/dry-run.ts',
+    // keeps what completion cannot read itself
+    'cli/operation/list.ts',
+  ])
+})

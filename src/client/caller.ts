@@ -226,6 +226,7 @@ export function createCaller(options: CallerOptions): Caller {
     const media = accept ? [accept] : (operation.media ?? [])
     const request = requestOf(operation, input, media.join(', ') || '*/*')
     const consume = async (reply: HttpResponse) => {
+      isOwn(reply)
       try {
         assertMediaType(request, reply, media)
       } catch (error) {

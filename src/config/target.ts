@@ -57,6 +57,14 @@ export function platformName(target: Target): string {
   return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
+/**
+ * True for a platform whose fields and choices may differ from those of this program: any but an academy in this process.
+ * Whether it is a server of this API shows in its first reply.
+ */
+export function mayDiffer({ kind }: Target): boolean {
+  return kind === 'remote'
+}
+
 /** The sources of a target. */
 export interface TargetSources {
   readonly settings: Settings

@@ -1,4 +1,5 @@
 import { type Setting, settings } from '../../config/setting.ts'
+import { mayDiffer, type Target } from '../../config/target.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /**
@@ -221,6 +222,15 @@ export function checkChoices(flags: readonly Flag[], values: FlagValues): void {
       choice: { given: wrong, valid: choices },
     })
   }
+}
+
+/** Checks the choices of the API's fields, of which other platforms may have more. */
+export function checkOwnChoices(target: Target, flags: readonly BoundFlag[], values: FlagValues): void {
+  if (mayDiffer(target)) return
+  checkChoices(
+    flags.map(({ flag }) => flag),
+    values,
+  )
 }
 
 /** Time zone of days. Every command that takes a time has this flag. */

@@ -1,8 +1,9 @@
+import { mayDiffer, platformName } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bound, checkChoices, withTimeZone } from '../command/flag.ts'
+import { bound, checkOwnChoices, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-flags.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters } from '../flags/analytics.ts'
@@ -96,11 +97,11 @@ async function runExport(context: Context, given: Given): Promise<void> {
     import('../export/learner-filter.ts'),
     import('../operation/judge-list.ts'),
   ])
-  if (wanted.columns && session.target().kind === 'local') {
+  if (wanted.columns && !mayDiffer(session.target())) {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
   const flagOf = flagIn(given)
-  const whole = { ...wanted, encoding, operation, filter: null, remote: session.target().kind === 'remote' }
+  const whole = { ...wanted, encoding, operation, filter: null }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)
   await withPlainDates(context, wanted.query, async (sent) => {
@@ -128,12 +129,10 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [caller, operation] = await Promise.all([session.caller(), contract()])
   const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
-  const [{ assertFiltered, learnerFilter, withPlainDates }, { assertSeveralOffered }, { platformName }] =
-    await Promise.all([
-      import('../export/learner-filter.ts'),
-      import('../operation/judge-list.ts'),
-      import('../../config/target.ts'),
-    ])
+  const [{ assertFiltered, learnerFilter, withPlainDates }, { assertSeveralOffered }] = await Promise.all([
+    import('../export/learner-filter.ts'),
+    import('../operation/judge-list.ts'),
+  ])
   const flagOf = flagIn(given)
   await assertSeveralOffered(context, caller, { operation, query }, flagOf)
   const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
@@ -182,7 +181,7 @@ function flagIn({ flags }: Given): (parameter: string) => string {
 
 /** Returns the filter of rows; `--last` also sets the start. */
 function filterOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
-  if (session.target().kind === 'local') checkChoices(ownFlags, flags)
+  checkOwnChoices(session.target(), filterFlags, flags)
   const query = queryOf(filterFlags, flags)
   const last = flags[lastFlag.name]
   if (last === undefined) return query

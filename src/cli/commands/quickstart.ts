@@ -208,7 +208,6 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     gzip: false,
     force: false,
     filter: null,
-    remote: false,
   })
   return path
 }

@@ -4,7 +4,7 @@ import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type BoundFlag, checkChoices } from '../command/flag.ts'
+import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { showRequest } from '../operation/dry-run.ts'
@@ -38,12 +38,7 @@ export async function exportRecords(
   const { history, all, list: usual } = dataset.operations
   const shown: Call = (given.flags[historyFlag.name] === true ? history : all) ?? usual
   const list: Operation = shown
-  const remote = session.target().kind === 'remote'
-  if (!remote)
-    checkChoices(
-      filters.map(({ flag }) => flag),
-      given.flags,
-    )
+  checkOwnChoices(session.target(), filters, given.flags)
   const flagOf = (parameter: string) =>
     `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
   const query = queryOf(filters, given.flags)
@@ -66,7 +61,7 @@ export async function exportRecords(
     asked,
     () => {
       const pages = judged.pages(orderedPages(caller, list, input, usualOrder))
-      return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns, remote })
+      return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns })
     },
     () => expectedRows(context, caller, list, query),
     () => judged.assertJudged(),

@@ -1,6 +1,6 @@
 import { isStrict, type OutgoingRequest } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { platformName } from '../../config/target.ts'
+import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
@@ -19,8 +19,6 @@ export interface Wanted extends RowForm {
   readonly filter: PlatformFilter | null
   /** Encoding of the platform's CSV, which overrides what it declares. */
   readonly encoding?: string | undefined
-  /** True for another platform, whose response must be checked. */
-  readonly remote: boolean
 }
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
@@ -49,11 +47,12 @@ export async function sourceOf(context: Context, caller: Caller, wanted: Wanted)
 
 /** Passes the server's own CSV through: counts it, filters it and guards it against formulas. */
 async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { operation, raw, bom, remote, filter, encoding } = wanted
+  const { operation, raw, bom, filter, encoding } = wanted
+  const target = context.session.target()
   const { input, accept } = firstRequest(wanted)
   const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
   const { assertWhole } = await import('../../client/foreign/walk.ts')
-  const strict = !remote || isStrict(reply.headers)
+  const strict = caller.isOurs() || isStrict(reply.headers)
   const kept = strict ? null : filter
   const foreign = strict ? null : await import('../../client/foreign/csv.ts')
   const request = caller.request(operation, input)
@@ -77,7 +76,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
     if (foreign && kept) {
       source = foreign.filterRecords({ ...csv, bytes: counting(received, source) }, kept, request)
     }
-    if (remote && !raw) source = guardCsv(source, csv.separator)
+    if (mayDiffer(target) && !raw) source = guardCsv(source, csv.separator)
     if (bom && !strict) source = marked(source)
     yield* counting(counter, source)
     assertWhole(request, reply.headers, rowsIn(received))
@@ -88,7 +87,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
     rows: () => rowsIn(counter),
     guarded: raw ? () => 0 : counter.guarded,
     notes: () => [
-      ...(csv.headed ? [] : [`${platformName(context.session.target())} sent CSV without a header`]),
+      ...(csv.headed ? [] : [`${platformName(target)} sent CSV without a header`]),
       ...(raw && !strict && counter.guarded() > 0
         ? [
             `The platform may have ignored --raw: possible formulas are escaped in ${counted(counter.guarded(), 'cell')}`,

@@ -23,8 +23,6 @@ interface Asked {
   readonly query: LearnersQuery
   /** Applies the filters of the query; null without any. */
   readonly filter: PlatformFilter | null
-  /** True for another platform. */
-  readonly remote: boolean
 }
 
 /** All rows, as JSON in batches. */
@@ -39,7 +37,7 @@ export interface LearnerRows {
  */
 export async function rowTexts(
   caller: Caller,
-  { operation, query, filter, remote }: Asked,
+  { operation, query, filter }: Asked,
   signal: AbortSignal,
 ): Promise<LearnerRows> {
   const type = 'application/x-ndjson'
@@ -48,7 +46,7 @@ export async function rowTexts(
     const input = { query: { ...query, format: 'ndjson' }, signal } as const
     const reply = await caller.open(operation, input, { accept: type })
     const { body, headers } = reply
-    const strict = !remote || isStrict(headers)
+    const strict = caller.isOurs() || isStrict(headers)
     if (!strict && !lineTypes.test(headers['content-type'] ?? '')) {
       const { leave } = await import('../../client/decode.ts')
       await leave(reply)

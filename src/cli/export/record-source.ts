@@ -1,7 +1,7 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { platformName } from '../../config/target.ts'
+import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
@@ -23,8 +23,6 @@ export interface WantedRecords extends Omit<RowForm, 'columns'> {
   /** The operation that lists them. */
   readonly list: Call
   readonly columns: RecordColumns
-  /** True for another platform, which may have fewer fields, or other names for them. */
-  readonly remote: boolean
 }
 
 /** Yields the records of a list in the form that files have. */
@@ -37,7 +35,9 @@ export async function recordSource(
   const { dataset, columns } = wanted
   const names = createNames(caller, context.io.signal)
   const encoder = await encoderOf(context, wanted)
-  const host = platformName(context.session.target())
+  const target = context.session.target()
+  const host = platformName(target)
+  const differs = mayDiffer(target)
   // Platforms never return fields that only an import sends.
   const absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
   let rows = 0
@@ -52,7 +52,7 @@ export async function recordSource(
     if (withoutAnswers(record)) unanswered += 1
     for (const { path, kind } of dataset.columns) {
       // Other platforms may have numbers as ids, where an import takes text.
-      const value = wanted.remote && kind === 'text' ? valueAt(record, path) : undefined
+      const value = differs && kind === 'text' ? valueAt(record, path) : undefined
       if (typeof value === 'number' || typeof value === 'bigint')
         setAt(record, path.split('.'), String(value))
     }

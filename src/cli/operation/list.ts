@@ -33,18 +33,25 @@ export async function printList(
   const areChosen = hasChosenColumns(settings) && !settings.quiet.value
   const columns = pathsOfColumns(areChosen ? settings.columns.value : null, shape.paths)
   const judged = judgeList(context, caller, { operation, params, query, flagOf, flags, columns })
-  const isElsewhere = session.target().kind === 'remote'
-  const seen = isElsewhere ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
+  const target = session.target()
+  // Completion reads an academy on this machine itself.
+  const shown =
+    target.kind === 'remote'
+      ? (await import('../session/completion-cache.ts')).shownThings(
+          { state: context.directories.state, target: target.url },
+          operation,
+        )
+      : null
   let cut: number | null = null
   const listed = whole
     ? allPages(caller, operation, paged, context.io.signal)
     : caller.pages(operation, paged)
   await printReceived(listed, async (received) => {
-    const pages = upTo(limit, judged.pages(received), (shown) => {
-      cut = shown
+    const pages = upTo(limit, judged.pages(received), (count) => {
+      cut = count
     })
-    await output.list(seen ? seen.watch(pages) : pages, shape)
-    seen?.keep()
+    await output.list(shown ? shown.collect(pages) : pages, shape)
+    shown?.save(context.io.now())
     await judged.note()
     judged.assertJudged()
     await judged.noteOrder(cut)

@@ -1,9 +1,10 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { mayDiffer } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices } from '../command/flag.ts'
+import { checkOwnChoices } from '../command/flag.ts'
 import { matchingPaths } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -30,16 +31,11 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
   const { spec, query, fields } = call
   const operation: Operation = call.operation
   const { shapeOf } = await import('./shape.ts')
-  const remote = session.target().kind === 'remote'
-  if (!remote) {
-    checkChoices(
-      [...fields, ...query].map(({ flag }) => flag),
-      given.flags,
-    )
-  }
+  checkOwnChoices(session.target(), [...fields, ...query], given.flags)
   const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
   const shape = rows ? shapeOfRows(rows) : shapeOf(call.operation, spec.columns ?? [])
-  if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
+  if (shape.paths.length > 0)
+    output.check(shape, mayDiffer(session.target()) && operation.method === 'GET' ? 'open' : undefined)
 
   const input = await inputOf(context, given, call)
   const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true

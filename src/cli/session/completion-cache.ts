@@ -4,6 +4,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { parseJson } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { readRegularFile } from '../../config/read-file.ts'
+import type { Operation } from '../../contract/operation.ts'
 
 /** A listed record, by its references and its label. */
 export interface CachedThing {
@@ -155,4 +156,37 @@ export function thingOf(item: unknown, identifier = 'id'): CachedThing | null {
   ]
   const label = typeof own === 'string' ? own : joined.flatMap((name) => text(name) ?? []).join(' · ')
   return { id, externalId: text('externalId'), email, label: label.slice(0, 100) }
+}
+
+/** Collects the printed items of a list for completion. */
+export interface ShownThings {
+  /** Yields the pages unchanged. */
+  collect(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]>
+  /** Adds the collected items to the cache. */
+  save(now: number): void
+}
+
+/** Nouns that completion suggests. */
+const suggestedNouns = ['courses', 'lessons', 'users', 'enrollments', 'grades', 'keys', 'apps', 'grants']
+
+/** Returns a collector for a list whose items completion suggests; null for any other. */
+export function shownThings(
+  place: Pick<CompletionCacheKey, 'state' | 'target'>,
+  { id, identifier }: Operation,
+): ShownThings | null {
+  const [noun = '', verb] = id.split('.')
+  if (verb !== 'list' || !suggestedNouns.includes(noun)) return null
+  const things: CachedThing[] = []
+  return {
+    async *collect(pages) {
+      for await (const page of pages) {
+        for (const item of page.slice(0, maxThings - things.length)) {
+          const thing = thingOf(item, identifier)
+          if (thing) things.push(thing)
+        }
+        yield page
+      }
+    },
+    save: (now) => addToCompletionCache({ ...place, noun }, things, now),
+  }
 }
