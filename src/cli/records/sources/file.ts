@@ -54,7 +54,7 @@ const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
  * the file cannot be read, is empty, or has an unknown encoding or format.
  */
 export async function openImportFile(
-  io: Io,
+  io: Pick<Io, 'cwd' | 'stdin' | 'signal'>,
   given: string,
   options: ImportFileOptions = {},
 ): Promise<ImportFile> {
@@ -146,7 +146,11 @@ function formatOf(name: string, start: Buffer): ImportFormat {
   return text.startsWith('{') ? 'jsonl' : 'csv'
 }
 
-async function* bytesOf({ signal }: Io, path: string, given: string): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  { signal }: Pick<Io, 'signal'>,
+  path: string,
+  given: string,
+): AsyncGenerator<Uint8Array> {
   try {
     const file = createReadStream(path, { signal, highWaterMark: 256 * 1024 })
     if (!/\.gz$/i.test(path)) return yield* file
@@ -169,7 +173,7 @@ async function* bytesOf({ signal }: Io, path: string, given: string): AsyncGener
   }
 }
 
-async function readAll({ stdin, signal }: Io): Promise<Buffer> {
+async function readAll({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<Buffer> {
   const { addAbortSignal } = await import('node:stream')
   const pieces: Uint8Array[] = []
   let size = 0
