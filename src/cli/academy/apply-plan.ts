@@ -6,6 +6,7 @@ import type { Change } from '../records/compare.ts'
 import { createExecutor, type Writing } from '../records/execute.ts'
 import type { Refusal, Step } from '../records/step.ts'
 import { type BatchSize, batchSize, versionOf } from '../records/write.ts'
+import type { ApplyJournal, Opened } from './apply-journal.ts'
 import { busyIn, stagesOf } from './closing.ts'
 import { isSet, type Part, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
@@ -19,6 +20,7 @@ import { uniqueNames } from './renames.ts'
 export interface Applying extends Writing {
   /** Datasets of which one request takes many records. */
   readonly batched: ReadonlySet<DatasetName>
+  readonly journal: ApplyJournal
   /** Called with the number of finished actions. */
   readonly onDone: (done: number) => Promise<void>
 }
@@ -36,12 +38,21 @@ export interface Failure {
  * plan contains them again.
  */
 export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
+  const { journal } = applying
   const failures = new Map<Action, Failure>()
   const finished = new Set<Action>()
+  const stages = [...(await stagesIn(applying, plan)), ...(await leftOpen(journal))]
+  const opened = new Map(stages.flatMap(openedBy))
+  const closings = new Set(stages.map(({ closing }) => closing))
   const executor = createExecutor<Action>({
     ...applying,
-    finish: async ({ steps }, outcomes) => {
-      for (const [index, { from: action }] of steps.entries()) {
+    attemptOf: (unit) => journal.attemptOf(unit, unit.steps[0] && opened.get(unit.steps[0])),
+    finish: async (unit, outcomes) => {
+      const [first] = unit.steps
+      const isRefused = outcomes.some(({ kind }) => kind === 'failed')
+      const isClosed = first && (closings.has(first) || (isRefused && opened.has(first)))
+      journal.finish(unit, { isRefused, closed: isClosed ? String(first.current?.['id']) : undefined })
+      for (const [index, { from: action }] of unit.steps.entries()) {
         const outcome = outcomes[index]
         finished.add(action)
         // Stale progress was written by an earlier apply that was interrupted before the answer.
@@ -51,7 +62,6 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
       await applying.onDone(finished.size)
     },
   })
-  const stages = await stagesIn(applying, plan)
   const run = (part: Part, steps: readonly Step<Action>[] = [], size?: BatchSize) =>
     executor.run(
       steps.filter(({ dataset }) => dataset.name === part),
@@ -78,11 +88,13 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   }
   for (const part of parts.toReversed()) await run(part, writes.get('delete'))
   for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
-  return plan.actions.concat(plan.closed).flatMap((action) => failures.get(action) ?? [])
+  journal.complete()
+  return stages.flatMap(({ action }) => failures.get(action) ?? [])
 }
 
 /** Steps of one action, by stage; see `stagesOf`. */
 interface StagedSteps {
+  readonly action: Action
   readonly opening: Step<Action> | null
   readonly writes: readonly Step<Action>[]
   readonly publishing: Step<Action> | null
@@ -93,11 +105,12 @@ interface StagedSteps {
 function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
   const busy = busyIn(plan)
   return Promise.all(
-    [...plan.closed, ...plan.actions].map(async (action) => {
+    [...plan.actions, ...plan.closed].map(async (action) => {
       const dataset = await loadPart(action.dataset)
       const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
       const opening = patchOf(dataset, action, bodies.opening)
       return {
+        action,
         opening,
         writes: writesOf(dataset, action, record, opening),
         publishing: patchOf(dataset, action, bodies.publishing),
@@ -105,6 +118,25 @@ function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps
       }
     }),
   )
+}
+
+/** Returns the steps that close what an interrupted apply opened and the plan does not mention. */
+function leftOpen({ open }: ApplyJournal): Promise<readonly StagedSteps[]> {
+  return Promise.all(
+    [...open.values()].map(async ({ dataset, id, closing }) => {
+      const current = { id }
+      const action = { dataset, kind: 'update', key: id, entry: null, current, changes: [] } as const
+      const step = patchOf(await loadPart(dataset), action, closing)
+      return { action, opening: null, writes: [], publishing: null, closing: step }
+    }),
+  )
+}
+
+/** Returns the step that opens a record, with what closes it again. */
+function openedBy({ action, opening, closing }: StagedSteps): [Step<Action>, Opened][] {
+  if (!opening || !closing) return []
+  const { dataset, current } = action
+  return [[opening, { dataset, id: String(current?.['id']), closing: closing.record }]]
 }
 
 /** Returns the fields of a record to send. */

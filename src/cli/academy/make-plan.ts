@@ -4,6 +4,7 @@ import { shownFor } from '../records/finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from '../records/identity.ts'
 import { type KeyedLesson, keyedLesson, matchLessons } from '../records/match-lessons.ts'
 import { CommandError } from '../terminal/errors.ts'
+import type { ApplyJournal } from './apply-journal.ts'
 import { isClosed } from './closing.ts'
 import { countText, type Declared, type Entry, isSet, parts, placeText } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
@@ -25,8 +26,15 @@ export interface PlanOptions {
 /**
  * Compares the declared records with the academy. Throws a UsageError on unknown references, and a CommandError on
  * changes that cannot be made.
+ *
+ * @param leftOpen records that an interrupted apply opened; those that are declared are removed
  */
-export async function makePlan(reader: Reader, declared: Declared, options: PlanOptions): Promise<Plan> {
+export async function makePlan(
+  reader: Reader,
+  declared: Declared,
+  options: PlanOptions,
+  leftOpen: ApplyJournal['open'],
+): Promise<Plan> {
   const ids = knownIds()
   const actions: Action[] = []
   const deletes: Action[] = []
@@ -45,7 +53,10 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
       await lookUpReferences(reader, declared, ids, problems)
       problems.throwIfAny()
     }
-    const found = await compareAll(reader, dataset, entries, { ...options, ids, closed, undeclared })
+    const found = await compareAll(reader, dataset, entries, {
+      ...options,
+      ...{ ids, closed, undeclared, leftOpen },
+    })
     unchanged += entries.length - found.actions.length - found.newer
     actions.push(...found.actions)
     deletes.unshift(...found.deletes)
@@ -109,10 +120,12 @@ async function compareAll(
     prune,
     closed,
     undeclared,
+    leftOpen,
   }: PlanOptions & {
     readonly ids: KnownIds
     readonly closed: Action[]
     readonly undeclared: Undeclared[]
+    readonly leftOpen: ApplyJournal['open']
   },
 ): Promise<Found> {
   const index = indexOf(entries, ids)
@@ -126,6 +139,7 @@ async function compareAll(
   async function match(entry: Entry, shown: JsonObject): Promise<void> {
     if (matched.has(entry)) return
     matched.add(entry)
+    leftOpen.delete(String(shown['id']))
     ids.add(dataset.name, shown['id'], entry.key)
     if (isOlder(dataset, entry.record, shown)) {
       newer += 1

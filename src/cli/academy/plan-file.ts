@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { keyText } from '../records/identity.ts'
+import { planHeader, savePlanLines } from '../records/plan-lines.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { openTarget } from '../terminal/target-file.ts'
 import { readFileText } from '../terminal/text-input.ts'
+import type { ApplyJournal } from './apply-journal.ts'
 import { type Declared, type Entry, nouns, type Part, parts, placeText } from './entry.ts'
 import { type Variables, withVariables } from './environment.ts'
 import type { PlanOptions } from './make-plan.ts'
@@ -22,16 +23,22 @@ export interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'change
 export interface SavedPlan {
   readonly target: string
   readonly options: PlanOptions
-  readonly declared: Declared
+  /** Returns the records to compare, which are those that an earlier run has not written. */
+  declaredIn(journal: ApplyJournal): Declared
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   readonly deletes: readonly Saved[]
-  /** Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one. */
-  requireSame(plan: Plan): void
+  /** Hash of the file. */
+  readonly hash: string
+  /**
+   * Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one in what an
+   * earlier run has not begun.
+   */
+  requireSame(plan: Plan, journal: ApplyJournal): void
 }
 
 /** Saves a plan, readable by its owner only. Throws a UsageError if it would contain a password. */
 export async function savePlan(
-  { cwd }: Io,
+  io: Io,
   path: string,
   plan: Plan,
   { target, options }: Pick<SavedPlan, 'target' | 'options'>,
@@ -43,22 +50,9 @@ export async function savePlan(
       hint: `Take it from the environment, password: \${NAME}, or apply without a plan file`,
     })
   }
-  const document = {
-    learnctlPlan: 1,
-    target,
-    options,
-    actions: plan.actions.map(savedOf),
-    closed: plan.closed.map(savedOf),
-    lessonPlaces: [...plan.lessonPlaces],
-  }
-  const file = await openTarget(cwd, path, { force: true, mode: 0o600 })
-  try {
-    await file.write(Buffer.from(`${jsonText(document)}\n`))
-    await file.finish()
-  } catch (error) {
-    await file.discard()
-    throw error
-  }
+  const header = { command: 'apply', target, options, lessonPlaces: [...plan.lessonPlaces] }
+  const closed = plan.closed.map((action) => ({ ...savedOf(action), isClosed: true }))
+  await savePlanLines(io, path, header, [plan.actions.map(savedOf), closed])
 }
 
 function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved {
@@ -80,38 +74,56 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
 
 /** Reads a saved plan. Throws a UsageError if the file is not one. */
 export async function readPlan(io: Io, path: string, variables: Variables): Promise<SavedPlan> {
-  const document = documentIn(path, await readFileText(io, path))
+  const text = await readFileText(io, path)
+  const [first, ...lines] = text.split('\n').filter(Boolean).map(valueIn)
+  const last = lines.pop()
+  const header = planHeader(path, 'apply', first, { last, count: lines.length })
   // Written by savePlan.
-  const actions = document['actions'] as readonly Saved[]
+  const saved = lines as (Saved & { isClosed?: boolean })[]
+  const actions = saved.filter(({ isClosed }) => !isClosed)
   const problems = createProblems()
-  const closed = document['closed'] as readonly Saved[]
   const entries = new Map<Part, Entry[]>()
-  for (const { dataset, entry, id } of [...actions, ...closed]) {
+  for (const { dataset, entry, id } of saved) {
     if (!entries.has(dataset)) entries.set(dataset, [])
     if (!entry) continue
     const { password } = entry.record
-    const told = (_: unknown, message: string) => problems.add(entry.place, `password ${message}`)
+    const add = (_: unknown, message: string) => problems.add(entry.place, `password ${message}`)
     const record = {
       ...entry.record,
-      ...(typeof password === 'string' && { password: withVariables(password, variables, told) }),
+      ...(typeof password === 'string' && { password: withVariables(password, variables, add) }),
     }
     entries.get(dataset)?.push({ ...entry, record, plannedId: id === null ? null : String(id) })
   }
   problems.throwIfAny()
   return {
-    target: String(document['target']),
-    options: document['options'] as PlanOptions,
-    declared: new Map(
-      parts.flatMap((part) => (entries.has(part) ? [[part, entries.get(part) ?? []] as const] : [])),
-    ),
-    lessonPlaces: new Map(document['lessonPlaces'] as [string, LessonPlace[]][]),
+    target: String(header['target']),
+    options: header['options'] as PlanOptions,
+    declaredIn: (journal) =>
+      new Map(
+        parts.flatMap((part) =>
+          entries.has(part) ? [[part, leftIn(journal, entries.get(part) ?? [])] as const] : [],
+        ),
+      ),
+    lessonPlaces: new Map(header['lessonPlaces'] as [string, LessonPlace[]][]),
     deletes: actions.filter(({ kind }) => kind === 'delete'),
-    requireSame(plan) {
-      const now = plan.actions.map((action) => parseJson(jsonText(signatureOf(savedOf(action)))))
-      const then = actions.filter(({ kind }) => kind !== 'delete').map(signatureOf)
-      const changed =
-        then.find((action, index) => !isDeepStrictEqual(action, now[index])) ?? plan.actions[then.length]
-      if (changed) throw stale(changed)
+    hash: createHash('sha256').update(text).digest('hex'),
+    requireSame(plan, journal) {
+      const then = pending(actions.filter(({ kind }) => kind !== 'delete'))
+      const now = pending(plan.actions.map(savedOf))
+      for (const [name, action] of then) {
+        const same = now.get(name)
+        // What an earlier run has written may have moved lessons to their places.
+        const isChanged = same
+          ? !isDeepStrictEqual(signatureOf(action), signatureOf(same))
+          : !journal.isContinued
+        if (isChanged) throw stale(action)
+      }
+      for (const [name, action] of now) if (!then.has(name)) throw stale(action)
+
+      function pending(all: readonly Saved[]): ReadonlyMap<string, Saved> {
+        const left = all.filter((action) => !journal.hasBegun(action))
+        return new Map(left.map((action) => [`${action.dataset} ${action.key}`, action]))
+      }
     },
   }
 }
@@ -120,25 +132,28 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
 export function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
   return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
     why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],
-    hint: 'Make a new plan: learnctl apply --plan-out plan.json',
+    hint: 'Make a new plan: learnctl apply --plan-out plan.jsonl',
   })
 }
 
-function signatureOf({ dataset, kind, key, changes, id, version }: Saved) {
-  return { dataset, kind, key, changes, id, version }
+/** Returns entries without the lessons that an earlier run has written: they could not be told from others. */
+function leftIn(journal: ApplyJournal, entries: readonly Entry[]): Entry[] {
+  return entries.flatMap((entry) => {
+    if (entry.dataset !== 'lessons' || !journal.hasBegun(entry)) return [entry]
+    const { plannedId: _, ...unplanned } = entry
+    return journal.isDone(entry) ? [] : [unplanned]
+  })
 }
 
-function documentIn(path: string, text: string): JsonObject {
-  let document: unknown = null
+/** Returns what must not change before an action is applied: the version of the record, else what is changed. */
+function signatureOf({ kind, changes, id, version }: Saved): unknown {
+  return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
+}
+
+function valueIn(line: string): unknown {
   try {
-    document = parseJson(text)
+    return parseJson(line)
   } catch {
-    // Reported below.
+    return null
   }
-  if (isJsonObject(document) && document['learnctlPlan'] === 1 && Array.isArray(document['actions']))
-    return document
-  throw new UsageError(`${path} is not a plan`, {
-    code: 'invalid_plan',
-    hint: 'Make one: learnctl apply --plan-out plan.json; to apply files, name them without --plan',
-  })
 }

@@ -6,6 +6,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { openWriting, type Writing } from '../records/execute.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
 import { findFiles } from './find-files.ts'
 import { loadAcademy } from './load-academy.ts'
 import { loadPart } from './load-part.ts'
@@ -20,8 +21,7 @@ export interface Planned {
   readonly options: PlanOptions
   readonly reader: Writing
   readonly target: string
-  /** Files that the plan was made from. */
-  readonly files: readonly string[]
+  readonly journal: ApplyJournal
 }
 
 /** Returns the values of a repeatable flag. */
@@ -47,9 +47,9 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
   return async (context) => {
-    const reader = await openWriting(context, Number(given.flags['concurrency'] ?? 8))
-    const plan = await makePlan(reader, declared, options)
-    return { plan, options, reader, files, target: platformName(context.session.target()) }
+    const opened = await openAcademy(context, given, null)
+    const plan = await makePlan(opened.reader, declared, options, opened.journal.open)
+    return { plan, options, ...opened }
   }
 }
 
@@ -67,15 +67,23 @@ export async function readSaved(context: Context, given: Given, path: string): P
     )
   }
   return async (context) => {
-    const reader = await openWriting(context, Number(given.flags['concurrency'] ?? 8))
-    const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
-    saved.requireSame(plan)
+    const opened = await openAcademy(context, given, saved.hash)
+    const { reader, journal } = opened
+    const plan = await makePlan(
+      reader,
+      saved.declaredIn(journal),
+      { ...saved.options, prune: false },
+      journal.open,
+    )
+    saved.requireSame(plan, journal)
     const deletes: Action[] = []
     for (const planned of saved.deletes) {
       const { dataset, key, id, version } = planned
       const { get, params } = (await loadPart(dataset)).operations
       const current = get && (await shownAt(reader, get, params({ id })))
-      if (!current || current['version'] !== version) throw stale(planned)
+      const hasBegun = journal.hasBegun(planned)
+      if (hasBegun && !current) continue
+      if (!current || (current['version'] !== version && !hasBegun)) throw stale(planned)
       deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
     }
     const whole = {
@@ -84,8 +92,15 @@ export async function readSaved(context: Context, given: Given, path: string): P
       lessonPlaces: saved.lessonPlaces,
       undeclared: [],
     }
-    return { plan: whole, options: saved.options, reader, target, files: [path] }
+    return { plan: whole, options: saved.options, ...opened }
   }
+}
+
+async function openAcademy(context: Context, { flags }: Given, plan: string | null) {
+  const reader = await openWriting(context, Number(flags['concurrency'] ?? 8))
+  const target = platformName(context.session.target())
+  const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
+  return { reader, target, journal }
 }
 
 async function shownAt({ caller, signal }: Reader, get: Operation, params: Readonly<Record<string, string>>) {

@@ -246,7 +246,7 @@ async function confirmPlan(context: Context, plan: Plan): Promise<void> {
 
 async function applyAll(
   { io, output, settings }: Context,
-  { plan, reader, target }: Planned,
+  { plan, reader, target, journal }: Planned,
   batched: Applying['batched'],
 ): Promise<void> {
   const [
@@ -268,11 +268,14 @@ async function applyAll(
   const failures = await applyPlan(
     {
       ...reader,
-      batched,
+      ...{ batched, journal },
       onDone: (done) => line.update(done),
     },
     plan,
-  ).finally(() => line.stop())
+  ).finally(() => {
+    line.stop()
+    journal.close()
+  })
   for (const text of reader.notes.sentences(target)) await output.note(text)
 
   const failed = new Set(failures.map(({ action }) => action))

@@ -5,9 +5,6 @@ import type { JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import { isAlive, processStartOf, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
-import type { EarlierIntent, Intent } from '../records/step.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { Io } from '../terminal/io.ts'
 import {
   createLineWriter,
   type ImportIdentity,
@@ -15,7 +12,10 @@ import {
   journalPath,
   readLines,
   replaceLines,
-} from './journal-file.ts'
+} from '../records/journal-file.ts'
+import type { EarlierIntent, Intent } from '../records/step.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
 import {
   type Counts,
   countsOf,

@@ -8,6 +8,7 @@ import { fieldPath } from '../operation/field-path.ts'
 import { type Abilities, abilitiesOf, changeNote, requireChange } from '../records/abilities.ts'
 import { createExecutor, openWriting, type Writing } from '../records/execute.ts'
 import { byPages, type Finder, oneByOne } from '../records/finder.ts'
+import { maxAttemptAgeMs } from '../records/journal-file.ts'
 import { createPut, type Putting, unconfirmed } from '../records/put.ts'
 import type { ImportFile } from '../records/sources/file.ts'
 import type { ColumnMap } from '../records/sources/header.ts'
@@ -58,8 +59,6 @@ export interface Imported {
   readonly errorsFile: string | null
 }
 
-/** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
-const maxAttemptAgeMs = 23 * 60 * 60 * 1000
 /** Maximum number of rows to hold for sending again. */
 const maxRetried = 20_000
 

@@ -29,11 +29,13 @@ export interface ImportIdentity {
 /** Maximum number of journals to search for one with the same content. */
 const maximumJournals = 1000
 const maximumHeader = 64 * 1024
+/** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
+export const maxAttemptAgeMs = 23 * 60 * 60 * 1000
 
 /** Returns the path of a journal, derived from the target, the kind of import and the file. */
 export async function journalPath(
   directory: string,
-  { target, dataset, source }: ImportIdentity,
+  { target, dataset, source }: Pick<ImportIdentity, 'target' | 'dataset' | 'source'>,
 ): Promise<string> {
   const { createHash } = await import('node:crypto')
   const name = createHash('sha256').update([target, dataset, source].join('\n')).digest('hex').slice(0, 24)
