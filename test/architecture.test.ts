@@ -250,7 +250,7 @@ test.for([
   expect(found).toEqual([])
 })
 
-test('the driver for PostgreSQL is behind its own door: nobody who has a file loads it', () => {
+test('the driver for PostgreSQL is behind its own door: an academy in a file never loads it', () => {
   const driver = 'server/database/postgres/'
   const wrong = imports.filter(
     ({ from, to, kind }) =>

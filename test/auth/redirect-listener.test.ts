@@ -34,7 +34,7 @@ describe('the listener on the loopback', () => {
     })
   })
 
-  test('gives its redirect to nobody who has another state, however long', async () => {
+  test('refuses its redirect to a request with another state of any length', async () => {
     const loopback = await openLoopback('s', null)
     for (const state of ['', 'S', 's ', 's'.repeat(5000)]) {
       const query = new URLSearchParams({ state, code: 'c' })
@@ -46,7 +46,7 @@ describe('the listener on the loopback', () => {
     await loopback.close(page)
   })
 
-  test('is gone at once when nobody is there to be answered, whoever holds a connection', async () => {
+  test('closes at once when no request waits for a response, even with open connections', async () => {
     const loopback = await openLoopback('s', null)
     const { port } = new URL(loopback.redirectUri)
     const socket = connect(Number(port), '127.0.0.1')

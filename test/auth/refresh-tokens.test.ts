@@ -69,7 +69,7 @@ const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<S
 })
 
 describe('whose turn it is', () => {
-  test('refreshes, and stores what came of it for nobody else to read', async ({ shared }) => {
+  test('refreshes, and stores the tokens so that no other user can read them', async ({ shared }) => {
     expect(await shared.refresh()).toEqual(next)
     expect(tokensIn(shared.config)).toEqual(next)
     expect(statSync(join(shared.config, 'profiles.json')).mode & 0o777).toBe(0o600)
@@ -90,7 +90,7 @@ describe('whose turn it is', () => {
     expect(tokensIn(shared.config)).toEqual(next)
   })
 
-  test('asks once, whoever else waits for it', async ({ shared }) => {
+  test('asks once, even if others wait for the result', async ({ shared }) => {
     const all = await Promise.all(Array.from({ length: 8 }, () => shared.refresh()))
     expect(all).toEqual(Array.from({ length: 8 }, () => next))
     expect(shared.sent).toEqual(['refresh-1'])
@@ -171,7 +171,7 @@ describe('a session that has ended', () => {
     expect(tokensIn(shared.config)).toEqual(next)
   })
 
-  test('was ended by whoever signed out, and nothing is asked for', async ({ shared }) => {
+  test('was ended by signing out, and nothing is asked for', async ({ shared }) => {
     await shared.put(undefined)
     await expect(shared.refresh()).rejects.toMatchObject({
       code: 'signed_out',

@@ -63,7 +63,7 @@ describe('the token to send', () => {
     expect(state.refreshes).toBe(0)
   })
 
-  test('is not refreshed ahead where nobody knows when it ends', async () => {
+  test('is not refreshed ahead if its end is unknown', async () => {
     const { source, clock, state } = sourceOf({ expiresAt: null, lifetimeSeconds: null })
     clock.advance(1000 * hour)
     expect(await source.current()).toBe('access-1')

@@ -89,7 +89,7 @@ describe('an answer is refused', () => {
     expectClearError(await platform.run('courses list'), 1, 'expands to more than 200 times its size\n')
   })
 
-  test('with its status where it is an error in a coding that nobody knows', async ({ platform }) => {
+  test('with its status where it is an error in an unknown coding', async ({ platform }) => {
     platform.answer(coded('compress', Buffer.from('{}'), 'application/json', 404))
     expectClearError(
       await platform.run('courses update 1 --title x'),

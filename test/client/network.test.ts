@@ -160,7 +160,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   })
 })
 
-test('a command that makes many requests goes on over undici, and nobody can tell', async () => {
+test('a command that makes many requests continues over undici without a visible change', async () => {
   const url = await startEcho()
   const transport = createNetworkTransport({ fewRequests: 1 })
   closing.push(transport)

@@ -118,7 +118,7 @@ test.each([
   )
 })
 
-test('a connection that fails is tried again, a certificate that nobody trusts is not', async () => {
+test('a connection that fails is tried again, an untrusted certificate is not', async () => {
   const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
   nock(origin).get('/v1/courses').replyWithError(reset).get('/v1/courses').reply(200, page)
   await run.caller.call(courses.list)

@@ -17,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true }))
 /** Special files in place of a regular one, with their errors; each could block or exhaust the reader. */
 const odd: readonly [what: string, put: (path: string) => void, reason: string][] = [
   ['a link to a device without an end', (path) => symlinkSync('/dev/zero', path), 'it is not a regular file'],
-  ['a pipe that nobody writes to', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
+  ['a pipe without a writer', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
   ['a directory', (path) => mkdirSync(path), 'it is a directory'],
   ['a gibibyte', (path) => hole(path, 1024 ** 3), 'it is larger than'],
   ['text in Latin-1', (path) => writeFileSync(path, Buffer.from([0x7b, 0xe9])), 'byte 0xE9 at offset 1'],

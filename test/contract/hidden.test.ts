@@ -200,7 +200,7 @@ test('a course that is no longer published is known to those who took it', async
   expect((await learner.put(`/v1/learners/${learner.id}/progress`, late)).body.code).toBe('course_archived')
 })
 
-test('a user name that is taken is said to be, and not by whom to a learner', async ({
+test('a user name that is taken is reported, without its owner to a learner', async ({
   admin,
   learner,
   instructor,

@@ -120,7 +120,7 @@ describe('with oauth2-mock-server', () => {
     ['is out of order', 500, { error: 'server_error' }, 4],
     ['is busy', 503, {}, 7],
     ['gives another kind of token', 200, { access_token: 'a', token_type: 'mac' }, 4],
-  ])('signs nobody in where it %s', async ([, status, body, exit], { place }) => {
+  ])('refuses the sign-in if it %s', async ([, status, body, exit], { place }) => {
     place.server.service.once('beforeResponse', (answer) => {
       answer.statusCode = status
       answer.body = { ...body }

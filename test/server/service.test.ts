@@ -5,7 +5,7 @@ import type { Call } from '../../src/server/http/handler.ts'
 import { Constant } from '../../src/server/http/reply.ts'
 import { serviceRoutes } from '../../src/server/service.ts'
 
-test('the OpenAPI document is written once, whoever asks for it', () => {
+test('the OpenAPI document is written once for all requests', () => {
   const route = serviceRoutes.find(({ operation }) => operation === service.openapi)
   // The handler uses nothing of the call.
   const [first, second] = [{}, {}].map((call) => route?.handle(call as Call))

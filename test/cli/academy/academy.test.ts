@@ -357,7 +357,7 @@ describe('renames', () => {
     expect(ran.stderr).toContain('academy.yaml:3: ext:a: email 1@b.example → 2@b.example')
   })
 
-  test('to an address of somebody who is not declared are refused', async ({ local }) => {
+  test('to an address of an undeclared user are refused', async ({ local }) => {
     await done(local, 'users create --email 2@b.example --external-id z')
     file(local, 'academy.yaml', users('externalId: a, email: 1@b.example'))
     await done(local, 'apply --yes')

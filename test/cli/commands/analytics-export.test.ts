@@ -213,7 +213,7 @@ describe('which rows', () => {
     expect(await emails(school, '--last 1w')).toEqual(['022', '023', '024', '025', '026', '027'])
   })
 
-  test('--include-not-started adds those whom no date can find', async ({ school }) => {
+  test('--include-not-started adds learners without a date to filter by', async ({ school }) => {
     expect(await emails(school, '--last 2d --include-not-started')).toHaveLength(103)
   })
 
@@ -391,7 +391,7 @@ describe('long work', () => {
   const slow = (stepMs: number) =>
     testCli({ now: () => (now += stepMs), env: { LEARNCTL_DATABASE: 'academy.db' } })
 
-  test('tells every ten seconds how far it is, where nobody watches', async () => {
+  test('reports its progress every ten seconds without a terminal', async () => {
     const cli = slow(11_000)
     await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea --external-id sea')

@@ -73,9 +73,7 @@ test('endpoints and integrations are called by their URL and kind', async ({ loc
   )
 })
 
-test('a log that nobody touched is verified, and the hash that is printed is found again later', async ({
-  local,
-}) => {
+test('an untouched log is verified, and the printed hash is found again later', async ({ local }) => {
   await fill(local)
   const ran = await local.run('audit verify -o json')
   expect(ran.code).toBe(0)
@@ -143,7 +141,7 @@ const cases: readonly [what: string, statements: string, told: readonly RegExp[]
     [/Entry 4 \(aud_\w+\): its details were removed/, /Entry 4 \(aud_\w+\): its hash does not match/],
   ],
   [
-    'whom an entry is about',
+    'the user of an entry',
     `update audit_entries set about_id = 'usr_none' where place = 4`,
     [/Entry 4 \(aud_\w+\): its hash does not match/],
   ],

@@ -120,7 +120,7 @@ describe('a sign-in with a browser that', () => {
     expectFailed(desk, ran, 7, 'Sign-in to school.example is temporarily unavailable')
   })
 
-  test('nobody finishes in time exits 4', async ({ desk }) => {
+  test('the user does not finish in time exits 4', async ({ desk }) => {
     desk.letTimePass()
     const ran = await desk.login('', async () => {})
     expectFailed(
@@ -133,7 +133,9 @@ describe('a sign-in with a browser that', () => {
     await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
   })
 
-  test('nobody finishes at a platform that may not know this program says what helps', async ({ desk }) => {
+  test('the user does not finish, at a platform that may not know this program, says what helps', async ({
+    desk,
+  }) => {
     desk.school.scripts.delete(wellKnown)
     desk.letTimePass()
     const ran = await desk.login('', async () => {})
@@ -158,7 +160,7 @@ describe('a sign-in with a browser that', () => {
     if (ran.shown) await expect(visit(ran.shown.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
   })
 
-  test('is interrupted while somebody is waited for leaves nothing behind', async ({ desk }) => {
+  test('is interrupted while it waits for the user leaves nothing behind', async ({ desk }) => {
     const { signal, interrupt } = interruption()
     const ran = await desk.login('', async () => interrupt(), { signal })
     expect(ran).toMatchObject({ code: 130, stdout: '' })

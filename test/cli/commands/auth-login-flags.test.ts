@@ -81,7 +81,7 @@ describe('auth login refuses', () => {
       { env: { DISPLAY: '' } },
       'Standard input is not a terminal, and no browser is available',
     ],
-  ])('to wait for somebody %s', async ([, words, options, why], { desk }) => {
+  ])('to wait for the user %s', async ([, words, options, why], { desk }) => {
     const ran = await desk.login(`${words} --color never`, approve, options)
     expectClearError(
       ran,

@@ -243,7 +243,7 @@ describe('auth token', () => {
     expectClearError(await local.run('auth token'), 2, 'learnctl keys create')
   })
 
-  test('is exit 4 for whoever is not signed in', async ({ cli }) => {
+  test('is exit 4 without a sign-in', async ({ cli }) => {
     expectClearError(await cli.run('auth token'), 4, 'No platform or academy is selected')
     storeProfile(cli.config, url)
     expectClearError(await cli.run('auth token'), 4, `learnctl auth login --profile school --url ${url}`)

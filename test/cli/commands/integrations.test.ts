@@ -177,9 +177,7 @@ describe('test', () => {
   const connect = (local: Parameters<typeof resultOf>[0], kind: string, url: string) =>
     local.run(`integrations set ${kind} --base-url ${url} --access-token-stdin`, { stdin: token })
 
-  test('asks each system as it wants to be asked, and says as whom the token is accepted', async ({
-    local,
-  }) => {
+  test('asks each system in its own way, and names the user of the accepted token', async ({ local }) => {
     const seen: string[] = []
     const url = await system((request, body, response) => {
       seen.push(`${request.method} ${request.url} ${request.headers.authorization} ${body}`)

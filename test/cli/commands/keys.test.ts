@@ -72,7 +72,7 @@ describe('create', () => {
   })
 })
 
-test('a key is not made where nobody would see it', async ({ local }) => {
+test('a key is not made where it could not be seen', async ({ local }) => {
   for (const [flags, name] of [
     ['-q', '--quiet'],
     ['--columns id,name -o csv', '--columns'],

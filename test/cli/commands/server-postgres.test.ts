@@ -55,7 +55,7 @@ describe('start', () => {
     expect(stderr).not.toContain(secret)
   })
 
-  test('tells in one line that nobody is there, with exit code 7', async ({ cli }) => {
+  test('reports in one line that the connection was refused, with exit code 7', async ({ cli }) => {
     const { code, stderr, stdout } = await cli.run(`server start --port 0 --database ${nowhere}`)
     expect([code, stdout]).toEqual([7, ''])
     expect(stderr).toBe(

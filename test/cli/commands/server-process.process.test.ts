@@ -127,9 +127,7 @@ describe('--detach', () => {
   })
 })
 
-test('stop is done when the server says so, also where nobody takes note that its process has ended', async ({
-  home,
-}) => {
+test('stop is done when the server says so, even if its ended process is never reaped', async ({ home }) => {
   // `sleep` in place of the shell is a parent that never waits for its child, so the ended process remains a zombie.
   const line = `${process.execPath} ${bin} server start --port 0 --database a.db -o json & exec sleep 60`
   const { printed, kill } = startProcess('sh', ['-c', line], { cwd: home, env: { HOME: home } })

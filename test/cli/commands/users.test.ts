@@ -206,7 +206,7 @@ describe('a user', () => {
     ).toMatchObject({ externalId: null, profile: { firstName: 'Ada', lastName: 'Lovelace' }, version: 2 })
   })
 
-  test('that somebody else has changed is kept from --if-version', async ({ local }) => {
+  test('that another user has changed is kept from --if-version', async ({ local }) => {
     await local.run('users update ext:S-1 --role analyst --if-version 1')
     const late = await local.run('users update ext:S-1 --role instructor --if-version 1')
     expect(late).toMatchObject({ code: 6, stdout: '' })

@@ -73,7 +73,7 @@ describe('commands', () => {
 const free =
   /^(\w+ (diff|restore) version|profiles add name|server snapshot save name|integrations \w+ (key|reference))$/
 
-test('every argument is completed, but those that nobody can know', async () => {
+test('every argument is completed, but those that cannot be known', async () => {
   const others: string[] = []
   for (const [name, noun] of Object.entries(nouns)) {
     const loaded = await noun.load(host)

@@ -111,7 +111,7 @@ describe('a platform elsewhere', () => {
 })
 
 describe('a session that has to be renewed', () => {
-  test('is left as it is: nobody is signed in, and no token refreshed, by a key', async ({
+  test('is left as it is: a key signs in no user and refreshes no token', async ({
     admin,
     school: { cli, asked },
   }) => {

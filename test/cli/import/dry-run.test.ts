@@ -165,7 +165,7 @@ test('a dry run over the network reads lists in place of asking for each row, wh
   expect(few.stderr).toContain('/v1/users/email%3AU7%40b.example')
 })
 
-test('a dry run over the network asks for the enrolments of many users at once, and for those of nobody one by one', async ({
+test('a dry run over the network asks for the enrolments of many users at once, never one by one', async ({
   remote,
   academy,
 }) => {

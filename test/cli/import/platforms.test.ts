@@ -109,7 +109,7 @@ const lossy = test.extend('lossy', async ({ task: _ }, { onCleanup }): Promise<L
 })
 
 lossy(
-  'what may have been created is not sent twice, but told, where nobody can be asked',
+  'what may have been created is reported and not sent twice, where the platform cannot be asked',
   async ({ cli, lossy }) => {
     const csv = 'email\na@b.example\nb@b.example\nc@b.example\n'
     const ran = await cli.run('users import - --on-exists fail --concurrency 1', at(lossy, csv))

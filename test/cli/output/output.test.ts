@@ -107,7 +107,7 @@ test('a CSV has a column for each field, also of objects; lists are JSON in one 
   })
 })
 
-test('a CSV has columns for what nobody declared as well', async ({ options }) => {
+test('a CSV has columns for undeclared fields as well', async ({ options }) => {
   const data = [
     { id: '1', score: { math: 3, art: null } },
     { id: '2', score: { math: 4, art: { best: 1 } } },

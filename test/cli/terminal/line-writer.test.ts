@@ -36,7 +36,7 @@ test('a line that is alone is written by itself, without waiting for another or 
   expect(await promise).toBe('one\n')
 })
 
-test('a writer that nobody closes leaves nothing behind at the process once all is written', async () => {
+test('a writer that is never closed leaves no listeners at the process once all is written', async () => {
   const { stream } = reader()
   const listeners = () => process.listenerCount('exit')
   const before = listeners()

@@ -29,7 +29,7 @@ function handQueue({ atOnce = 1, longest = 100 } = {}) {
   }
 }
 
-test('whoever brings one piece waits for one of those who brought a hundred', async () => {
+test('an owner with one piece waits for one piece of an owner with a hundred', async () => {
   const { add, begun, drain } = handQueue()
   for (let count = 0; count < 100; count += 1) void add('batch', '', `batch ${count}`)
   void add('visitor', 'ada', 'sign in')
@@ -48,7 +48,7 @@ test('those behind one address share its turns, one piece each', async () => {
   expect(begun).toEqual(['first', 'a1', 'o1', 'b1', 'o2', 'a2', 'b2', 'a3'])
 })
 
-test('so many at once, results and faults go to whoever asked, and a fault stops nothing', async () => {
+test('with many at once, results and faults go to their callers, and a fault stops nothing', async () => {
   const queue = createFairQueue({ atOnce: 2, longest: 100 })
   let running = 0
   let most = 0

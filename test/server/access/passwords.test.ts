@@ -4,7 +4,7 @@ import { passwordsOf } from '../../../src/server/access/passwords.ts'
 const cheap = { N: 2, r: 1, p: 1 }
 const password = 'correct horse battery'
 
-test('what nobody waits for any more is not begun, and those behind it are', async () => {
+test('abandoned work is not begun, and the work behind it is', async () => {
   const passwords = passwordsOf(cheap)
   const gone = { group: 'ada', member: '', isClientGone: () => true }
   const here = { ...gone, isClientGone: () => false }

@@ -187,7 +187,7 @@ test('an export is one snapshot, whatever happens while it is read', async ({ ac
   expect((await admin.get(path)).body.data).toEqual([])
 })
 
-test('an export that nobody reads to its end lets go of the database', async ({ academy, admin }) => {
+test('an export that is not read to its end releases the database', async ({ academy, admin }) => {
   await crowd(admin, 600)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),

@@ -64,7 +64,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
   expect(counts).toEqual([45, 45])
 })
 
-test('of a course with very many learners those are listed who enrolled last, and whoever is searched for', async ({
+test('a course with very many learners lists the last enrolled ones, and any that are searched for', async ({
   academy,
   admin,
   clock,

@@ -59,11 +59,7 @@ test('a key that has expired or was revoked, and a token that was, is told of by
   expect(JSON.stringify(entries)).not.toContain(long.key)
 })
 
-test('a page of the dashboard that somebody may not see or use is told of', async ({
-  admin,
-  learner,
-  flow,
-}) => {
+test('a forbidden page of the dashboard is recorded', async ({ admin, learner, flow }) => {
   await flow.consent(learner)
   await flow.browser.open('/dashboard/audit')
   expect(await entriesOf(admin, 'noun=request')).toMatchObject([
@@ -75,7 +71,7 @@ test('a page of the dashboard that somebody may not see or use is told of', asyn
   ])
 })
 
-test('a wrong current password is told of, wherever somebody wants to change theirs', async ({
+test('a wrong current password is recorded, wherever a user changes the password', async ({
   academy,
   admin,
   learner,
@@ -106,7 +102,7 @@ test('of what one address tries a few refusals a minute are told, and how many m
   expect(last).toMatchObject({ after: { code: 'invalid_token', unrecorded: 9 } })
 })
 
-test('what somebody with a credential tried is told of, however many others are refused', async ({
+test('an attempt with a credential is recorded, however many others are refused', async ({
   academy,
   admin,
   learner,

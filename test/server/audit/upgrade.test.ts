@@ -79,7 +79,7 @@ describe('The log of an earlier version', () => {
     })
   })
 
-  test('tells where whom an entry is about was changed, and with whom no details may go', async ({
+  test('names the entry whose user was changed, and a user whose details were removed without an erasure', async ({
     academy: { database },
     admin,
   }) => {
@@ -99,10 +99,7 @@ describe('The log of an earlier version', () => {
     })
   })
 
-  test('is not whole without the entry that says whom it is about', async ({
-    academy: { database },
-    admin,
-  }) => {
+  test('fails without the entry that confirms its users', async ({ academy: { database }, admin }) => {
     await formerLog(database, ['usr_1'])
     expect(await reportOf(database, admin)).toMatchObject({
       broken: 1,

@@ -24,10 +24,7 @@ async function subscribed(admin: Person, events?: readonly string[]): Promise<()
   }
 }
 
-test('what happens is queued for whoever subscribes, with the ids and what is short', async ({
-  admin,
-  clock,
-}) => {
+test('an event is queued for its subscribers, with ids and short fields', async ({ admin, clock }) => {
   const queued = await subscribed(admin)
   const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG-1' })).body
   clock.advance(1000)
@@ -78,7 +75,7 @@ test('what happens is queued for whoever subscribes, with the ids and what is sh
   expect(all.slice(4).every(({ subject }) => subject === user.id)).toBe(true)
 })
 
-test('nobody gets what they did not subscribe to, and nobody the same event twice', async ({ admin }) => {
+test('no endpoint gets an event that it did not subscribe to, or the same event twice', async ({ admin }) => {
   const courses = await subscribed(admin, ['course.*', 'course.created', '*'])
   const grades = await subscribed(admin, ['grade.*'])
   const { body } = await admin.post('/v1/courses', { title: 'Logic' })

@@ -17,7 +17,7 @@ function databaseOf(answer: { isThere: boolean }) {
   return { asked, dialect: { ...sqliteDialect }, one }
 }
 
-test('whether somebody subscribes to an event is asked once a second', async () => {
+test('the subscribers of an event are queried once a second', async () => {
   forgetSubscribers(0)
   const answer = { isThere: false }
   const database = databaseOf(answer)
@@ -47,7 +47,7 @@ test('after a change of who subscribes nothing that was found before counts, nor
   forgetSubscribers(0)
 })
 
-test('an endpoint that is made right after a change that nobody heard of hears of the next one', async ({
+test('an endpoint that is made right after a change without subscribers gets the next one', async ({
   admin,
 }) => {
   await admin.post('/v1/courses', { title: 'Logic' })

@@ -30,10 +30,7 @@ test('a course is not made archived', async ({ admin }) => {
   })
 })
 
-test('a published course goes back to draft only while nobody has progress in it', async ({
-  admin,
-  learner,
-}) => {
+test('a published course goes back to draft only while it has no progress', async ({ admin, learner }) => {
   const path = await courseIn(admin, 'published')
   await progressIn(admin, path, learner)
   expect(await admin.put(path, { status: 'draft' })).toMatchObject({

@@ -42,7 +42,7 @@ test('the first admin gets a password that works, once', async ({ academy, datab
   expect(await database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
 })
 
-test('what the first admin is given, and what is taken back because nobody was told it, is in the audit log', async ({
+test('what the first admin is given, and what is withdrawn because it was never shown, is in the audit log', async ({
   academy,
   database,
 }) => {

@@ -70,7 +70,7 @@ test('a grant is revoked once, however often that is asked for', async ({ academ
   expect(await revokedAt()).toEqual({ revoked_at: start })
 })
 
-describe('the grants of somebody else', () => {
+describe('the grants of another user', () => {
   test('are listed for admins with the scope admin alone', async ({
     academy,
     admin,

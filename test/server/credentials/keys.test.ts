@@ -54,7 +54,7 @@ test('null makes a key that does not expire', async ({ admin }) => {
   expect(body).toMatchObject({ expiresAt: null })
 })
 
-test('a key may be made for somebody else, with what their role may have', async ({
+test('a key may be made for another user, with what their role may have', async ({
   academy,
   admin,
   learner,
@@ -151,7 +151,7 @@ test('the word Bearer may be in any case, and a key is not taken from the query'
   expect((await academy.bearer(undefined).get(`/v1/courses?access_token=${admin.key}`)).status).toBe(401)
 })
 
-test('a key of somebody who is not active cannot be made', async ({ admin, learner }) => {
+test('a key of a user who is not active cannot be made', async ({ admin, learner }) => {
   await admin.delete(`/v1/users/${learner.id}`)
   expect(await admin.post('/v1/keys', { name: 'a', userId: learner.id })).toMatchObject({
     status: 409,

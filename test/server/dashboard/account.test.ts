@@ -157,7 +157,7 @@ test('the browsers that are signed in are listed, and each other one is ended af
   expect((await desk.open(ofOld)).status).toBe(404)
 })
 
-test('nobody ends the session of somebody else, or finds out that there is one', async ({
+test('a user cannot end the session of another user, or find out that there is one', async ({
   academy,
   analyst,
   learner,

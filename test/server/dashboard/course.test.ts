@@ -87,7 +87,7 @@ test('a filter, an order or a page that there is not is refused', async ({ admin
   }
 })
 
-test('to a learner it shows their own progress, and nobody else', async ({
+test('to a learner it shows their own progress, and no other learner', async ({
   academy,
   admin,
   courseId,

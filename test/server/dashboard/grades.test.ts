@@ -200,7 +200,7 @@ test('the grades of a learner come page by page, the latest first', async ({
   expect(tableIn(second.html).map(([item]) => item)).toEqual(['Item', 'day 1'])
 })
 
-test('a learner sees their own grades on the page of a course, and those of nobody else', async ({
+test('a learner sees only their own grades on the page of a course', async ({
   academy,
   ada,
   admin,

@@ -249,7 +249,7 @@ test('an academy with nothing in it says how to begin, to those who may', async 
   )
 })
 
-test('a course that nobody takes has an empty bar', async ({ admin, signIn }) => {
+test('a course without learners has an empty bar', async ({ admin, signIn }) => {
   await admin.post('/v1/courses', { title: 'Alone' })
   const { html } = await (await signIn(admin)).open('/dashboard')
   expect(html).toContain('<title>No learners enrolled</title>')

@@ -139,11 +139,7 @@ test.for(cases)(
   },
 )
 
-test('whoever is not signed in is asked to, at every page but the ones that are not there', async ({
-  academy,
-  admin,
-  flow,
-}) => {
+test('every page but a missing one asks a signed-out user to sign in', async ({ academy, admin, flow }) => {
   const things = await thingsOf(academy, admin, admin)
   flow.browser.forget()
   for (const path of pathsOf('GET')) {
@@ -157,7 +153,7 @@ test('whoever is not signed in is asked to, at every page but the ones that are 
   }
 })
 
-test('a form of somebody who is not signed in does nothing', async ({ academy, admin, flow }) => {
+test('a form without a sign-in does nothing', async ({ academy, admin, flow }) => {
   const things = await thingsOf(academy, admin, admin)
   flow.browser.forget()
   const before = await changeable(academy)

@@ -287,7 +287,7 @@ test('a reader sees one state of the data for as long as it reads', async ({ dir
   await database.close()
 })
 
-test('the log that a long reader let grow is shortened once nobody reads any more', async ({ directory }) => {
+test('the log that a long reader let grow is shortened after the last reader', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const { database } = await openAcademyFile(path, now)
   const size = () => statSync(`${path}-wal`).size

@@ -52,7 +52,7 @@ test.skipIf(onPostgres)('nothing is read of the rows that are kept', async ({ ac
   expect(details.filter((detail) => detail.startsWith('SEARCH')).length).toBeGreaterThanOrEqual(12)
 })
 
-test('an academy that nobody serves is swept by those who write to it', async ({ onTestFinished }) => {
+test('an academy without a server is swept by its writers', async ({ onTestFinished }) => {
   const { path: directory, remove } = freshDirectory()
   onTestFinished(remove)
   const { now, advance } = stoppedClock()

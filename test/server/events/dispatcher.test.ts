@@ -187,7 +187,7 @@ test.for([
   },
 )
 
-test('a receiver that hangs, drips or breaks off delays nobody else, and has 15 s for an attempt', async ({
+test('a receiver that hangs, drips or breaks off delays no other, and has 15 s for an attempt', async ({
   academy,
   admin,
 }) => {

@@ -95,7 +95,7 @@ test('of the addresses of a host those alone are connected to that are allowed',
   await none.close()
 })
 
-test('no proxy of the environment is used: nobody could tell where it connects to', async () => {
+test('no proxy of the environment is used: its connections could not be checked', async () => {
   const proxy = await startReceiver()
   const receiver = await startReceiver()
   const before = process.env['HTTP_PROXY']

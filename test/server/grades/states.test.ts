@@ -103,7 +103,7 @@ test('new weights of a course change the grades that it has', async ({ admin, le
   expect(await row()).toMatchObject({ gradePercent: 80, passed: true })
 })
 
-test('whoever meets the new criteria of a course has completed it, and stays so', async ({
+test('a learner who meets the new criteria of a course has completed it, and stays so', async ({
   admin,
   learner,
 }) => {

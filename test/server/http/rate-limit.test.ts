@@ -81,7 +81,7 @@ test('who has no credential is counted by address, and /health is never refused'
   expect((await admin.get('/v1/courses')).status).toBe(200)
 })
 
-test('what others send without a credential, or with a wrong one, is not taken from whoever signs in or is signed in', async ({
+test('requests without a credential, or with a wrong one, do not use up the limit of users who sign in or are signed in', async ({
   academy,
   analyst,
   learner,

@@ -53,7 +53,9 @@ test('a weak tag in If-Match is 412, and told why', async ({ admin }) => {
   })
 })
 
-test('If-Match with a version is 412 for what has none, and done by nobody', async ({ admin }) => {
+test('If-Match with a version is 412 for a record without versions, and changes nothing', async ({
+  admin,
+}) => {
   const { body: key } = await admin.post('/v1/keys', { name: 'export' })
   const answer = await admin.delete(`/v1/keys/${key.id}`, { 'if-match': '"1"' })
   expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })

@@ -113,7 +113,7 @@ test('no secret is stored with a delivery, nor logged', async ({ academy, admin,
   expect(JSON.stringify(academy.logged)).not.toContain(webhookSecret)
 })
 
-test('the inbox is anonymous about whoever has been erased', async ({ academy, admin }) => {
+test('the inbox is anonymous about an erased user', async ({ academy, admin }) => {
   const { id: courseId } = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'BIO-101' })).body
   const user = { email: 'ada@example.org', externalId: 'S-1' }
   const { id: userId } = (await admin.post('/v1/users', user)).body
@@ -139,7 +139,7 @@ test('the inbox is anonymous about whoever has been erased', async ({ academy, a
   }
 })
 
-test('what means nothing, or names a key alone, is anonymous about whoever has been erased, too', async ({
+test('an event that means nothing, or names only a key, is anonymous about an erased user, too', async ({
   academy,
   admin,
 }) => {

@@ -157,7 +157,7 @@ test('what is sent again is a duplicate, whatever its signature', async ({ acade
   expect(await deliveries(admin)).toHaveLength(1)
 })
 
-test('what nobody here answers to waits, and is applied after a mapping and a replay', async ({
+test('a delivery without a match waits, and is applied after a mapping and a replay', async ({
   academy,
   admin,
 }) => {

@@ -46,7 +46,7 @@ test('a key is one of its system and its noun alone', async ({ academy, admin })
   ).toBeNull()
 })
 
-test('an e-mail address is that of a user, in any case; what nobody has finds nobody', async ({
+test('an e-mail address finds its user in any case; an unknown one finds none', async ({
   academy,
   learner,
 }) => {

@@ -58,7 +58,7 @@ test('of those that wait it is the turn of the owner with the fewest', async () 
   expect(begun).toEqual(['a', 'b'])
 })
 
-test('who has too many waiting is told when to try again, and nobody else is', async () => {
+test('an owner with too many waiting is told when to try again, and no other is', async () => {
   const { turns, taken } = crowd(['a', 'a', 'a', 'a'], { inAll: 9, answering: 9 })
   await expect(turns.take('a', undefined)).rejects.toMatchObject({
     code: 'rate_limited',
@@ -80,7 +80,7 @@ test('where all together have too many, one of the owner with the most gives up 
   await expect(Promise.all([taken[3], taken[5], late])).resolves.toHaveLength(3)
 })
 
-test('who brings one more than all others is refused, and pushes nobody out', async () => {
+test('an owner who brings one more than all others is refused, and displaces no other', async () => {
   const { turns, taken } = crowd(['a', 'b', 'c', 'd', 'd', 'e'], {
     answering: 9,
     waitingPerOwner: 9,

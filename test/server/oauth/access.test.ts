@@ -39,7 +39,7 @@ test('an access token is good for an hour, then 401 token_expired', async ({
   expect(late.headers.get('www-authenticate')).toMatch(/^Bearer realm="learnctl", error="invalid_token", /)
 })
 
-test('an access token that nobody gave out is 401, and counts as a failed credential', async ({
+test('an access token that was never issued is 401, and counts as a failed credential', async ({
   academy,
   admin,
   flow,

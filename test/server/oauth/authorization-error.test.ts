@@ -62,7 +62,7 @@ test.for([
   expect(sentBack(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
 })
 
-test('a parameter that nobody knows is ignored, even twice', async ({ flow }) => {
+test('an unknown parameter is ignored, even twice', async ({ flow }) => {
   const page = await flow.browser.open(`${authorizePath()}&resource=a&resource=b&display=page`)
   expect(page).toMatchObject({ status: 200, leadsTo: null })
 })

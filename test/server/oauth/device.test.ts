@@ -26,7 +26,7 @@ test('a device gets two codes, for ten minutes, and the address to type the shor
   expect(answer.headers.get('cache-control')).toBe('no-store')
 })
 
-test('the device waits until somebody allows it, and then gets tokens, once', async ({
+test('the device waits until a user allows it, and then gets tokens, once', async ({
   academy,
   clock,
   device,
@@ -144,7 +144,7 @@ test('a device that was allowed too late gets nothing', async ({ admin, clock, d
   expect((await device.poll(device_code)).body.error).toBe('expired_token')
 })
 
-test('an answer counts once, whoever gives it', async ({ academy, admin, device, flow, learner }) => {
+test('an answer counts once, from any user', async ({ academy, admin, device, flow, learner }) => {
   const { device_code, user_code } = (await device.start()).body
   const mine = await device.type(admin, user_code)
   const other = flowIn(academy)
@@ -216,7 +216,7 @@ test('five wrong codes end the session of the browser, and a right one between d
   expect(told.body.data).toMatchObject([...Array(4).fill(refused), ended, refused])
 })
 
-test('after twenty wrong codes a minute a user is 429, and nobody else behind the same address', async ({
+test('after twenty wrong codes a minute a user is 429, and no other user behind the same address', async ({
   academy,
   clock,
   device,
@@ -260,7 +260,7 @@ test('wrong codes at two servers on one database count together, over all sessio
   expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
 })
 
-test('what somebody allowed is void when their access ends before the device asks', async ({
+test('what a user allowed is void when their access ends before the device asks', async ({
   admin,
   device,
   flow,

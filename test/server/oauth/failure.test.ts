@@ -8,7 +8,7 @@ import { test } from './flow.ts'
 // Another program locks the SQLite file.
 const hasty = test.extend('lockWaitMs', () => 0).skipIf(onPostgres)
 
-test('what nobody foresaw is server_error, with nothing of the inside in it, and uses nothing up', async ({
+test('an unexpected fault is server_error without internal details, and uses nothing up', async ({
   academy,
   admin,
   flow,

@@ -37,7 +37,7 @@ test('nothing of a request gets into the page but as text', async ({ admin, flow
   }
 })
 
-test('what somebody typed comes back as text', async ({ flow }) => {
+test('what a user typed comes back as text', async ({ flow }) => {
   const page = await flow.browser.signIn(await flow.authorize(), markup, markup)
   expect(page.status).toBe(403)
   expect(page.html).not.toMatch(/<script|<img/)

@@ -55,7 +55,7 @@ test('of anything else no more is said than that it is not active', async ({
   expect(await ask(own, second.refresh_token)).toEqual({ active: false })
 })
 
-test('whoever asks has to be a client, and to say about what', async ({ academy, admin, flow }) => {
+test('only a client may ask, and it must name a token', async ({ academy, admin, flow }) => {
   const { clientId: client_id } = await register(academy)
   const { access_token: token } = await flow.tokens(admin)
   for (const who of [{}, { client_id }, { client_id, client_secret: 'wrong' }, { client_id: 'app_none' }]) {

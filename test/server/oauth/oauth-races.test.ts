@@ -57,7 +57,7 @@ for (const engine of sharedEngines) {
     )
 
     race(
-      'the owner and the thief of a refresh token at once, one server each: nobody goes on',
+      'the owner and the thief of a refresh token at once, one server each: neither goes on',
       async ({ admin, clock, servers }) => {
         const [first, other] = servers
         const used = await flowIn(first).tokens(admin)

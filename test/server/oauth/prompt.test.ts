@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { password, sentBack, test } from './flow.ts'
 
-test('prompt=none shows no page: whoever is signed in would have to be asked for consent', async ({
+test('prompt=none shows no page: a signed-in user would have to be asked for consent', async ({
   admin,
   flow,
 }) => {

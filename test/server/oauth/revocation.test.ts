@@ -53,7 +53,7 @@ test('a hint is a hint, right or wrong', async ({ admin, flow }) => {
   }
 })
 
-test('a token that nobody knows is revoked already: 200', async ({ admin, flow }) => {
+test('an unknown token is revoked already: 200', async ({ admin, flow }) => {
   const { refresh_token } = await flow.tokens(admin)
   const revoke = (token: string) => flow.send('/oauth/revoke', { ...own, token })
   for (const token of ['lpr_none', 'anything', refresh_token, refresh_token, admin.key]) {

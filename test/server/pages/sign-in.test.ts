@@ -103,7 +103,7 @@ test('five wrong passwords for one account, however it is named, then a delay th
   expect(isIn(await attempt(flow.browser, 'ada'))).toBe(true)
 })
 
-test('what fails at one network delays nobody at another', async ({ academy, learner }) => {
+test('failures from one network do not delay another', async ({ academy, learner }) => {
   await givePassword(academy, learner.id)
   const at = (address: string) => plainBrowser(academy.fetchFrom(address), issuer)
   for (let count = 0; count < 6; count += 1) await attempt(at('2001:db8:1:2::1'), learner.email, wrong)
@@ -115,7 +115,7 @@ test('what fails at one network delays nobody at another', async ({ academy, lea
   }
 })
 
-test('whoever fails at other accounts keeps nobody at the same address out', async ({
+test('failures at other accounts keep no user at the same address out', async ({
   academy,
   flow,
   learner,
@@ -128,7 +128,7 @@ test('whoever fails at other accounts keeps nobody at the same address out', asy
   expect(isIn(await attempt(flow.browser, learner.email))).toBe(true)
 })
 
-test('what is spent on a name in another case, which is nobody’s, is spent on the name', async ({
+test('an attempt at a name in another case, which no user has, counts for the name', async ({
   flow,
   learner,
 }) => {
@@ -167,7 +167,7 @@ test('who gets it right is not counted', async ({ academy, flow, learner }) => {
   }
 })
 
-test('an e-mail address is its owner alone, even when it is the username of somebody else', async ({
+test('an e-mail address is its owner alone, even when it is the username of another user', async ({
   academy,
   flow,
   instructor,
@@ -204,7 +204,7 @@ test('behind https the cookie is Secure, and bound to the host by its name', asy
   )
 })
 
-test('signing in changes the cookie, so that nobody can prepare one for somebody else', async ({
+test('signing in changes the cookie, so that no user can prepare one for another', async ({
   academy,
   flow,
   learner,

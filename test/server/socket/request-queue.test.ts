@@ -73,7 +73,7 @@ test('a connection with too many of them is closed', async () => {
   expect([asked, received(), overruns()]).toEqual([['/0'], '', 1])
 })
 
-test('whoever sends too many ahead is in the log', async ({ served }) => {
+test('a client that sends too many ahead is in the log', async ({ served }) => {
   const { socket, closed } = await open(served.port)
   socket.write(request('/health').repeat(maxQueued * 2))
   await closed

@@ -38,10 +38,7 @@ test('it is told with whatever else is wrong', async ({ admin }) => {
   expect(pointers.toSorted()).toEqual(['#/email', '#/password'])
 })
 
-test('a common one that somebody has can be replaced, and takes the place of none', async ({
-  academy,
-  learner,
-}) => {
+test('a common one that a user already has can be replaced, but not set', async ({ academy, learner }) => {
   await givePassword(academy, learner.id, 'aaaaaaaaaaaa')
   const change = { password: 'correct horse staple', currentPassword: 'aaaaaaaaaaaa' }
   expect((await learner.put('/v1/user/profile', change)).status).toBe(200)

@@ -79,7 +79,7 @@ test.skipIf(onPostgres)(
 
 // About the files of SQLite.
 test.skipIf(onPostgres)(
-  'while somebody reads an earlier state, traces wait for them to end',
+  'while a reader holds an earlier state, traces wait for its end',
   async ({ academy, admin }) => {
     const { id } = (await admin.post('/v1/users', person)).body
     const reader = new DatabaseSync(academy.path, { readOnly: true })

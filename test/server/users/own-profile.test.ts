@@ -36,7 +36,7 @@ test('everybody changes their own profile and username, merged', async ({ learne
   expect((await learner.put('/v1/user/profile', answer.body)).body.version).toBe(3)
 })
 
-test('nobody changes their own role, status, address or external id', async ({ learner }) => {
+test('users cannot change their own role, status, address or external id', async ({ learner }) => {
   const answer = await learner.put('/v1/user/profile', {
     role: 'admin',
     status: 'suspended',

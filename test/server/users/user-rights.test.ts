@@ -3,7 +3,7 @@ import { test } from '../oauth/flow.ts'
 
 const password = 'correct horse battery'
 
-test('instructors create learners, and nobody else', async ({ instructor }) => {
+test('instructors create learners, and no other users', async ({ instructor }) => {
   expect((await instructor.post('/v1/users', { email: 'a@b.example' })).status).toBe(201)
   for (const role of ['analyst', 'instructor', 'teacher']) {
     expect(await instructor.post('/v1/users', { email: 'c@b.example', role })).toMatchObject({
@@ -19,7 +19,7 @@ test('instructors create learners, and nobody else', async ({ instructor }) => {
   }
 })
 
-test('instructors change nobody, not by a batch either', async ({ admin, analyst, instructor }) => {
+test('instructors change no users, not by a batch either', async ({ admin, analyst, instructor }) => {
   expect((await instructor.put(`/v1/users/${analyst.id}`, { role: 'learner' })).status).toBe(403)
   const { email, version } = (await admin.get(`/v1/users/${admin.id}`)).body
   const answer = await instructor.post('/v1/users/batch', {
@@ -94,7 +94,7 @@ test('a key of a suspended user works again when the user does', async ({ admin,
   expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
-test('learners see themselves only, and nobody else is there for them', async ({ admin, learner }) => {
+test('learners see themselves only, and no other user exists for them', async ({ admin, learner }) => {
   expect((await learner.get('/v1/users')).body.data).toMatchObject([{ id: learner.id }])
   expect((await learner.get('/v1/users?role=admin')).body.data).toEqual([])
   expect((await learner.get(`/v1/users/${learner.id}`)).status).toBe(200)
@@ -113,7 +113,7 @@ test('instructors and analysts see everybody', async ({ analyst, instructor, lea
   }
 })
 
-test('a password is never shown, by nobody and nowhere', async ({ academy, admin }) => {
+test('a password is never shown to anyone, anywhere', async ({ academy, admin }) => {
   const made = await admin.post('/v1/users', { email: 'a@b.example', password })
   const path = `/v1/users/${made.body.id}`
   const answers = [

@@ -28,7 +28,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(await first.store.one(named('count'))).toEqual({ value: '20' })
   })
 
-  test('a small table is read by its index: whoever reads all of it is in the way of all who write to it', async () => {
+  test('a small table is read by its index: reading all of it would conflict with every write to it', async () => {
     await using academy = await openTestPostgres()
     const store = await academy.another({ url: `${academy.url}?options=-c%20work_mem=5MB` })
     const show = sql`select current_setting('enable_seqscan') as whole, current_setting('work_mem') as memory`
@@ -74,7 +74,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(rows).toEqual(['after', 'after', 'after'])
   })
 
-  test('more exports than there are connections for are refused, and nobody else is', async () => {
+  test('more exports than there are connections for are refused, and no other requests are', async () => {
     await using academy = await openTestPostgres({ poolSize: 5, waitMs: 1000 })
     const { store } = academy
     const unread = store.stream(sql`select g from generate_series(1, 5000) g`)
@@ -130,7 +130,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     await expect.poll(() => store.one(named('next')).catch(() => 'broken')).toEqual({ value: '' })
   })
 
-  test('a commit whose answer is lost is 503, which says that nobody knows; it is not done twice', async () => {
+  test('a commit whose answer is lost is 503, which says that the outcome is unknown; it is not done twice', async () => {
     await using academy = await openTestPostgres()
     await using front = await postgresFront(academy.url)
     const store = await academy.another({ url: front.url })

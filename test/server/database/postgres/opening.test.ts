@@ -51,7 +51,7 @@ describe('what is not there is told in one line, with what can be done', () => {
   const check =
     'hint: Check the host and port, and that PostgreSQL is running and accepts connections from this machine'
 
-  test('a port at which nobody listens', async () => {
+  test('a port without a server', async () => {
     const server = createServer()
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo

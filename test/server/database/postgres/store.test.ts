@@ -132,7 +132,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     ])
   })
 
-  test('a write is undone whose statement failed that nobody waited for, and says what failed', async () => {
+  test('a write is rolled back if a statement that it did not await failed, and says what failed', async () => {
     const { write, one } = await store()
     const wrong = sql`select no_such_column`
     const last = write(async ({ run, later }) => {
@@ -174,7 +174,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     ])
   })
 
-  test('a write that meets another in a statement that nobody waits for begins anew', async () => {
+  test('a write that conflicts in a statement that it does not await is retried', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ later }) => {
@@ -219,7 +219,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(tries).toBe(10)
   })
 
-  test('a statement after the end of its transaction is refused: its connection is somebody else’s', async () => {
+  test('a statement after the end of its transaction is refused: its connection has another owner', async () => {
     const { write } = await store()
     const { run } = await write(async (transaction) => {
       await transaction.run(insert('ended'))

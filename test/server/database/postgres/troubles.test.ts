@@ -23,7 +23,7 @@ describe.skipIf(withoutPostgres !== false)('what happens to the server while an 
     expect(await store.one(sql`select value from settings where name = 'half'`)).toBeUndefined()
   })
 
-  test('connections that the server ends because nobody used them are replaced without a word', async () => {
+  test('connections that the server ends because they were idle are replaced silently', async () => {
     await using academy = await openTestPostgres()
     const { name } = academy
     await asSuperuser([`alter database ${name} set idle_session_timeout = '500ms'`])
