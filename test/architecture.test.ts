@@ -16,9 +16,9 @@ auth
 server/problem-error.ts server/outgoing
 server/database
 server/access server/sealing server/counters
-server/audit
-server/changes server/http
-server/audit-log server/courses server/events server/pages server/analytics server/service.ts
+server/changes
+server/http
+server/audit server/courses server/events server/pages server/analytics server/service.ts
 server/users
 server/credentials server/leases.ts server/progress
 server/grades server/oauth

@@ -35,7 +35,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   endpoints: async () => (await import('./events/endpoints.ts')).endpointRoutes,
   messages: async () => (await import('./events/messages.ts')).messageRoutes,
   integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
-  audit: async () => (await import('./audit-log/audit-log.ts')).auditRoutes,
+  audit: async () => (await import('./audit/audit-log.ts')).auditRoutes,
   leases: async () => (await import('./leases.ts')).leaseRoutes,
   deliveries: async () => (await import('./integrations/deliveries.ts')).deliveryRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,

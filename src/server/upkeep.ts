@@ -1,9 +1,9 @@
-import { linkAll } from './audit/link.ts'
-import { foldChanges } from './counters/fold.ts'
+import { linkAll } from './changes/audit-chain.ts'
+import { foldChanges } from './counters/count.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
-import { tidyOutbox } from './events/tidy.ts'
+import { tidyOutbox } from './events/record-attempt.ts'
 import { finishRegrading } from './grades/regrade.ts'
 
 /** Ends repeated work; waits for running work. */

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { newHmacKey } from '../../src/server/access/secret.ts'
-import { rebuildCounters } from '../../src/server/counters/recount.ts'
+import { rebuildCounters } from '../../src/server/counters/count.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { schemaSteps } from '../../src/server/database/schema/steps.ts'
 import { courseSearchKey, titleKey, userSearchKey } from '../../src/server/database/search.ts'

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { nowhere } from '../../src/server/access/principal.ts'
-import { appendEntry } from '../../src/server/audit/append.ts'
+import { appendEntry } from '../../src/server/changes/audit-entry.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { keepInOrder, type Later } from '../../src/server/upkeep.ts'

@@ -113,7 +113,7 @@ export async function openAcademy({
       return database.read((view) => differingCounters({ database: view, now: now().toISOString() }))
     },
     async correctCounters() {
-      const { correctCounters } = await import('../counters/correction.ts')
+      const { correctCounters } = await import('../counters/counter-check.ts')
       return correctCounters(database, now)
     },
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from '../access/secret.ts'
-import { rebuildCounters } from '../counters/recount.ts'
+import { rebuildCounters } from '../counters/count.ts'
 import { type Database, DatabaseError, type Store } from '../database/database.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'

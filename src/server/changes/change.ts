@@ -2,9 +2,6 @@ import { type Action, nounOf } from '../../contract/actions.ts'
 import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
 import type { User } from '../../contract/users.ts'
-import { appendEntry } from '../audit/append.ts'
-import { differs } from '../audit/details.ts'
-import type { Writing } from '../audit/entry.ts'
 import {
   count,
   countCourse,
@@ -13,7 +10,9 @@ import {
   type StandingChange,
 } from '../counters/count.ts'
 import { type CountedEnrollment, countedOf } from '../counters/counted-enrollment.ts'
-import { enqueue } from './enqueue.ts'
+import { appendEntry, differs } from './audit-entry.ts'
+import { enqueue } from './event-queue.ts'
+import type { Writing } from './writing.ts'
 
 /** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
 export interface Change {

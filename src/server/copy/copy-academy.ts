@@ -1,15 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import sql, { raw } from 'sql-template-tag'
 import { copySetting } from '../academy/open-academy.ts'
-import { linkAll } from '../audit/link.ts'
+import { linkAll } from '../changes/audit-chain.ts'
 import type { Cell, Database, Store } from '../database/database.ts'
-import { insertRows, readTable, timesOf } from './batches.ts'
-import { compareTable } from './compare.ts'
-import { clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
-import { CopyError } from './copy-error.ts'
-import { type CopiedTable, copiedTables } from './tables.ts'
+import { type CopiedTable, copiedTables, insertRows, readTable, timesOf } from './copied-table.ts'
+import { CopyError, clearAcademy, requireFitTexts, requireNew } from './copy-checks.ts'
 
 /** An academy at one end of a copy, and its name in messages. */
-export interface CopyEnd {
+interface CopyEnd {
   readonly database: Store
   readonly shown: string
 }
@@ -181,5 +179,61 @@ function copiedElsewhere(): CopyError {
     'copied_elsewhere',
     'Another process is copying to the same academy',
     'Wait until it is finished, or stop it',
+  )
+}
+
+/**
+ * Compares a table with its copy, cell by cell, some hundred rows at a time. Throws CopyError that names the
+ * first different row.
+ *
+ * @param shown name of the copy in messages
+ * @param onRows called with the number of compared rows
+ */
+async function compareTable(
+  table: CopiedTable,
+  source: Database,
+  copy: { readonly database: Database; readonly shown: string },
+  onRows: (rows: number) => Promise<void>,
+): Promise<void> {
+  const [one, other] = [readTable(source, table), readTable(copy.database, table)]
+  let compared = 0
+  for (let key: readonly Cell[] | null = null; ; ) {
+    const mine = await one.after(key)
+    const theirs = await other.after(key)
+    for (let index = 0; index < Math.max(mine.rows.length, theirs.rows.length); index += 1) {
+      const difference = differenceOf(table, mine.rows[index], theirs.rows[index])
+      if (difference !== undefined) throw differs(table, copy.shown, difference)
+      compared += timesOf(table, mine.rows[index] ?? [])
+    }
+    await onRows(compared)
+    if (!mine.next) return
+    key = mine.next
+    // Synchronous databases would otherwise block signals such as Ctrl-C.
+    await setImmediate()
+  }
+}
+
+function differenceOf(
+  table: CopiedTable,
+  row: readonly Cell[] | undefined,
+  copied: readonly Cell[] | undefined,
+): string | undefined {
+  const some = row ?? copied
+  if (!some) return undefined
+  const id = table.key.map((name) => some[table.columns.indexOf(name)]).join(', ')
+  if (!copied) return `${id} is missing`
+  if (!row) return `${id} is not in the original`
+  const at = some.findIndex((_, index) => row[index] !== copied[index])
+  if (at === -1) return undefined
+  return table.key.every((name) => table.columns.indexOf(name) !== at)
+    ? `${id} has another ${table.columns[at] ?? 'count'}`
+    : `${id} is missing, or has another key`
+}
+
+function differs({ name }: CopiedTable, shown: string, difference: string): CopyError {
+  return new CopyError(
+    'copy_differs',
+    `${shown} differs from the original: in ${name}, ${difference}`,
+    'The original was changed during the copy, or the copy was: remove the copy, and copy again',
   )
 }

@@ -1,7 +1,6 @@
 import sql, { join, raw } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
-import { CopyError } from './copy-error.ts'
-import type { CopiedTable } from './tables.ts'
+import type { CopiedTable } from './copied-table.ts'
 
 /** Maximum rows to count. */
 const maxCounted = 1000
@@ -74,4 +73,26 @@ export async function requireFitTexts(academy: Database, tables: readonly Copied
     `PostgreSQL cannot hold the character U+0000, which is in: ${told}${found.length > maxRowsShown ? '; …' : ''}`,
     'Remove it from these records, and copy again',
   )
+}
+
+/** Reasons why an academy cannot be copied. */
+type CopyTrouble =
+  | 'not_empty'
+  | 'other_copy'
+  | 'copied_elsewhere'
+  | 'in_use'
+  | 'copy_differs'
+  | 'text_refused'
+
+/** Stops a copy; the progress is kept. */
+export class CopyError extends Error {
+  override readonly name = 'CopyError'
+  readonly code: CopyTrouble
+  readonly hint: string | undefined
+
+  constructor(code: CopyTrouble, message: string, hint?: string) {
+    super(message)
+    this.code = code
+    this.hint = hint
+  }
 }

@@ -9,7 +9,7 @@ import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { CopyOptions } from './copy-academy.ts'
-import { CopyError } from './copy-error.ts'
+import { CopyError } from './copy-checks.ts'
 
 /** A database at one end of a copy: a file, or one on PostgreSQL. */
 export interface CopyPlace {

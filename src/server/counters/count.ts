@@ -1,6 +1,12 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row, Transaction } from '../database/database.ts'
-import { type CountedEnrollment, countedIn, gradedBetween, learns } from './counted-enrollment.ts'
+import {
+  type CountedEnrollment,
+  countedIn,
+  everyCounted,
+  gradedBetween,
+  learns,
+} from './counted-enrollment.ts'
 import {
   addTallies,
   changedTallies,
@@ -161,7 +167,7 @@ async function add({ database, now }: CountingWrite, tallies: readonly Tally[]):
 }
 
 /** Adds tallies to the counters' own rows. */
-export function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
+function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
   return inParts(tallies, (rows) =>
     database.run(
       sql`insert into counters (kind, course_id, place, learners, amount) values ${rows} ${added}`,
@@ -192,5 +198,51 @@ async function removeOldDays(database: Database, tallies: readonly Tally[], firs
 }
 
 /** Upsert that adds to existing counters. */
-export const added = sql`on conflict (kind, course_id, place) do update set
+const added = sql`on conflict (kind, course_id, place) do update set
   learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`
+
+/** Changes per transaction, about ten milliseconds' worth. */
+const batchSize = 2000
+
+/** Adds the changes of many writers to the counters, in one transaction with a snapshot. Returns true if more are left. */
+export async function foldChanges({ database, now }: Counting, limit = batchSize): Promise<boolean> {
+  const last = await database.one<Row & { kind: string; course_id: string; place: number }>(sql`
+    select kind, course_id, place from counter_changes order by kind, course_id, place limit 1 offset ${limit - 1}`)
+  const folded = last
+    ? sql`(kind, course_id, place) <= (${last.kind}, ${last.course_id}, ${last.place})`
+    : sql`true`
+  await database.run(sql`
+    insert into counters (kind, course_id, place, learners, amount)
+    select kind, course_id, place, sum(learners), sum(amount) from counter_changes where ${folded}
+    group by kind, course_id, place ${added}`)
+  // Delete outdated days of the courses that changed.
+  await database.run(sql`
+    delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
+      and course_id in (select course_id from counter_changes where ${folded})`)
+  await database.run(sql`delete from counter_changes where ${folded}`)
+  return last !== undefined
+}
+
+/** Maximum counters in memory. */
+const maxTallies = 100_000
+
+/** Replaces all counters by a recount, in one transaction. Time grows with the enrolments, memory does not. */
+export async function rebuildCounters({ database, now }: Counting): Promise<void> {
+  await database.run(sql`delete from counters`)
+  await database.run(sql`delete from counter_changes`)
+  let sums: Sums = new Map()
+  const firstDay = firstDayKept(now)
+  let userId: string | undefined
+  for await (const walked of everyCounted(database)) {
+    for (const one of walked) {
+      addTallies(sums, talliesOf(one, firstDay), 1)
+      if (one.userId === userId) continue
+      userId = one.userId
+      addTallies(sums, [{ kind: learnersKind(one.gone), courseId: '', place: 0, learners: 1, amount: 0 }], 1)
+    }
+    if (sums.size < maxTallies) continue
+    await addToCounters(database, [...sums.values()])
+    sums = new Map()
+  }
+  await addToCounters(database, [...sums.values()])
+}

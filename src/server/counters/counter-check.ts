@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import sql, { join, type Sql } from 'sql-template-tag'
-import type { Database, Row } from '../database/database.ts'
-import { type Counting, counters } from './count.ts'
+import type { Database, Row, Store, Transaction } from '../database/database.ts'
+import { type Counting, counters, countTallies, invalidCorrection, correctionMark as mark } from './count.ts'
 import { type CourseRange, everyCounted, learns } from './counted-enrollment.ts'
 import {
   addTallies,
@@ -15,7 +16,7 @@ import {
 } from './tally.ts'
 
 /** Counters compared in one round. */
-export const comparedAtOnce = 100_000
+const comparedAtOnce = 100_000
 
 /**
  * Counts counters that differ from a recount, in one snapshot. Time grows with the enrolments, memory does not: many
@@ -44,7 +45,7 @@ export async function differingCounters(
  *
  * @param seen receives the tallies of each enrolment for the academy as a whole
  */
-export async function courseDifferences(
+async function courseDifferences(
   database: Database,
   range: CourseRange,
   firstDay: number,
@@ -67,7 +68,7 @@ export async function courseDifferences(
 }
 
 /** Returns the differences of the academy's counters from the sum of its courses' and a count of its learners. */
-export async function academyDifferences(database: Database): Promise<Tally[]> {
+async function academyDifferences(database: Database): Promise<Tally[]> {
   const sums = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, sum(learners) as learners, sum(amount) as amount from ${counters}
     where course_id <> '' and kind in (${join(sharedKinds)}) group by kind, place`)
@@ -78,7 +79,7 @@ export async function academyDifferences(database: Database): Promise<Tally[]> {
 }
 
 /** Divides all courses into ranges with about `atOnce` counters each. */
-export async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
+async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
   const sizes = await database.all<Row & { course_id: string; size: number }>(
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
   )
@@ -124,4 +125,94 @@ async function learnersCounted(database: Database): Promise<Tally[]> {
     learners,
     amount: 0,
   }))
+}
+
+/** Maximum attempts if deleted courses are restored meanwhile. */
+const maxAttempts = 20
+
+/** Counters per transaction, a few milliseconds' worth. */
+const batchSize = 500
+
+/**
+ * Corrects counters by a recount while other processes write. The difference is read from one snapshot and stays valid
+ * until it is added, because every write changes counters and data alike. Takes time proportional to the enrolments, in
+ * short transactions. Returns false if another process has started a correction, which it finishes.
+ */
+export async function correctCounters(
+  store: Store,
+  now: () => Date,
+  atOnce = comparedAtOnce,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    if (await correct(store, now, atOnce)) return true
+    // Otherwise another process has started one, and may have finished.
+    const isInvalid = sql`select 1 from settings where name = ${mark} and value = ${invalidCorrection}`
+    if (!(await store.one(isInvalid))) return false
+  }
+  return false
+}
+
+async function correct(store: Store, now: () => Date, atOnce: number): Promise<boolean> {
+  const correction = randomUUID()
+  await store.write((transaction) => begin(transaction, correction))
+  // Two concurrent corrections would add the same difference twice.
+  const write = (work: (transaction: Transaction) => Promise<unknown>) =>
+    store.write(async (transaction) => {
+      const own = await isOwn(transaction, correction)
+      if (own) await work(transaction)
+      return own
+    })
+  const add = async (differences: readonly Tally[]) => {
+    for (let from = 0; from < differences.length; from += batchSize) {
+      const some = differences.slice(from, from + batchSize)
+      const time = now().toISOString()
+      if (!(await write((database) => addDifferences({ database, now: time }, some)))) return false
+    }
+    return true
+  }
+  for (const range of await store.read((view) => rangesOf(view, atOnce))) {
+    const firstDay = firstDayKept(now().toISOString())
+    if (!(await add(await store.read((view) => courseDifferences(view, range, firstDay))))) return false
+  }
+  // After the courses: deleting a course subtracts its counters from the academy's.
+  if (!(await add(await store.read(academyDifferences)))) return false
+  return write((transaction) => transaction.run(sql`delete from settings where name = ${mark}`))
+}
+
+async function begin(transaction: Transaction, correction: string): Promise<void> {
+  await transaction.run(sql`delete from settings where name = ${mark}`)
+  await transaction.run(sql`insert into settings (name, value) values (${mark}, ${correction})`)
+}
+
+async function isOwn(transaction: Transaction, correction: string): Promise<boolean> {
+  const own = sql`select 1 from settings where name = ${mark} and value = ${correction}`
+  return (await transaction.one(own)) !== undefined
+}
+
+async function addDifferences(
+  counting: { readonly database: Transaction; readonly now: string },
+  differences: readonly Tally[],
+): Promise<void> {
+  const { database, now } = counting
+  const firstDay = firstDayKept(now)
+  const courseIds = [...new Set(differences.map(({ courseId }) => courseId))].filter((id) => id !== '')
+  const there = new Set(await existing(database, courseIds))
+  const gone = courseIds.filter((id) => !there.has(id))
+  if (gone.length > 0) {
+    await database.run(sql`delete from counters where course_id in (${join(gone)})`)
+    await database.run(sql`delete from counter_changes where course_id in (${join(gone)})`)
+  }
+  const added = differences.filter(
+    ({ kind, courseId, place }) =>
+      (courseId === '' || there.has(courseId)) && (!dayKinds.includes(kind) || place >= firstDay),
+  )
+  await countTallies(counting, added)
+}
+
+async function existing(database: Transaction, courseIds: readonly string[]): Promise<string[]> {
+  if (courseIds.length === 0) return []
+  const rows = await database.all<Row & { id: string }>(
+    sql`select id from courses where id in (${join(courseIds)})`,
+  )
+  return rows.map(({ id }) => id)
 }

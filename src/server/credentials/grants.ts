@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Grant, grants } from '../../contract/grants.ts'
-import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
+import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'

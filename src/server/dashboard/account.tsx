@@ -2,9 +2,14 @@ import { type Grant, grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
 import { grantRoutes, grantsOf, revokeGrant } from '../credentials/grants.ts'
 import type { Reply } from '../http/reply.ts'
-import { endSession } from '../pages/browser-session.ts'
+import {
+  type BrowserSession,
+  endOneSession,
+  endOtherSessions,
+  endSession,
+  sessionsOf,
+} from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
-import { type BrowserSession, endOneSession, endOtherSessions, sessionsOf } from '../pages/session-list.ts'
 import { invalid, notFound, type ProblemError } from '../problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 import { userRoutes } from '../users/users.ts'

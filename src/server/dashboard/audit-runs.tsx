@@ -1,6 +1,6 @@
 import { type Action, type Noun, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
-import type { EntryRun, Tally } from '../audit-log/entry-runs.ts'
+import type { EntryRun, Tally } from '../audit/entry-runs.ts'
 import type { ListColumn } from './list.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
 import { countOf, formatCount, lineOf, Minute, Period } from './value-text.tsx'

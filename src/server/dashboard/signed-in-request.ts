@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Writing } from '../audit/entry.ts'
+import type { Writing } from '../changes/writing.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { type Refused, recordRefusal } from '../http/record-refusal.ts'

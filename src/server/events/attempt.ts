@@ -1,9 +1,11 @@
+import type { FindProxy } from '../../codec/proxy.ts'
+import { version } from '../../contract/version.ts'
 import { standardSignature } from '../../lms/standard-signature.ts'
+import { guardedConnect, RefusedTarget, type Resolve, type Targets } from '../outgoing/guarded-connect.ts'
 import { cachedOpening, type Sealing } from '../sealing/sealing.ts'
 import type { Claimed } from './claim.ts'
 import { type EndpointRow, secretPlace } from './endpoint-row.ts'
 import { pauseMs } from './retry-schedule.ts'
-import type { Received, Send } from './send.ts'
 
 /** Calls a function later, unless the returned timer is cleared. */
 export type Later = (work: () => void, ms: number) => { clear(): void }
@@ -91,7 +93,7 @@ const busyStatuses: readonly number[] = [429, 502, 503, 504]
 const gone = 410
 
 /** Interprets a response (Standard Webhooks 1.0.0, Operational considerations). */
-export function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
+function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
   const outcome = { status, response, pauseMs: 0, result: `HTTP ${status}` }
   if (status >= 200 && status < 300) return { ...outcome, kind: 'delivered' }
   if (status === gone) return { ...outcome, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
@@ -102,7 +104,7 @@ export function outcomeOf({ status, retryAfter, response }: Received, now: Date)
 }
 
 /** Returns the outcome of an attempt without a response. */
-export function failureOf(error: unknown): Outcome {
+function failureOf(error: unknown): Outcome {
   return { kind: 'failed', status: null, result: wordsOf(error), response: '', pauseMs: 0 }
 }
 
@@ -131,4 +133,99 @@ function wordsOf(error: unknown): string {
   if (/^HPE_/.test(code ?? '')) return 'The response is not valid HTTP'
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '')) return `TLS failed: ${code}`
   return `Failed: ${code ?? message ?? String(error)}`.slice(0, longest).toWellFormed()
+}
+
+/** The request of an attempt. */
+interface Sending {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** Aborts the attempt. */
+  readonly signal: AbortSignal
+}
+
+/** A response: its head, and the beginning of the body as text. */
+interface Received {
+  readonly status: number
+  readonly retryAfter: string | undefined
+  readonly response: string
+}
+
+/** Makes an attempt; throws network errors and RefusedTarget. Redirects are responses. */
+type Send = (sending: Sending) => Promise<Received>
+
+/** Sends messages over connections that are kept open for a while. */
+export interface Sender {
+  readonly send: Send
+  close(): Promise<void>
+}
+
+const readBytes = 4096
+const shownCharacters = 1000
+const keptAliveMs = 10_000
+
+/** Headers of every attempt. */
+const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
+
+/** Opens a sender to the allowed targets, through their proxy. Loads its code with the first attempt. */
+export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Resolve): Sender {
+  let opened: ReturnType<typeof open> | undefined
+
+  async function open() {
+    const { Agent, buildConnector, request } = await import('undici')
+    const agent = new Agent({
+      connect: guardedConnect(targets, buildConnector, resolve, findProxy),
+      pipelining: 1,
+      keepAliveTimeout: keptAliveMs,
+      keepAliveMaxTimeout: keptAliveMs,
+      // The complete attempt has a timeout.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    return { agent, request }
+  }
+
+  return {
+    async send({ url, headers, body, signal }) {
+      const refusal = targets.refusalOf(new URL(url))
+      if (refusal !== undefined) throw new RefusedTarget(refusal)
+      opened ??= open()
+      const { agent, request } = await opened
+      const answer = await request(url, {
+        method: 'POST',
+        headers: { ...standing, ...headers },
+        body,
+        signal,
+        dispatcher: agent,
+      })
+      const retryAfter = [answer.headers['retry-after'] ?? []].flat()[0]
+      return { status: answer.statusCode, retryAfter, response: await beginningOf(answer.body) }
+    },
+
+    async close() {
+      if (opened) await (await opened).agent.destroy()
+    },
+  }
+}
+
+/**
+ * Returns the beginning of a body as text. Ignores that the rest is late or missing, because the status has
+ * arrived.
+ */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of body) {
+      pieces.push(piece)
+      size += piece.length
+      // break closes the connection
+      if (size >= readBytes) break
+    }
+  } catch {
+    // Keep what was read.
+  }
+  const text = new TextDecoder().decode(Buffer.concat(pieces).subarray(0, readBytes))
+  // Databases do not store U+0000.
+  return text.replaceAll('\0', '\u{FFFD}').slice(0, shownCharacters).toWellFormed()
 }

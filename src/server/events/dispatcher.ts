@@ -1,14 +1,54 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
+import { readProxies } from '../../codec/proxy.ts'
 import type { Row, Store } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
-import { type AttemptParts, attemptsWith, type Later, type Outcome } from './attempt.ts'
+import type { Reach } from '../outgoing/address-guard.ts'
+import { targetsOf } from '../outgoing/guarded-connect.ts'
+import {
+  type AttemptParts,
+  attemptsWith,
+  type Later,
+  type Outcome,
+  openSender,
+  type Sender,
+} from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
 import { type Ended, recordAttempt } from './record-attempt.ts'
-import { createRequestLoad, type RequestLoad } from './request-load.ts'
-import { Rounds } from './rounds.ts'
-import type { Sender } from './send.ts'
+import { createRequestLoad, type RequestLoad, Rounds } from './rounds.ts'
+
+/** The outbox of a served academy, which looks for messages after each commit. */
+interface ServedOutbox {
+  readonly database: Store
+  stop(): Promise<void>
+}
+
+/** Sends queued messages while an academy is served, within its reach. */
+export function serveOutbox({
+  reach,
+  ...parts
+}: Omit<DispatcherParts, 'sender'> & { readonly reach: Reach }): ServedOutbox {
+  const { database } = parts
+  const sender = openSender(targetsOf(reach), readProxies(reach.env ?? {}))
+  const dispatcher = new Dispatcher({ ...parts, sender })
+  return {
+    database: {
+      ...database,
+      read(work) {
+        dispatcher.asked()
+        return database.read(work)
+      },
+      async write(work) {
+        dispatcher.asked()
+        const result = await database.write(work)
+        dispatcher.wake()
+        return result
+      },
+    },
+    stop: () => dispatcher.stop(),
+  }
+}
 
 /** Dependencies of a dispatcher. */
 export interface DispatcherParts

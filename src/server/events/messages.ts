@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { type Attempt, type Message, messages } from '../../contract/messages.ts'
-import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
+import type { Writing } from '../changes/writing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
 import { during } from '../database/keyset.ts'

@@ -1,6 +1,7 @@
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Grade } from '../../contract/grades.ts'
-import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from '../progress/learner-course.ts'
+import type { Database } from '../database/database.ts'
+import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from '../progress/progress-row.ts'
 
 /** A grade's row, with the current names of its learner and course. */
 export interface GradeRow extends LearnerCourseRow {
@@ -54,4 +55,30 @@ export function toGrade(row: GradeRow): Grade {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+/** Maximum grades that a page of learners shows. */
+export const maxGrades = 5_000
+
+/** Reads the grades of a few learners in a course, at most `maxGrades`. */
+export async function gradesOfLearners(
+  database: Database,
+  courseId: string,
+  userIds: readonly string[],
+): Promise<Grade[]> {
+  if (userIds.length === 0) return []
+  const rows = await database.all<GradeRow>(sql`
+    select ${gradeColumns} from grades g
+    where g.user_id in (${join([...userIds])}) and g.course_id = ${courseId} limit ${maxGrades}`)
+  return rows.map(toGrade)
+}
+
+/** True if a learner has a grade in this course. */
+export async function hasGrades(database: Database, courseId: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from grades where course_id = ${courseId} limit 1`)) !== undefined
+}
+
+/** True if this learner has a grade in any course. */
+export async function isGraded(database: Database, userId: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from grades where user_id = ${userId} limit 1`)) !== undefined
 }

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
-import type { Writing } from '../audit/entry.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
+import type { Writing } from '../changes/writing.ts'
 import type { StandingChange } from '../counters/count.ts'
 import { countedIn, type EnrollmentPlace } from '../counters/counted-enrollment.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Finishing } from '../http/handler.ts'
-import { completeEnrollment } from '../progress/enrollment-completion.ts'
+import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
 
 /** Learners per transaction, about ten milliseconds' worth. */

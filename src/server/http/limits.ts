@@ -1,6 +1,5 @@
 import { type Attempts, attemptsIn } from '../access/attempts.ts'
-import { type CredentialCache, createCredentialCache } from '../access/credential-cache.ts'
-import type { Credential } from '../access/identify.ts'
+import { type Credential, type CredentialCache, createCredentialCache } from '../access/identify.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import { tooMany } from '../problem-error.ts'

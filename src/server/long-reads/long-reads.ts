@@ -2,8 +2,7 @@ import { logBytes } from '../database/sqlite/connection.ts'
 import type { LongReads } from '../http/request-context.ts'
 import { shuttingDown } from '../problem-error.ts'
 import type { ThreadData } from './message.ts'
-import type { BodyLimits } from './relayed-body.ts'
-import { startThread, type Thread } from './thread.ts'
+import { type BodyLimits, startThread, type Thread } from './thread.ts'
 import { type TurnLimits, turnsOf } from './turns.ts'
 
 /** Limits of long reads. */

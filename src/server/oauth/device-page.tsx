@@ -6,17 +6,17 @@ import type { Database } from '../database/database.ts'
 import type { Reply } from '../http/reply.ts'
 import { type WebRoute, within } from '../http/web-route.ts'
 import {
+  type EndedSession,
   endSession,
   formOf,
   principalOf,
+  recordEnd,
   type SignedInVisit,
   stillSignedIn,
   type Visitor,
   writingOf,
 } from '../pages/browser-session.ts'
-import { hereOf, page, seeOther } from '../pages/page.tsx'
-import { pageRoute } from '../pages/page-route.ts'
-import { type EndedSession, recordEnd } from '../pages/session-list.ts'
+import { hereOf, page, pageRoute, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { deviceConsentPage, recordAllowance } from './consent.tsx'

@@ -1,18 +1,16 @@
 import { parse, serialize } from 'hono/utils/cookie'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { isCredential } from '../../codec/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import { grantable, type Principal } from '../access/principal.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access/secret.ts'
-import type { Actor, Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
+import type { Actor, Writing } from '../changes/writing.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
 import { readForm } from '../http/request-body.ts'
 import { originOf } from '../http/request-context.ts'
 import type { Visit } from '../http/web-route.ts'
-import { ProblemError } from '../problem-error.ts'
-import { type EndedSession, endOldest, recordEnd } from './session-list.ts'
-import { browserIn, placeOf } from './session-place.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
 
@@ -158,4 +156,119 @@ function cookieName({ issuer }: Visit): string {
 function cookieOf(visit: Visit, token: string, maxAge = lastsMs / 1000): string {
   const secure = visit.issuer.startsWith('https:')
   return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
+}
+
+/** A browser session of a user; times are ISO 8601 in UTC. */
+export interface BrowserSession extends Row {
+  readonly id: string
+  /** `Firefox on Linux` */
+  readonly browser: string
+  /** `192.0.2.*` */
+  readonly place: string
+  readonly createdAt: string
+  readonly expiresAt: string
+  /** 1 for the session of this request. */
+  readonly isThis: 0 | 1
+}
+
+/** The user, and the session cookie of the request. */
+interface Asking {
+  readonly database: Database
+  readonly userId: string
+  readonly token: string
+}
+
+const mostPerUser = 50
+
+/** Lists the active sessions of a user, newest first. */
+export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
+  return database.all<BrowserSession>(sql`
+    select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
+    from browser_sessions where user_id = ${userId} and expires_at > ${now.toISOString()}
+    order by created_at desc limit ${mostPerUser}`)
+}
+
+/** Ends one session of a user. Throws 404. */
+export async function endOneSession(call: Writing, userId: string, id: string): Promise<void> {
+  const ended = await endThose(call, sql`user_id = ${userId} and id = ${id}`)
+  if (ended === 0) throw notFound('session', id)
+}
+
+/** Ends all sessions of a user except that of the request. */
+export async function endOtherSessions(
+  call: Writing,
+  { userId, token }: Omit<Asking, 'database'>,
+): Promise<void> {
+  await endThose(call, sql`user_id = ${userId} and hash <> ${digest(token)}`)
+}
+
+/** A session that was ended. */
+export interface EndedSession extends Row {
+  readonly id: string
+  readonly user_id: string
+}
+
+async function endThose(call: Writing, which: Sql): Promise<number> {
+  const ended = await call.database.all<EndedSession>(
+    sql`delete from browser_sessions where ${which} returning id, user_id`,
+  )
+  for (const one of ended) await recordEnd(call, one)
+  return ended.length
+}
+
+/** Records the end of a session. */
+export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession): Promise<void> {
+  return recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
+}
+
+/** Ends the oldest sessions of a user who has more than the maximum. */
+async function endOldest(call: Writing, userId: string): Promise<void> {
+  await endThose(
+    call,
+    sql`hash in (select hash from browser_sessions where user_id = ${userId}
+      order by created_at desc limit 1000 offset ${mostPerUser})`,
+  )
+}
+
+/** Patterns of User-Agent by browser. The first match counts, because each browser also names its ancestors. */
+const browsers = [
+  ['Edg', 'Edge'],
+  ['OPR', 'Opera'],
+  ['Firefox', 'Firefox'],
+  ['FxiOS', 'Firefox'],
+  ['Chrom', 'Chrome'],
+  ['CriOS', 'Chrome'],
+  ['Safari', 'Safari'],
+] as const
+
+const systems = [
+  ['Android', 'Android'],
+  ['iPhone', 'iOS'],
+  ['iPad', 'iPadOS'],
+  ['Windows', 'Windows'],
+  ['CrOS', 'ChromeOS'],
+  ['Mac OS X', 'macOS'],
+  ['Linux', 'Linux'],
+] as const
+
+/** Maximum length of a User-Agent to parse; browsers send less. */
+const longestUserAgent = 512
+
+/** Returns the browser and system, `Firefox on Linux`; nothing finer, which could identify a person. */
+function browserIn(userAgent: string | undefined): string {
+  const text = (userAgent ?? '').slice(0, longestUserAgent)
+  const named = (names: readonly (readonly [string, string])[]) =>
+    names.find(([part]) => text.includes(part))?.[1]
+  const browser = named(browsers) ?? 'Unknown browser'
+  const system = named(systems)
+  return system ? `${browser} on ${system}` : browser
+}
+
+/**
+ * Returns an approximate network: the first 24 bits of an IPv4 address, `192.0.2.*`, or the first 48 of an IPv6
+ * network, `2001:db8:1::/48`. Providers assign these to a place, not to a person.
+ */
+function placeOf(network: string): string {
+  if (network.includes(':')) return `${network.split(':', 3).join(':')}::/48`
+  return network.replace(/\.\d+$/, '.*')
 }

@@ -1,10 +1,12 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
+import type { Bucket } from '../http/limits.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import type { Visit } from '../http/web-route.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
 import type { ProblemError } from '../problem-error.ts'
+import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
 import { style, styleSource } from './style.ts'
 
 /** Options of a page. */
@@ -103,4 +105,26 @@ export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestCont
       </p>
     </div>,
   )
+}
+
+/** A page: its handler receives the visitor, and errors are shown as a page. */
+interface PageRoute extends Pick<WebRoute, 'method' | 'path'> {
+  readonly handle: (visit: Visit, visitor: Visitor) => Reply | Promise<Reply>
+}
+
+/** Creates a web route for browsers. */
+export function pageRoute({ method, path, handle }: PageRoute): WebRoute {
+  return {
+    method,
+    path,
+    refuse: refusalPage,
+    async handle(visit) {
+      const visitor = await visitorOf(visit)
+      const principal = visitor.user ? principalOf(visitor.user) : undefined
+      // `reply` runs later, so that the log names the user of a request that it refuses.
+      // Signed-in users have their own rate limit, apart from other visitors at the same address.
+      const bucket: Bucket | undefined = visitor.user ? { kind: 'known', name: visitor.user.id } : undefined
+      return { principal, bucket, reply: async () => handle(visit, visitor) }
+    },
+  }
 }

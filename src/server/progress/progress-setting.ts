@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
-import type { Writing } from '../audit/entry.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
+import type { Writing } from '../changes/writing.ts'
 import {
   type CountedEnrollment,
   countedOf,
@@ -19,11 +19,9 @@ import {
 } from '../courses/course-row.ts'
 import { isReferred, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
-import { ProblemError, parentNotFound } from '../problem-error.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
-import { completeEnrollment } from './enrollment-completion.ts'
-import { firstEnrollment } from './enrollment-row.ts'
-import { requirePast } from './past-time.ts'
+import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
 
 /** Context of recording progress: a write and the role of its actor. */
 export type ProgressCall = Writing &
@@ -238,4 +236,19 @@ function shownOf({ id: learnerId, email: userEmail, external_id: userExternalId 
 function statusOf(percentage: number, { progressTracking }: Course): Progress['status'] {
   if (percentage === 0) return 'not_started'
   return percentage >= progressTracking.completionThreshold ? 'completed' : 'in_progress'
+}
+
+/** Maximum difference of other clocks. */
+const maxClockSkewMs = 5 * 60 * 1000
+
+/** True for a time beyond clock skew. Stored, it would make all later records stale. */
+export function isFuture(time: string, now: string): boolean {
+  return time > now && Date.parse(time) > Date.parse(now) + maxClockSkewMs
+}
+
+/** Throws 422 `in_future` if the time of a field is in the future. */
+export function requirePast(field: string, time: string, now: string): void {
+  if (!isFuture(time, now)) return
+  const detail = `cannot be in the future: ${time} is more than 5 minutes after ${now}`
+  throw invalid([{ pointer: `#/${field}`, code: 'in_future', detail }])
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
-import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
+import type { Writing } from '../changes/writing.ts'
 import type { Row } from '../database/database.ts'
 
 /**

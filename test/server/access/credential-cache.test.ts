@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { createCredentialCache } from '../../../src/server/access/credential-cache.ts'
+import { createCredentialCache } from '../../../src/server/access/identify.ts'
 import { test } from '../../helpers/academy.ts'
 import { start } from '../../helpers/test-academy.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createFairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
+import { createFairQueue, QueueFullError } from '../../../src/server/access/passwords.ts'
 
 /** A queue whose work reports its start and ends on demand. */
 function handQueue({ atOnce = 1, longest = 100 } = {}) {

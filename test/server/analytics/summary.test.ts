@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
 import { periodOf, rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import { filteredPage } from '../../../src/server/analytics/row-page.ts'
-import { foldChanges } from '../../../src/server/counters/fold.ts'
+import { foldChanges } from '../../../src/server/counters/count.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 import { plainSummary } from './plain-summary.ts'
 

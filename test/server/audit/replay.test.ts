@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
-import { linkEntries } from '../../../src/server/audit/link.ts'
+import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import { minute, openTestAcademy, type Person } from '../../helpers/academy.ts'
 
 const thing = fc.nat(1)

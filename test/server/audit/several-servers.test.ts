@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
-import { linkEntries } from '../../../src/server/audit/link.ts'
+import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import type { Person } from '../../helpers/academy.ts'
 import { countOutcomes, runAtOnceBy, sharedEngines, testOn } from '../../helpers/three-servers.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { forgetSubscribers, hasSubscribers } from '../../../src/server/changes/subscribers.ts'
+import { forgetSubscribers, hasSubscribers } from '../../../src/server/changes/event-queue.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { sqliteDialect } from '../../../src/server/database/sqlite/dialect.ts'
 import { test } from '../../helpers/academy.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
+import { foldChanges } from '../../../src/server/counters/count.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
-import { foldChanges } from '../../../src/server/counters/fold.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { anyWrite, beginning, sendWrite } from './any-write.ts'
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { linkEntries } from '../../../src/server/audit/link.ts'
+import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { decoded } from '../../helpers/browser.ts'
 import { test as base } from './signed-in.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRequestLoad } from '../../../src/server/events/request-load.ts'
+import { createRequestLoad } from '../../../src/server/events/rounds.ts'
 
 test('there is a crowd while more than 300 a second ask, and none soon after', () => {
   let time = 0

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test as plain } from 'vitest'
 import { eventTypes } from '../../../src/contract/actions.ts'
-import { eventFields } from '../../../src/server/changes/enqueue.ts'
+import { eventFields } from '../../../src/server/changes/event-queue.ts'
 import { heldAttempts, retryDelaysMs } from '../../../src/server/events/retry-schedule.ts'
 import { textOf } from '../../docs.ts'
 import { test } from '../../helpers/academy.ts'

@@ -1,8 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { expect, test } from 'vitest'
-import { openSender } from '../../../src/server/events/send.ts'
-import type { Resolve } from '../../../src/server/outgoing/guarded-connect.ts'
-import { targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
+import { openSender } from '../../../src/server/events/attempt.ts'
+import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
 import { startReceiver } from './scene.ts'
 
 const strict = targetsOf({ allow: [], loopback: false })

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { tidyOutbox } from '../../../src/server/events/tidy.ts'
+import { tidyOutbox } from '../../../src/server/events/record-attempt.ts'
 import { day, minute, test } from '../../helpers/academy.ts'
 import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BodyLimits, relayedBody } from '../../../src/server/long-reads/relayed-body.ts'
+import { type BodyLimits, relayedBody } from '../../../src/server/long-reads/thread.ts'
 
 const patient = { idleMs: 60_000, totalMs: 60_000 }
 

@@ -1,10 +1,34 @@
 import sql, { bulk, join, type RawValue, raw, type Sql } from 'sql-template-tag'
 import { copySetting } from '../academy/open-academy.ts'
 import type { Cell, Database } from '../database/database.ts'
-import type { CopiedTable } from './tables.ts'
+import { tables } from '../database/schema/schema.ts'
+
+/** A table to copy. */
+export interface CopiedTable {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** Columns of type text. */
+  readonly texts: readonly string[]
+  /** Primary key in order; all columns if there is none. */
+  readonly key: readonly string[]
+  /** True if equal rows may be repeated. */
+  readonly repeats: boolean
+}
+
+/** All tables of an academy, each after those that it references. */
+export const copiedTables: readonly CopiedTable[] = tables.map(({ name, columns, key }) => {
+  const names = Object.keys(columns)
+  return {
+    name,
+    columns: names,
+    texts: names.filter((column) => ['text', 'json'].includes(columns[column]?.type ?? '')),
+    key: key?.split(', ') ?? names,
+    repeats: key === undefined,
+  }
+})
 
 /** Rows of a table in the order of its key. */
-export interface Batch {
+interface Batch {
   /** In a table with repeated rows, the last cell is the number of repetitions. */
   readonly rows: readonly Cell[][]
   /** Key of the last row; null after the last row of the table. */
@@ -12,7 +36,7 @@ export interface Batch {
 }
 
 /** Reads a table in a snapshot, or while nothing writes to it. */
-export interface TableReader {
+interface TableReader {
   /** Returns the rows after this key; the first ones for null. */
   after(key: readonly Cell[] | null): Promise<Batch>
 }

@@ -4,8 +4,14 @@ import type { AuditEntry } from '../../contract/audit.ts'
 import type { Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import { readCursor, writeCursor } from '../database/keyset.ts'
-import { type AuditQuery, pageOfEntries } from './audit-log.ts'
-import { addressIn, type EntryRow, entryColumns, toEntry } from './entry-row.ts'
+import {
+  type AuditQuery,
+  addressIn,
+  type EntryRow,
+  entryColumns,
+  pageOfEntries,
+  toEntry,
+} from './audit-log.ts'
 
 /** Maximum time between an entry of a run and the next one. */
 const maxGapMs = 60_000

@@ -1,0 +1,181 @@
+import { hash, randomFillSync } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import sql from 'sql-template-tag'
+import type { Action } from '../../contract/actions.ts'
+import { firstHash, type Linked, linkText, originText } from '../../contract/audit-chain.ts'
+import type { Database, Row } from '../database/database.ts'
+import { timeOfId } from '../database/id.ts'
+import type { Writing } from './writing.ts'
+
+/** A change to record. */
+interface RecordedAction {
+  readonly action: Action
+  /** Id of the subject; null if it has none. */
+  readonly id: string | null
+  readonly before: object | null
+  readonly after: object | null
+  readonly fields?: readonly string[]
+}
+
+const maxUserAgentLength = 512
+
+/**
+ * Appends an entry in the transaction of its change. With a single writer it is linked to the previous entry at once; with
+ * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
+ */
+export async function appendEntry(
+  { database, newId, principal, origin }: Omit<Writing, 'now'>,
+  { action, id: subjectId, before, after, fields }: RecordedAction,
+): Promise<void> {
+  const [originSalt, detailsSalt] = newSalts()
+  const id = newId('aud')
+  const record = after ?? before
+  const userAgent = origin.userAgent?.slice(0, maxUserAgentLength) ?? null
+  const from = originText({ originSalt, address: origin.address, userAgent })
+  // Equals `detailsText`, without serializing `kept` twice.
+  const kept = keptOf(before, after, fields)
+  const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(record)])
+  const details = `${named.slice(0, -1)},${kept.before},${kept.after}]`
+  const entry = {
+    id,
+    at: timeOfId(id),
+    userId: principal.userId,
+    credential: principal.credential,
+    action,
+    subjectId,
+    aboutId: userIn(record),
+    originDigest: sha256(from),
+    detailsDigest: sha256(details),
+  }
+  const link = database.dialect.hasManyWriters ? unlinkedPlace() : await linkAfterLast(database, entry)
+  database.later(sql`
+    insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
+                               details_digest, hash)
+    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${entry.aboutId}, ${from},
+            ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
+}
+
+/** Returns place and hash of the last linked entry. */
+export async function lastLink(
+  database: Database,
+): Promise<{ readonly place: number; readonly hash: string }> {
+  const last = await database.one<Row & { place: number; hash: string }>(
+    sql`select place, hash from audit_entries where place > 0 order by place desc limit 1`,
+  )
+  return last ?? { place: 0, hash: firstHash }
+}
+
+async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
+  const last = await lastLink(database)
+  const place = last.place + 1
+  return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
+}
+
+/** Returns a random negative place for an entry that is not linked yet. */
+function unlinkedPlace() {
+  return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
+}
+
+/** A record as the API shows it. */
+type Shown = Readonly<Record<string, unknown>>
+
+/** The recorded part of a change, as JSON. */
+interface KeptChange {
+  readonly before: string
+  readonly after: string
+}
+
+/** Maximum characters of a field's JSON; longer ones are replaced by a digest. */
+const maxFieldLength = 4096
+/** Fields left out of updates: the entry has its own time. */
+const omittedFields: ReadonlySet<string> = new Set(['updatedAt'])
+/** Secret fields, which are masked. */
+const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
+const masked = '***'
+
+/**
+ * Returns the recorded part of a change: the fields that differ of an update, else the whole record; long values as a
+ * digest, secrets masked.
+ *
+ * @param fields fields that differ, if known
+ */
+function keptOf(before: object | null, after: object | null, fields?: readonly string[]): KeptChange {
+  const [from, to] = [before as Shown | null, after as Shown | null]
+  if (!from || !to) return { before: textOf(from), after: textOf(to) }
+  const changed = fields ?? Object.keys(to).filter((field) => differs(from[field], to[field]))
+  const kept = changed.filter((field) => !omittedFields.has(field))
+  return { before: textOf(only(from, kept)), after: textOf(only(to, kept)) }
+}
+
+/** True if two values of a field differ; compares identity first, which is fast. */
+export function differs(one: unknown, other: unknown): boolean {
+  return one !== other && !isDeepStrictEqual(one, other)
+}
+
+function only(record: Shown, fields: readonly string[]): Shown {
+  return Object.fromEntries(fields.map((field) => [field, record[field] ?? null]))
+}
+
+function textOf(record: Shown | null): string {
+  if (!record) return 'null'
+  const open = secrets.some((field) => record[field] != null) ? withoutSecrets(record) : record
+  const text = JSON.stringify(open)
+  // Nearly all records are short as a whole.
+  if (text.length <= maxFieldLength) return text
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(open).map(([field, value]) => [field, short(value)])),
+  )
+}
+
+function withoutSecrets(record: Shown): Shown {
+  const hidden = secrets.filter((field) => record[field] != null).map((field) => [field, masked])
+  return { ...record, ...Object.fromEntries(hidden) }
+}
+
+function short(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null'
+  if (text.length <= maxFieldLength) return value
+  return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }
+}
+
+/** Returns the name of a record: title, e-mail address, name, URL, operation or system; null if it has none. */
+function nameOf(record: object | null): string | null {
+  const { title, courseTitle, userEmail, email, name, url, lmsKind, operation } = (record ?? {}) as Shown
+  const text = title ?? email ?? name ?? url ?? operation
+  if (typeof text === 'string') return text
+  const both = [courseTitle, userEmail].filter((one) => typeof one === 'string')
+  if (both.length > 0) return both.join(' · ')
+  return typeof lmsKind === 'string' ? lmsKind : null
+}
+
+/** Returns the id of the user that a record belongs to; null if none. */
+function userIn(record: object | null): string | null {
+  const { userId, learnerId } = (record ?? {}) as Shown
+  const found = userId ?? learnerId
+  return typeof found === 'string' ? found : null
+}
+
+/** SHA-256 of a text in hexadecimal digits. */
+export function sha256(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
+const saltBytes = 12
+/** Random bytes for many salts: one call costs more than the bytes. */
+const drawn = Buffer.alloc(256 * saltBytes)
+let used = drawn.length
+
+/** Returns two salts of 96 bits. Without a salt, short erased text could be guessed from its digest. */
+function newSalts(): readonly [string, string] {
+  return [newSalt(), newSalt()]
+}
+
+function newSalt(): string {
+  if (used === drawn.length) {
+    randomFillSync(drawn)
+    used = 0
+  }
+  used += saltBytes
+  // Hex, which no spreadsheet takes for a formula.
+  return drawn.toString('hex', used - saltBytes, used)
+}

@@ -1,0 +1,20 @@
+import type { Origin } from '../access/principal.ts'
+import type { Transaction } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
+
+/** Context of a write that is recorded: transaction, time, actor and origin. */
+export interface Writing {
+  readonly database: Transaction
+  /** ISO 8601 in UTC. */
+  readonly now: string
+  readonly newId: (prefix: IdPrefix) => string
+  readonly principal: Actor
+  readonly origin: Origin
+}
+
+/** User and credential that act; null if unknown. */
+export interface Actor {
+  readonly userId: string | null
+  /** Id of a key, grant or application, `local`, or `browser`. */
+  readonly credential: string | null
+}
