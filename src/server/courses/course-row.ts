@@ -1,10 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag'
-import type { Course } from '../../contract/courses.ts'
+import type { Course, CourseInput } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
 import { isReferred } from '../database/reference.ts'
 import { onlyUserOf } from '../http/handler.ts'
-import { notFound, ProblemError } from '../problem-error.ts'
-import type { StoredInput } from './course-attributes.ts'
+import { pointerOf } from '../http/json.ts'
+import { invalid, notFound, ProblemError } from '../problem-error.ts'
 
 /** Row of a course; `attributes` is JSON of all fields that no query needs. */
 export interface CourseRow extends Row {
@@ -86,6 +87,35 @@ type Attributes = Omit<
 export function attributesOf(input: StoredInput): string {
   const { externalId, title, description, difficulty, managedBy, status, ...attributes } = input
   return JSON.stringify(attributes satisfies Attributes)
+}
+
+type Module = Course['modules'][number]
+
+/** A course's input as it is stored: each module with its id and order. */
+export type StoredInput = CourseInput & { readonly modules: Module[] }
+
+/** Completes the modules of a course's input with ids and orders; throws 422 for an id of another course. */
+export function withModuleIds(
+  input: CourseInput,
+  known: readonly Module[],
+  newId: (prefix: IdPrefix) => string,
+): StoredInput {
+  const free = new Set(known.map(({ id }) => id))
+  const faults = input.modules.flatMap(({ id }, index) => {
+    if (id === undefined || free.delete(id)) return []
+    const detail = known.some((module) => module.id === id)
+      ? 'is used twice'
+      : 'is not a module of this course; omit it to add a module'
+    return [{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }]
+  })
+  if (faults.length > 0) throw invalid(faults)
+  const modules = input.modules.map(({ id, title, description, order }, index) => ({
+    id: id ?? newId('mod'),
+    title,
+    description,
+    order: order ?? index + 1,
+  }))
+  return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
 }
 
 /** Converts a row to a course. */

@@ -9,8 +9,7 @@ import {
   type courses,
 } from '../../contract/courses.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { type StoredInput, withModuleIds } from './course-attributes.ts'
-import { findCourse, toCourse } from './course-row.ts'
+import { findCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
 import {
   changesBetween,
   entryOf,
@@ -33,6 +32,18 @@ const history: History = {
   owner: 'course_id',
   columns: sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id,
     (select email from users where id = v.user_id) as user_email, v.created_at`,
+}
+
+/** Stores the current state of the course as a version. */
+export function recordCourseVersion(
+  { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
+  course: Course,
+  modified: readonly string[],
+): void {
+  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
+  database.later(sql`
+    insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
+    values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }
 
 /** Lists the versions of a course, newest first. */

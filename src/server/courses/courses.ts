@@ -8,10 +8,15 @@ import { type Call, type Route, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem-error.ts'
-import { recordVersion, type StoredInput, withModuleIds } from './course-attributes.ts'
 import { courseReads } from './course-reads.ts'
-import { attributesOf, findCourse, toCourse } from './course-row.ts'
-import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
+import { attributesOf, findCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
+import {
+  compareVersions,
+  getVersion,
+  listVersions,
+  recordCourseVersion,
+  restoreVersion,
+} from './course-versions.ts'
 import { deleteCourse, hasProgress, listDeletedCourses, restoreDeletedCourse } from './deletion.ts'
 import { changeLessonsOf } from './lesson-places.ts'
 
@@ -22,7 +27,7 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
 }
 
 /** Audit action for each new status. */
-const movedTo = {
+const actionByStatus = {
   draft: 'course.unpublished',
   published: 'course.published',
   archived: 'course.archived',
@@ -80,7 +85,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
         },
         ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
       })
-      recordVersion(call, course, [])
+      recordCourseVersion(call, course, [])
       await recordChange(call, { action: 'course.created', id, before: null, after: course })
       return course
     },
@@ -140,8 +145,8 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
   }
   if (changed.includes('modules')) await releaseLessons(call, current.id, input)
   const course = toCourse(await findCourse(database, current.id))
-  recordVersion(call, course, changed)
-  await recordUpdate(call, 'course', current, course, movedTo[course.status])
+  recordCourseVersion(call, course, changed)
+  await recordUpdate(call, 'course', current, course, actionByStatus[course.status])
   return updateOf(current, course, changed)
 }
 

@@ -32,7 +32,7 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   const { id, version } = course
   requireVersion(call, version)
   if (!query.force) await requireDeletable(call, id)
-  await keepOrErase(call, 'course', id, id)
+  await trashOrErase(call, 'course', id, id)
   const action = query.erase ? 'course.erased' : 'course.deleted'
   await recordChange(call, { action, id, before: course, after: null })
   await database.run(sql`delete from courses where id = ${id} and version = ${version}`)
@@ -49,14 +49,14 @@ export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<u
   const { id, version, courseId } = lesson
   requireVersion(call, version)
   requireNotArchived(await findCourse(database, courseId))
-  await keepOrErase(call, 'lesson', id, courseId)
+  await trashOrErase(call, 'lesson', id, courseId)
   await database.run(sql`delete from lessons where id = ${id} and version = ${version}`)
   const action = query.erase ? 'lesson.erased' : 'lesson.deleted'
   await recordChange(call, { action, id, before: lesson, after: null })
   return undefined
 }
 
-async function keepOrErase(
+async function trashOrErase(
   call: Call<typeof courses.delete> | Call<typeof lessons.delete>,
   kind: Trashed,
   id: string,

@@ -37,7 +37,7 @@ const order = {
 }
 
 /** Audit action for each new status. */
-const movedTo = { draft: 'lesson.unpublished', published: 'lesson.published' } as const
+const actionByStatus = { draft: 'lesson.unpublished', published: 'lesson.published' } as const
 
 export const lessonRoutes = routesOf(lessons, {
   async list(call) {
@@ -127,7 +127,7 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
     where id = ${current.id} and version = ${current.version}`)
   recordLesson(call, current.id, changed)
   const lesson = toLesson(await find(call, current.id))
-  await recordUpdate(call, 'lesson', current, lesson, movedTo[lesson.status])
+  await recordUpdate(call, 'lesson', current, lesson, actionByStatus[lesson.status])
   return lesson
 }
 

@@ -25,7 +25,7 @@ export interface Applying {
 
 /** Applies an event; an error that prevents this becomes its outcome. */
 export async function applyEvent(applying: Applying, event: LmsEvent): Promise<Outcome> {
-  if (event.type === 'ignored') return { ...nothing, status: 'ignored', reason: event.reason }
+  if (event.type === 'ignored') return { ...noEffect, status: 'ignored', reason: event.reason }
   const { call, integration } = applying
   const { database } = call
   const meant = { course: event.course, user: event.learner }
@@ -37,7 +37,7 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   ]
   if (courseId === null || userId === null) {
     const reason = missing.length === 1 ? `${missing[0]}_not_found` : 'not_found'
-    return { ...nothing, ...subject, status: 'unmatched', reason, missing }
+    return { ...noEffect, ...subject, status: 'unmatched', reason, missing }
   }
   try {
     const apply = () => applyTo(applying, event, { courseId, userId })
@@ -54,7 +54,7 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
 /** Returns the outcome of an error: unmatched for an unknown subject, stale if something newer is stored. */
 function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
   const { code, message: detail, errors } = error
-  const outcome = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
+  const outcome = { ...noEffect, reason: errors?.[0]?.code ?? code, detail }
   if (code === 'stale_grade' || code === 'stale_progress') return { ...outcome, status: 'stale' }
   if (code === 'enrollment_inactive') return { ...outcome, status: 'unmatched', missing: ['enrollment'] }
   if (code === 'user_inactive') return { ...outcome, status: 'unmatched', missing: ['learner'] }
@@ -71,7 +71,7 @@ async function applyTo(
   const at = event.type === 'grade' ? event.gradedAt : event.at
   if (isFuture(at, call.now)) {
     return {
-      ...nothing,
+      ...noEffect,
       ...ids,
       status: 'failed',
       reason: 'in_future',
@@ -85,7 +85,7 @@ async function applyTo(
     await requireLearner(call.database, userId, courseId)
     const completionPercentage = rounded(event.percentage)
     const progress = await setProgress(call, learner, { courseId, completionPercentage, lastAccessed: at })
-    return { ...nothing, ...ids, status: 'applied', progress }
+    return { ...noEffect, ...ids, status: 'applied', progress }
   }
   const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
   const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
@@ -95,7 +95,7 @@ async function applyTo(
   const graded = await resolveGrade(call, input, requireActive)
   const { warnings: _, ...grade } = await setGrade(call, graded, deliveryId)
   const progress = await progressOfGrade(applying, userId, graded.course)
-  return { ...nothing, ...ids, status: 'applied', grade, progress }
+  return { ...noEffect, ...ids, status: 'applied', grade, progress }
 }
 
 function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): void {
@@ -157,8 +157,8 @@ export interface Outcome extends Subject {
   readonly progress: Progress | null
 }
 
-/** Nothing was done. */
-export const nothing: Omit<Outcome, 'status'> = {
+/** Outcome of an event without effect, less its status. */
+export const noEffect: Omit<Outcome, 'status'> = {
   reason: null,
   detail: null,
   missing: [],
@@ -177,12 +177,12 @@ export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
 }
 
 /** True if the payload may be needed again; that of an unrelated event is not stored. */
-export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
+export function mayNeedBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')
 }
 
 /** Reads the event of a payload; returns the fault of a malformed one. */
-export function meaningOf(
+export function readEventOrFault(
   kind: LmsKind,
   body: JsonObject,
   settings: EventSettings,

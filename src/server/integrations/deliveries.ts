@@ -18,7 +18,7 @@ import type { Call } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { notFound } from '../problem-error.ts'
-import { keepsBody, meaningOf, nothing, type Outcome } from './apply-event.ts'
+import { mayNeedBody, noEffect, type Outcome, readEventOrFault } from './apply-event.ts'
 import { type Integration, integrationOf } from './integration.ts'
 import { deliverySubjectOf, itemOf, outcomeOf } from './store-delivery.ts'
 
@@ -61,10 +61,10 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   const { outcome, event } = integration
     ? await outcomeNow(call, integration, row, row.body)
     : {
-        outcome: { ...nothing, status: 'failed', reason: 'not_configured' } satisfies Outcome,
+        outcome: { ...noEffect, status: 'failed', reason: 'not_configured' } satisfies Outcome,
         event: undefined,
       }
-  const body = keepsBody(outcome) ? row.body : null
+  const body = mayNeedBody(outcome) ? row.body : null
   const { userId, hint } = await deliverySubjectOf(database, kindOf(row), payloadOf(row.body), outcome)
   await database.run(sql`
     update webhook_deliveries set
@@ -80,7 +80,7 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
 }
 
 async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {
-  const meaning = meaningOf(kindOf(row), payloadOf(body), integration)
+  const meaning = readEventOrFault(kindOf(row), payloadOf(body), integration)
   const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
 }

@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
-import type { GradeToProgress, LmsKind } from '../../contract/constants.ts'
+import { findNearest } from '../../codec/nearest.ts'
+import { type GradeToProgress, type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Database, Row } from '../database/database.ts'
+import { notFoundDetail, ProblemError } from '../problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 
 /** A gradebook item of another system, for systems that send scores without a maximum. */
@@ -83,7 +85,7 @@ export async function allIntegrations(database: Database): Promise<Integration[]
 }
 
 /** Returns the place that a secret of an integration is sealed for. */
-export function placeOf(kind: string, field: 'accessToken' | 'webhookSecret'): string {
+export function secretPlaceOf(kind: string, field: 'accessToken' | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
 }
 
@@ -96,7 +98,7 @@ export function webhookSecretsAt(
   sealing: Pick<Sealing, 'open'>,
   now: string,
 ): string[] {
-  const place = placeOf(lmsKind, 'webhookSecret')
+  const place = secretPlaceOf(lmsKind, 'webhookSecret')
   return webhookSecrets
     .filter(({ endsAt }) => endsAt === null || endsAt > now)
     .map(({ sealed }) => sealing.open(place, sealed))
@@ -106,11 +108,11 @@ export function webhookSecretsAt(
  * Returns the access token of the other system; undefined without one. Throws 503 if it cannot be decrypted.
  */
 export function accessTokenOf({ lmsKind, accessToken }: Integration, sealing: Sealing): string | undefined {
-  return accessToken ? sealing.open(placeOf(lmsKind, 'accessToken'), accessToken.sealed) : undefined
+  return accessToken ? sealing.open(secretPlaceOf(lmsKind, 'accessToken'), accessToken.sealed) : undefined
 }
 
 /** Stores an integration, in place of the previous one of its kind. */
-export async function keepIntegration(database: Database, integration: Integration): Promise<void> {
+export async function storeIntegration(database: Database, integration: Integration): Promise<void> {
   const { lmsKind, baseUrl, accessToken, webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
   const { gradeToProgress, gradeItems, defaultGradeMaximum, version, createdAt, updatedAt } = integration
   await database.run(sql`
@@ -154,4 +156,21 @@ export function toIntegration(row: IntegrationRow): Integration {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+/** Returns the kind in a path; throws 404 that lists the kinds. */
+export function requireKind(kind: string): LmsKind {
+  const known = lmsKinds.find((each) => each === kind)
+  if (known) return known
+  const others = lmsKinds.slice(0, -1).join(', ')
+  const meant = findNearest(kind, lmsKinds)
+  throw new ProblemError(
+    'not_found',
+    `${notFoundDetail('LMS kind', kind)} It must be ${others} or ${lmsKinds.at(-1)}.${meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''}`,
+  )
+}
+
+/** Returns the absolute path that a system of this kind sends its events to. */
+export function webhookPathOf(kind: LmsKind): `/${string}` {
+  return `/webhooks/${kind}/grades`
 }

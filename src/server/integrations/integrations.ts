@@ -22,11 +22,12 @@ import {
   type IntegrationRow,
   integrationColumns,
   integrationOf,
-  keepIntegration,
+  requireKind,
   type StoredSecret,
+  storeIntegration,
   toIntegration,
+  webhookPathOf,
 } from './integration.ts'
-import { requireKind, webhookPathOf } from './lms-kind.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
 import { changedSecrets, requireTokenAgain } from './secret-change.ts'
 
@@ -82,7 +83,7 @@ export const integrationRoutes = routesOf(integrations, {
     }
     if (current && isDeepStrictEqual(next, stored)) return current
     const changed = { ...next, version: next.version + 1, updatedAt: now }
-    await keepIntegration(database, changed)
+    await storeIntegration(database, changed)
     const after = shownIntegration(changed, now)
     await recordChange(call, { action: 'integration.updated', id: lmsKind, before: current ?? null, after })
     return after

@@ -12,7 +12,7 @@ import { type Call, type Handler, requireVersion } from '../http/handler.ts'
 import { bodyOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
-import { requireKind } from './lms-kind.ts'
+import { requireKind } from './integration.ts'
 
 type Operations = typeof integrations
 
@@ -73,16 +73,16 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
 }
 
 /** `integrations.mapping` */
-export const getMapping: Handler<Operations['mapping']> = (call) => find(call, call.params)
+export const getMapping: Handler<Operations['mapping']> = (call) => findMapping(call, call.params)
 
 /** `integrations.map` */
 export const setMapping: Handler<Operations['map']> = async (call) => {
   const kind = requireKind(call.params.lmsKind)
   const input = bodyOf(call)
   const targetId = await targetOf(call, input)
-  const before = await stored(call, kind, input)
+  const before = await findByKey(call, kind, input)
   requireVersion(call, before?.version ?? 0)
-  return keep(call, kind, { ...input, targetId }, before)
+  return storeMapping(call, kind, { ...input, targetId }, before)
 }
 
 /** `integrations.mapBatch` */
@@ -91,20 +91,21 @@ export const setMappings: Handler<Operations['mapBatch']> = (call) => {
   const { items, onExists } = readBatch(call.rawBody, 'update')
   return runBatch(call, items, async (item) => {
     const input = parseBody(MappingInput, item.rawBody)
-    const before = await stored(item, kind, input)
+    const before = await findByKey(item, kind, input)
     if (before && onExists === 'fail') {
       const { id, noun, externalKey, name, reference } = before
       const detail = `A mapping of ${noun} ${externalKey} to ${name ?? reference} already exists: ${id}.`
       throw new ProblemError('duplicate', detail, { members: { id } })
     }
-    const write = async () => keep(item, kind, { ...input, targetId: await targetOf(item, input) }, before)
+    const write = async () =>
+      storeMapping(item, kind, { ...input, targetId: await targetOf(item, input) }, before)
     return upsert(onExists, before, write, write)
   })
 }
 
 /** `integrations.unmap` */
 export const deleteMapping: Handler<Operations['unmap']> = async (call) => {
-  const mapping = await find(call, call.params)
+  const mapping = await findMapping(call, call.params)
   requireVersion(call, mapping.version)
   await call.database.run(sql`delete from integration_mappings where id = ${mapping.id}`)
   const before = withUser(mapping)
@@ -124,7 +125,7 @@ async function targetOf(
   throw parentNotFound('#/reference', noun, reference)
 }
 
-async function stored(
+async function findByKey(
   { database }: Pick<Call, 'database'>,
   kind: LmsKind,
   { noun, externalKey }: Pick<MappingInput, 'noun' | 'externalKey'>,
@@ -135,7 +136,7 @@ async function stored(
   return row && toMapping(row)
 }
 
-async function keep(
+async function storeMapping(
   call: Writing,
   kind: LmsKind,
   { noun, externalKey, targetId }: { noun: MappedNoun; externalKey: string; targetId: string },
@@ -148,8 +149,8 @@ async function keep(
     values (${call.newId('map')}, ${kind}, ${noun}, ${externalKey}, ${targetId}, 1, ${now}, ${now})
     on conflict (lms_kind, noun, external_key) do update set
       target_id = excluded.target_id, version = integration_mappings.version + 1, updated_at = excluded.updated_at`)
-  const after = await stored(call, kind, { noun, externalKey })
-  if (!after) throw new Error(`Mapping of ${noun} ${externalKey} was not kept`)
+  const after = await findByKey(call, kind, { noun, externalKey })
+  if (!after) throw new Error(`Mapping of ${noun} ${externalKey} was not stored`)
   const [from, to] = [before ? withUser(before) : null, withUser(after)]
   await recordChange(call, { action: 'mapping.updated', id: after.id, before: from, after: to })
   return after
@@ -160,7 +161,7 @@ function withUser(mapping: Mapping) {
   return { ...mapping, userId: mapping.noun === 'user' ? mapping.reference : null }
 }
 
-async function find(
+async function findMapping(
   { database }: Pick<Call, 'database'>,
   { lmsKind, mappingId }: { readonly lmsKind: string; readonly mappingId: string },
 ): Promise<Mapping> {

@@ -13,9 +13,8 @@ import { type AppOptions, originOf } from '../http/request-context.ts'
 import type { Visit } from '../http/web-route.ts'
 import { notFound, ProblemError, tooMany, unavailable } from '../problem-error.ts'
 import { cachedOpening, type Sealing } from '../sealing/sealing.ts'
-import { meaningOf } from './apply-event.ts'
-import { type Integration, integrationOf, webhookSecretsAt } from './integration.ts'
-import { requireKind } from './lms-kind.ts'
+import { readEventOrFault } from './apply-event.ts'
+import { type Integration, integrationOf, requireKind, webhookSecretsAt } from './integration.ts'
 import { type Authentic, type StoredDelivery, storeDelivery } from './store-delivery.ts'
 
 const maxBytes = 256 * 1024
@@ -75,7 +74,7 @@ async function verified(visit: Visit): Promise<{ delivery: Authentic; integratio
   requireType(raw, kinds[kind].mediaTypes)
   try {
     const { key, body } = await verify(kind, { headers: raw.headers, query, rawBody }, trust)
-    return { delivery: { kind, key, body, meaning: meaningOf(kind, body, integration) }, integration }
+    return { delivery: { kind, key, body, meaning: readEventOrFault(kind, body, integration) }, integration }
   } catch (error) {
     throw error instanceof DeliveryFault ? problemOf(error) : error
   }

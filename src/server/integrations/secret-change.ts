@@ -1,7 +1,7 @@
 import type { IntegrationInput } from '../../contract/integrations.ts'
 import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
-import { type Integration, placeOf, type StoredSecret } from './integration.ts'
+import { type Integration, type StoredSecret, secretPlaceOf } from './integration.ts'
 
 /** Minimum length of a secret whose last four characters may be shown. */
 const minLengthToShowEnd = 24
@@ -55,7 +55,7 @@ async function tokenAfter(
 ): Promise<StoredSecret | null> {
   if (sent === undefined) return before
   if (sent === null) return null
-  const place = placeOf(kind, 'accessToken')
+  const place = secretPlaceOf(kind, 'accessToken')
   return isStored(call, place, before, sent) ? before : sealed(call, place, sent)
 }
 
@@ -77,7 +77,7 @@ async function secretsAfter(
       { pointer: '#/webhookSecrets/1', code: 'duplicate', detail: 'must not be the first one again' },
     ])
   }
-  const place = placeOf(kind, 'webhookSecret')
+  const place = secretPlaceOf(kind, 'webhookSecret')
   const isSame = newest !== undefined && isStored(call, place, newest, first)
   const next = isSame ? newest : await sealed(call, place, first)
   if (second !== undefined) {

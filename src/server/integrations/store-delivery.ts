@@ -8,7 +8,7 @@ import { keyHint, learnerCandidatesOf } from '../../lms/payload-learner.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
 import type { RateLimits } from '../http/limits.ts'
 import { tooMany } from '../problem-error.ts'
-import { type Applying, applyEvent, isDone, keepsBody, nothing, type Outcome } from './apply-event.ts'
+import { type Applying, applyEvent, isDone, mayNeedBody, noEffect, type Outcome } from './apply-event.ts'
 import { resolveIdentities } from './resolve-identities.ts'
 
 /** An authentic delivery with its event, or why it has none. */
@@ -82,7 +82,7 @@ async function storeIn(
 ): Promise<Kept> {
   const { deliveryId: id, call } = applying
   const outcome = await outcomeOf(applying, meaning)
-  const payload = keepsBody(outcome) ? jsonText(body) : null
+  const payload = mayNeedBody(outcome) ? jsonText(body) : null
   const { allowed, resetSeconds } = inbox.bytes.peek(kind, Buffer.byteLength(payload ?? ''))
   if (!allowed && !isDone(outcome)) throw tooMany(`waiting deliveries of ${kind}`, resetSeconds)
   const kept = allowed ? payload : null
@@ -102,7 +102,7 @@ async function storeIn(
 /** Applies the event of a delivery and returns the outcome. */
 export async function outcomeOf(applying: Applying, meaning: LmsEvent | DeliveryFault): Promise<Outcome> {
   if (!(meaning instanceof Error)) return applyEvent(applying, meaning)
-  return { ...nothing, status: 'failed', reason: meaning.code, detail: meaning.message }
+  return { ...noEffect, status: 'failed', reason: meaning.code, detail: meaning.message }
 }
 
 /** Returns the item of an event. */
@@ -128,7 +128,7 @@ export async function deliverySubjectOf(
   outcome: Outcome,
 ): Promise<DeliverySubject> {
   const { userId, status } = outcome
-  if (userId !== null || !keepsBody(outcome)) return { userId, hint: null }
+  if (userId !== null || !mayNeedBody(outcome)) return { userId, hint: null }
   const learner = learnerCandidatesOf(kind, body)
   // An unmatched learner is known not to exist here.
   const isLookedFor = status !== 'unmatched' && learner.length > 0

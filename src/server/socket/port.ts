@@ -1,0 +1,203 @@
+import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Transport } from '../../contract/http.ts'
+import type { IdMaker } from '../database/id.ts'
+import type { LogEntry } from '../http/log.ts'
+import { ProblemError, unavailable } from '../problem-error.ts'
+import { clientAddressOf, trustedAmong } from './client-address.ts'
+import { withContentCoding } from './content-coding.ts'
+import { withCors } from './cors.ts'
+import { drainOf } from './drain.ts'
+import { nodeListener } from './node-adapter.ts'
+import {
+  allowedHosts,
+  checkRawRequest,
+  entryOf,
+  type ParserError,
+  refusalOfRaw,
+  sendRaw,
+  sendRefusal,
+} from './raw-request.ts'
+import { queueRequests } from './request-queue.ts'
+import {
+  type ConnectionCap,
+  capConnections,
+  createSocketServer,
+  defaultCap,
+  slowClientTimeouts,
+  strictTransportOf,
+  type TlsFiles,
+} from './socket-server.ts'
+
+/** Where a server listens, and which requests it accepts there. */
+export interface PortOptions {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** Host names that requests may have, besides the loopback ones. */
+  readonly allowHosts: readonly string[]
+  readonly publicUrl: string | undefined
+  /** Origins whose pages may read responses (Fetch standard, CORS). */
+  readonly corsOrigins: readonly string[]
+  /** Trusted proxies, by address or network. */
+  readonly trustedProxies?: readonly string[]
+  /** Serve https with this certificate; plain http without. */
+  readonly tls?: TlsFiles | undefined
+  /** Maximum concurrent connections. */
+  readonly connections?: ConnectionCap
+  /** Timeouts of slow clients. */
+  readonly timeouts?: typeof slowClientTimeouts
+}
+
+/** What a port takes from its server. */
+export interface PortParts {
+  readonly now: () => Date
+  readonly newId: IdMaker
+  readonly log: (entry: LogEntry) => void
+}
+
+type Listener = ReturnType<typeof nodeListener>
+
+const stalledMs = 120_000
+const noTunnel = new ProblemError(
+  'invalid_parameter',
+  'The request is not valid HTTP/1.1: CONNECT is not supported.',
+)
+const tooManyConnections = unavailable('Too many connections from this address; close some and try again.', 5)
+const tooManyAhead = new ProblemError('unavailable', 'Too many requests were sent before their answers.')
+
+/**
+ * The port of a server. It refuses what does not reach the app, and holds other requests until there is a
+ * transport that answers them.
+ */
+export class Port {
+  readonly #options: PortOptions
+  readonly #parts: PortParts
+  readonly #server: Server
+  readonly #drain: (limitMs: number) => Promise<void>
+  readonly #allowedHosts: ReadonlySet<string>
+  readonly #strictTransport: ReturnType<typeof strictTransportOf>
+  /** The newest response of each connection. */
+  readonly #latest = new WeakMap<Duplex, ServerResponse>()
+  readonly #opened = Promise.withResolvers<Listener>()
+  #listener: Listener | undefined
+  #isClosing = false
+
+  constructor(options: PortOptions, parts: PortParts) {
+    this.#options = options
+    this.#parts = parts
+    this.#allowedHosts = allowedHosts(options)
+    this.#strictTransport = strictTransportOf(options)
+    const { tls, timeouts = slowClientTimeouts } = options
+    const queued = queueRequests(
+      (incoming, outgoing) => this.#answer(incoming, outgoing),
+      () => parts.log(entryOf(tooManyAhead, parts.newId('req'), '', '', parts.now())),
+    )
+    this.#server = createSocketServer(tls, timeouts, (incoming, outgoing) => {
+      this.#latest.set(incoming.socket, outgoing)
+      queued(incoming, outgoing)
+    })
+    this.#drain = drainOf(this.#server)
+    this.#server.timeout = stalledMs
+    this.#refuseInvalid()
+  }
+
+  /** Starts listening; throws if the port is in use. */
+  async listen(): Promise<void> {
+    const { host, port } = this.#options
+    await once(this.#server.listen(port, host), 'listening')
+  }
+
+  /** URL that the port listens on. */
+  get url(): string {
+    const { host, tls } = this.#options
+    // A TCP server has an address object.
+    const { port } = this.#server.address() as AddressInfo
+    return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  }
+
+  /** True once there is a transport. */
+  get isAnswering(): boolean {
+    return this.#listener !== undefined
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing
+  }
+
+  /** Answers requests with this transport from now on, also those that wait. */
+  answerWith(transport: Transport): void {
+    const { corsOrigins, trustedProxies = [] } = this.#options
+    const { now, log } = this.#parts
+    this.#listener = nodeListener(
+      withCors(withContentCoding(transport), corsOrigins),
+      ({ method, url }, response, cause) =>
+        log({
+          time: now().toISOString(),
+          requestId: response?.headers['x-request-id'] ?? '',
+          method,
+          path: new URL(url).pathname,
+          ...(cause instanceof ProblemError
+            ? { status: cause.status, code: cause.code }
+            : { status: 500, code: 'stream_broken' }),
+          durationMs: 0,
+          cause,
+        }),
+      clientAddressOf(trustedProxies),
+    )
+    this.#opened.resolve(this.#listener)
+  }
+
+  /** Refuses new requests and closes each connection when its responses are sent, at the latest after `limitMs`. */
+  close(limitMs: number): Promise<void> {
+    this.#isClosing = true
+    return this.#drain(limitMs)
+  }
+
+  /** Closes the port and all its connections. */
+  abort(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  #answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { now, newId, log } = this.#parts
+    const secure = this.#strictTransport(incoming.headers.host)
+    for (const name in secure) outgoing.setHeader(name, secure[name] ?? '')
+    const refusal = checkRawRequest(incoming, this.#allowedHosts)
+    if (this.#isClosing) outgoing.setHeader('connection', 'close')
+    if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
+    else if (this.#listener) void this.#listener(incoming, outgoing)
+    else void this.#opened.promise.then((listener) => listener(incoming, outgoing))
+  }
+
+  /** Refuses connections beyond the cap, and what Node's parser rejects, with problem details. */
+  #refuseInvalid(): void {
+    const { tls, connections = defaultCap, trustedProxies = [] } = this.#options
+    const { now, newId, log } = this.#parts
+    const server = this.#server
+    const refuse = (refusal: ProblemError, socket: Duplex) =>
+      sendRaw(refusal, socket, newId('req'), now(), log)
+    capConnections(server, connections, trustedAmong(trustedProxies), (socket) => {
+      // During the TLS handshake, a plain response would be invalid.
+      if (!tls) refuse(tooManyConnections, socket)
+      // Do not wait until the client has read it: the connection would count as open.
+      socket.destroySoon()
+    })
+    server.on('clientError', (error: ParserError, socket) => {
+      // A client that does not use TLS cannot be answered.
+      const isMute = error.code === 'ECONNRESET' || (tls && error.code?.startsWith('ERR_SSL'))
+      // An invalid body is detected after the response to its head.
+      const answered = this.#latest.get(socket)
+      if (isMute || !socket.writable) socket.destroy()
+      else if (answered?.headersSent && !answered.req.complete) socket.end(() => socket.destroy())
+      else refuse(refusalOfRaw(error), socket)
+    })
+    // By default Node closes a CONNECT without a response, and answers an unknown Expect without problem
+    // details; an expectation may be ignored (RFC 9110 §10.1.1).
+    server.on('connect', (_, socket) => refuse(noTunnel, socket))
+    server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
+  }
+}
