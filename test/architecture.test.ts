@@ -29,11 +29,12 @@ server/long-reads
 server/academy
 server/copy server/socket
 
-cli/terminal cli/shell
-cli/output cli/quickstart cli/listener
+cli/terminal
+cli/output
 cli/session cli/dataset cli/error-report.ts
 cli/command
-cli/operation cli/help cli/local-server cli/simulator cli/flags
+cli/operation cli/help cli/local-server cli/flags
+cli/webhooks
 cli/failures.ts
 cli/records
 cli/export cli/course-file cli/audit cli/sign-in

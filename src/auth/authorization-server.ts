@@ -4,12 +4,12 @@ import {
   discoveryRequest,
   type AuthorizationServer as Metadata,
 } from 'oauth4webapi'
-import { shellWord } from '../codec/shell-word.ts'
+import { shellWord } from '../codec/display-text.ts'
+import { scopes as apiScopes } from '../contract/constants.ts'
 import { oauthPaths } from '../contract/oauth.ts'
 import type { SecretPlace, SecretPlaces } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import type { Fetch } from './fetch.ts'
-import { objectIn, readAnswer } from './oauth-response.ts'
+import { type Fetch, objectIn, readAnswer } from './oauth-exchange.ts'
 
 /** The endpoints of an authorization server, and what it supports. */
 export interface AuthorizationServer {
@@ -170,4 +170,21 @@ export function metadataOf(server: AuthorizationServer): Metadata {
     }),
     authorization_response_iss_parameter_supported: sendsIssuer,
   }
+}
+
+/**
+ * Scopes that most commands need. Asked for on platforms that refuse the whole sign-in if a role lacks one
+ * scope.
+ */
+export const commonScopes: readonly string[] = ['read', 'write']
+
+/**
+ * Returns the scopes to request by default: all, if the server's scopes are exactly those of this API,
+ * because it then grants those that the role may have (RFC 6749 §3.3). Another server might refuse the whole
+ * sign-in.
+ */
+export function defaultScopes(supported: readonly string[] | null): readonly string[] {
+  const own: readonly string[] = apiScopes
+  const same = supported?.length === own.length && own.every((scope) => supported.includes(scope))
+  return same ? own : commonScopes
 }

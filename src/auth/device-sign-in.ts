@@ -11,7 +11,7 @@ import { metadataOf } from './authorization-server.ts'
 import { clientAuthentication, type SecretPlace, tryEachPlace } from './client-authentication.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
 import { SignInError } from './errors.ts'
-import { readAnswer, refusalError } from './oauth-response.ts'
+import { readAnswer, refusalError } from './oauth-exchange.ts'
 import { requestTokens } from './token-response.ts'
 
 const defaultIntervalSeconds = 5

@@ -3,8 +3,7 @@ import type { ProfileStore } from '../config/profile-store.ts'
 import { credentialOf, type Profiles, type StoredTokens, withCredential } from '../config/profiles.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import type { Fetch } from './fetch.ts'
-import { type Refusal, refusalText, retryHintOf } from './oauth-response.ts'
+import { type Fetch, type Refusal, refusalText, retryHintOf } from './oauth-exchange.ts'
 import { requestGrant } from './token-response.ts'
 
 /** Options for refreshing tokens that several processes share. */

@@ -2,8 +2,7 @@ import { allowInsecureRequests, customFetch, revocationRequest } from 'oauth4web
 import type { StoredTokens } from '../config/profiles.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import type { Fetch } from './fetch.ts'
-import { readAnswer, refusalText } from './oauth-response.ts'
+import { type Fetch, readAnswer, refusalText } from './oauth-exchange.ts'
 
 /**
  * Revokes a session at its server (RFC 7009): by its refresh token, which also ends its access tokens, else

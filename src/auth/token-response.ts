@@ -7,7 +7,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import type { ClientIdentity, SecretPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
-import { type Refusal, readAnswer } from './oauth-response.ts'
+import { type Refusal, readAnswer } from './oauth-exchange.ts'
 import { type GrantedTokens, grantedTokensOf, type TokenResponse } from './tokens.ts'
 
 const elsewhere = 'If the token endpoint is elsewhere, specify it with --token-url <url>'

@@ -19,8 +19,7 @@ import type { Command } from './command/command.ts'
 import { problemsIn, type SeenFrom } from './operation/problem-lines.ts'
 import { RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
-import { CommandError, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
-import type { ExitName } from './terminal/exit-codes.ts'
+import { CommandError, type ExitName, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
 
 /** An error as the user sees it. */
 export interface Failure {

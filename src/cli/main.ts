@@ -1,8 +1,14 @@
 import type { Command, Invocation } from './command/command.ts'
 import type { Context } from './command/context.ts'
 import type { Transports } from './session/session.ts'
-import { ChildEnded, ExitWith, HelpShown, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
-import { exitCode } from './terminal/exit-codes.ts'
+import {
+  ChildEnded,
+  ExitWith,
+  exitCode,
+  HelpShown,
+  InterruptedError,
+  ReaderGoneError,
+} from './terminal/errors.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
 /**

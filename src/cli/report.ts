@@ -1,4 +1,4 @@
-import { visible } from '../codec/hidden-characters.ts'
+import { visible } from '../codec/display-text.ts'
 import { jsonText } from '../codec/json-text.ts'
 import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
@@ -7,9 +7,9 @@ import { type Failure, failureOf } from './failures.ts'
 import { maskText } from './output/mask.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
-import { type ExitName, exitCode } from './terminal/exit-codes.ts'
+import { type ExitName, exitCode } from './terminal/errors.ts'
+import { maskSecretsInText } from './terminal/format-text.ts'
 import { type Io, say, wrapLine } from './terminal/io.ts'
-import { maskSecretsInText } from './terminal/mask-secrets.ts'
 
 /** A failed run; its context is null if the error came before it. */
 export interface FailedRun {

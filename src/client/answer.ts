@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { parseReference } from '../codec/reference.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { JsonObject } from '../codec/json-object.ts'
+import type { JsonObject } from '../codec/json-text.ts'
 import type { HttpHeaders, HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
 import {

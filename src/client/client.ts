@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { isJsonObject } from '../codec/json-object.ts'
+import { isJsonObject } from '../codec/json-text.ts'
 import { type Call, calls } from '../contract/calls.ts'
 import type { Transport } from '../contract/http.ts'
 import { type Contract, contract } from '../contract/index.ts'

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../codec/json-object.ts'
-import { parseJsonOrNull } from '../codec/json-text.ts'
+import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { calls } from '../contract/calls.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Caller } from './caller.ts'

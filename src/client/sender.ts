@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-object.ts'
+import { isJsonObject } from '../codec/json-text.ts'
 import type { HttpResponse, Transport } from '../contract/http.ts'
 import { assertConfidential } from './base-url.ts'
 import type { OutgoingRequest } from './call-input.ts'

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
+import { isJsonObject, parseJson } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import type { ApiError } from './errors.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../codec/json-object.ts'
+import { isJsonObject } from '../codec/json-text.ts'
 import { parseReference } from '../codec/reference.ts'
 import type { Operation } from '../contract/operation.ts'
 import { bareResult } from './answer.ts'

@@ -1,3 +1,11 @@
+/** A JSON object as `JSON.parse` makes it. */
+export type JsonObject = Record<string, unknown>
+
+/** True for a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** Maximum depth of nested values; code that reads them recurses as deeply. */
 export const maxJsonDepth = 200
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
-import { readRegularFile } from './read-file.ts'
+import { readRegularFile } from './files.ts'
 
 const staleAfterMs = 30_000
 const maxWaitMs = 30_000

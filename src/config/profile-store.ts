@@ -1,13 +1,11 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
-import { shellWord } from '../codec/shell-word.ts'
+import { shellWord } from '../codec/display-text.ts'
+import { isJsonObject, parseJson } from '../codec/json-text.ts'
 import { ConfigError } from './errors.ts'
+import { makeDirectory, readRegularFile, UnreadableFileError, unwritableError } from './files.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
-import { makeDirectory, unwritableError } from './make-directory.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
-import { readRegularFile, UnreadableFileError } from './read-file.ts'
 
 /** Stores profiles. Reading is cheap; a change is atomic and safe between processes. */
 export interface ProfileStore {

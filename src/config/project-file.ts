@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { isJsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
+import { isJsonObject, parseJson } from '../codec/json-text.ts'
 import { ConfigError, SettingError } from './errors.ts'
-import { readRegularFile, UnreadableFileError } from './read-file.ts'
+import { readRegularFile, UnreadableFileError } from './files.ts'
 import { type Setting, settings } from './setting.ts'
 
 /** The settings of a working directory as text, by name, and the path of their file. */

@@ -6,6 +6,9 @@ export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
 export const userStatuses = ['active', 'suspended', 'deleted'] as const
 
+/** Scopes that a credential can have. */
+export const scopes = ['read', 'write', 'admin'] as const
+
 /** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
 export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const
 export type LmsKind = (typeof lmsKinds)[number]

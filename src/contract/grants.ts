@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { scopes } from './constants.ts'
 import { field, named, shown } from './fields.ts'
-import { scopes } from './keys.ts'
 import { inPeriod, page, paging, period } from './lists.ts'
 import { everyone, operationsOf } from './operation.ts'
 import { Reference, Time } from './values.ts'

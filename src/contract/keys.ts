@@ -1,10 +1,9 @@
 import * as z from 'zod'
+import { scopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, ofUser, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Instant, Reference, Time, text } from './values.ts'
-
-export const scopes = ['read', 'write', 'admin'] as const
 
 /** Writable attributes of a new API key. */
 const attributes = {

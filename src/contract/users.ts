@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { roles, userStatuses } from './constants.ts'
+import { roles, scopes, userStatuses } from './constants.ts'
 import { Difficulty } from './courses.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
-import { scopes } from './keys.ts'
 import {
   BooleanParam,
   choices,

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
-import { malformedPayload } from './delivery-fault.ts'
+import { malformedPayload } from './delivery.ts'
 import {
   type Candidate,
   candidatesOf,
@@ -10,7 +10,7 @@ import {
   makeGrade,
   type ReadablePayload,
 } from './event.ts'
-import { idAt, instantAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './payload-members.ts'
+import { idAt, instantAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './payload.ts'
 
 /**
  * Reads an event of Canvas in its own format, or a graded submission in that of Caliper 1.1 (canvas-lms

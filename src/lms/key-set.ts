@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import type { SigningKeys } from './delivery.ts'
-import { DeliveryFault } from './delivery-fault.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
+import { DeliveryFault, type SigningKeys } from './delivery.ts'
 
 /** URL of the keys that Canvas signs with, including those before and after a rotation. */
 export const canvasKeysUrl = 'https://8axpcl50e4.execute-api.us-east-1.amazonaws.com/main/jwks'

@@ -1,6 +1,6 @@
-import { malformedPayload } from './delivery-fault.ts'
+import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
-import { idAt, labelAt, numberAt, requiredIdAt } from './payload-members.ts'
+import { idAt, labelAt, numberAt, requiredIdAt } from './payload.ts'
 
 /** Reads an event of the Moodle plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
-import { labelAt, memberAt, numberAt, requiredIdAt } from './payload-members.ts'
+import { labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 
 /** Reads an event of a webhook plugin of Open edX. The plugins put its data under names of their own. */
 export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import type { LmsKind } from '../contract/constants.ts'
 import { canonicalCanvasId, canvasIds } from './canvas.ts'
 import { type Candidate, candidatesOf } from './event.ts'
-import { memberAt } from './payload-members.ts'
+import { memberAt } from './payload.ts'
 import { standardCandidates } from './standard.ts'
 
 type Name = readonly [Candidate['by'], string]

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import { JsonLimitError, parseJson } from '../codec/json-text.ts'
+import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../codec/json-text.ts'
+import { isInstant, timeText } from '../codec/time-text.ts'
 import { decodeUtf8, isStorableText, NotUtf8Error } from '../codec/unicode-text.ts'
-import { malformedPayload } from './delivery-fault.ts'
+import { malformedPayload } from './delivery.ts'
 
 /** Limits beyond what any of the systems sends. */
 const maxDepth = 32
@@ -41,4 +41,104 @@ function assertBounded(value: unknown, depth: number): void {
     assertBounded(name, depth)
     assertBounded(member, depth + 1)
   }
+}
+
+const maxTextLength = 255
+const decimal = /^-?\d{1,15}(\.\d{1,20})?$/
+
+/** Returns the value at a path of names; undefined if there is none. Ignores inherited properties. */
+export function memberAt(body: JsonObject, path: string): unknown {
+  let value: unknown = body
+  for (const name of path.split('.')) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}
+
+/** Returns the object at a path. Throws DeliveryFault `malformed_payload`. */
+export function objectAt(body: JsonObject, path: string): JsonObject {
+  const value = memberAt(body, path)
+  if (isJsonObject(value)) return value
+  throw malformedPayload(`${path} must be an object.`)
+}
+
+/** Returns the text at a path, trimmed and truncated to 255 characters; empty if there is none. */
+export function labelAt(body: JsonObject, path: string): string {
+  const value = memberAt(body, path)
+  return typeof value === 'string' ? truncate(value.trim()) : ''
+}
+
+/** Truncates a text to 255 characters without splitting a surrogate pair. */
+export function truncate(text: string): string {
+  if (text.length <= maxTextLength) return text
+  return text
+    .slice(0, maxTextLength)
+    .toWellFormed()
+    .replace(/\uFFFD$/, '')
+}
+
+/**
+ * Returns the id at a path, a text or an integer, as 1 to 255 characters; null if there is none. Throws on
+ * any other value.
+ */
+export function idAt(body: JsonObject, path: string): string | null {
+  const value = memberAt(body, path)
+  if (value === undefined || value === null || value === '') return null
+  const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
+  const id = isInteger ? String(value) : typeof value === 'string' ? value.trim() : ''
+  if (id.length > 0 && id.length <= maxTextLength) return id
+  throw malformedPayload(`${path} must be an id of 1 to ${maxTextLength} characters.`)
+}
+
+/** Returns the id at a path. Throws if there is none. */
+export function requiredIdAt(body: JsonObject, path: string): string {
+  const id = idAt(body, path)
+  if (id !== null) return id
+  throw malformedPayload(`${path} is required.`)
+}
+
+/**
+ * Returns the number at a path, also from text such as `"85.00000"`; null for null or empty text. Throws if
+ * it is missing or any other value.
+ */
+export function numberAt(body: JsonObject, path: string): number | null {
+  const value = memberAt(body, path)
+  if (value === undefined) throw malformedPayload(`${path} is required.`)
+  if (value === null) return null
+  // A bigint has more digits than a double; no score needs them.
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value === 'number') return value
+  const text = typeof value === 'string' ? value.trim() : undefined
+  if (text === '') return null
+  if (text !== undefined && decimal.test(text)) return Number(text)
+  throw malformedPayload(`${path} must be a number.`)
+}
+
+/** Returns the RFC 3339 time at a path, in UTC with milliseconds. Throws if there is none. */
+export function instantAt(body: JsonObject, path: string): string {
+  const value = memberAt(body, path)
+  if (typeof value === 'string' && isInstant(value)) return timeText(new Date(value))
+  throw malformedPayload(`${path} must be a time such as 2026-01-05T10:00:00Z.`)
+}
+
+/**
+ * Returns the time at a path, in UTC without a zone, such as `2021-09-21 15:36:31.311506`, or in RFC 3339.
+ */
+export function naiveTimeAt(body: JsonObject, path: string): string {
+  const value = memberAt(body, path)
+  const text = typeof value === 'string' ? value.replace(' ', 'T') : ''
+  const zoned = /(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`
+  if (isInstant(zoned)) return timeText(new Date(zoned))
+  throw malformedPayload(`${path} must be a time such as 2021-09-21 15:36:31.`)
+}
+
+/** Returns the time at a path, in whole seconds since 1970 as a number or text. Throws if there is none. */
+export function secondsAt(body: JsonObject, path: string): string {
+  const seconds = numberAt(body, path)
+  // The maximum is the end of the year 9999; a later time does not sort as text.
+  if (seconds !== null && Number.isSafeInteger(seconds) && seconds >= 0 && seconds <= 253_402_300_799) {
+    return timeText(new Date(seconds * 1000))
+  }
+  throw malformedPayload(`${path} must be a time in seconds since 1970.`)
 }

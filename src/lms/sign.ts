@@ -1,5 +1,4 @@
-import type { JsonObject } from '../codec/json-object.ts'
-import { jsonText } from '../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../codec/json-text.ts'
 import type { LmsKind } from '../contract/constants.ts'
 import type { SignedDelivery, SigningMaterial } from './delivery.ts'
 import { kinds } from './kinds.ts'

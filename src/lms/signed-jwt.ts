@@ -1,9 +1,14 @@
 import { CompactSign, compactVerify, importJWK } from 'jose'
-import type { JsonObject } from '../codec/json-object.ts'
-import type { Delivery, SigningKeys, Trust } from './delivery.ts'
-import { DeliveryFault, invalidSignature, malformedPayload } from './delivery-fault.ts'
-import { parsePayload } from './payload.ts'
-import { memberAt } from './payload-members.ts'
+import type { JsonObject } from '../codec/json-text.ts'
+import {
+  type Delivery,
+  DeliveryFault,
+  invalidSignature,
+  malformedPayload,
+  type SigningKeys,
+  type Trust,
+} from './delivery.ts'
+import { memberAt, parsePayload } from './payload.ts'
 import { isEqualSecret } from './secrets.ts'
 
 /** Maximum difference between the signer's clock and ours, in seconds. */

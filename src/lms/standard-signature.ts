@@ -1,7 +1,12 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { HttpHeaders } from '../contract/http.ts'
-import type { Delivery, Sending, SignedDelivery } from './delivery.ts'
-import { DeliveryFault, invalidSignature } from './delivery-fault.ts'
+import {
+  type Delivery,
+  DeliveryFault,
+  invalidSignature,
+  type Sending,
+  type SignedDelivery,
+} from './delivery.ts'
 import { isEqualSecret, matchesAny } from './secrets.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { wholeCourse } from '../contract/constants.ts'
-import { malformedPayload } from './delivery-fault.ts'
+import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
-import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload-members.ts'
+import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 
 /** Reads a score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
 export const readStandardEvent: EventReader = ({ body, settings, at }) => {

@@ -1,6 +1,6 @@
-import { malformedPayload } from './delivery-fault.ts'
+import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent } from './event.ts'
-import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload-members.ts'
+import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload.ts'
 
 /** Reads an event of Thinkific: a percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {

@@ -1,4 +1,4 @@
-import { formatCount } from '../codec/format-count.ts'
+import { formatCount } from '../codec/display-text.ts'
 import { type ErrorCode, type Fault, type Problem, phraseOf, statusOf } from '../contract/errors.ts'
 
 /** An error of the API with its code; the app converts it to problem details (RFC 9457). */

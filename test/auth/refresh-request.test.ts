@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Fetch, FetchRequest } from '../../src/auth/fetch.ts'
+import type { Fetch, FetchRequest } from '../../src/auth/oauth-exchange.ts'
 import { requestRefresh } from '../../src/auth/refresh-tokens.ts'
 import type { StoredTokens } from '../../src/config/profiles.ts'
 import { storedTokens } from '../helpers/signed-in.ts'

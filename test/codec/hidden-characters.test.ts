@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { visible, visibleDocument } from '../../src/codec/hidden-characters.ts'
+import { visible, visibleDocument } from '../../src/codec/display-text.ts'
 
 test.each([
   ['plain text, 日本語, 🎉 and é', 'plain text, 日本語, 🎉 and é'],

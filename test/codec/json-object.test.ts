@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isJsonObject } from '../../src/codec/json-object.ts'
+import { isJsonObject } from '../../src/codec/json-text.ts'
 
 test.each([
   ['{}', true],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shellWord } from '../../src/codec/shell-word.ts'
+import { shellWord } from '../../src/codec/display-text.ts'
 
 test.each([
   ['crs_1', 'crs_1'],

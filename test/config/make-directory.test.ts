@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { makeDirectory } from '../../src/config/make-directory.ts'
+import { makeDirectory } from '../../src/config/files.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 
 const test = base.extend('path', ({ task: _ }, { onCleanup }) => {

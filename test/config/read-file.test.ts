@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
+import { readRegularFile } from '../../src/config/files.ts'
 import { createProfileStore } from '../../src/config/profile-store.ts'
 import { readProjectFile } from '../../src/config/project-file.ts'
-import { readRegularFile } from '../../src/config/read-file.ts'
 
 let directory: string
 beforeEach(() => {

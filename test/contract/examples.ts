@@ -1,4 +1,4 @@
-import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
+import { readExampleData } from '../../src/cli/local-server/example-data.ts'
 import { connect } from '../helpers/lms.ts'
 import { createGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'

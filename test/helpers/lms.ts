@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/codec/json-object.ts'
+import type { JsonObject } from '../../src/codec/json-text.ts'
 import type { LmsKind } from '../../src/contract/constants.ts'
 import type { SignedDelivery } from '../../src/lms/delivery.ts'
 import { sign } from '../../src/lms/sign.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import type { JsonObject } from '../../src/codec/json-object.ts'
+import type { JsonObject } from '../../src/codec/json-text.ts'
 
 /** A key pair like Canvas's: the private key, and the published key set. */
 export function keyPair(kid: string): { readonly privateKey: JsonObject; readonly keySet: string } {

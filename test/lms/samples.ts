@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../../src/codec/json-object.ts'
+import type { JsonObject } from '../../src/codec/json-text.ts'
 import type { EventSettings } from '../../src/lms/event.ts'
 
 /** Returns the text of a sample by file name. */

@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey, type JsonWebKey, sign as rsaSignature } f
 import { CompactSign, SignJWT } from 'jose'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/codec/json-object.ts'
+import type { JsonObject } from '../../src/codec/json-text.ts'
 import type { LmsKind } from '../../src/contract/constants.ts'
 import type { Delivery, SignedDelivery, Trust } from '../../src/lms/delivery.ts'
 import { fixedKeys } from '../../src/lms/key-set.ts'

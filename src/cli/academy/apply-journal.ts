@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
-import { makeDirectory } from '../../config/make-directory.ts'
+import { makeDirectory } from '../../config/files.ts'
 import {
   createLineWriter,
   journalPath,

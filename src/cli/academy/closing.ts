@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Part } from './entry.ts'
 import type { Action, Plan } from './plan.ts'
 

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { documentOf } from '../course-file/course-records.ts'
 import { loadYaml } from '../output/formats/yaml.ts'
 import { shownIn } from '../records/finder.ts'

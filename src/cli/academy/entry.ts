@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 
 /** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Environment } from '../../config/directories.ts'
 

@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk'
-import { visible } from '../../codec/hidden-characters.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { visible } from '../../codec/display-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { keyText } from '../records/identity.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 import { parts, placeText } from './entry.ts'
 import { type Action, type Plan, summaryOf } from './plan.ts'
 

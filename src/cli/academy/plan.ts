@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Change } from '../records/compare.ts'
 import type { Entry, Part } from './entry.ts'
 

@@ -1,5 +1,5 @@
-import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { counted } from '../terminal/format-text.ts'
 import { type Place, placeText } from './entry.ts'
 
 const maximumTold = 1000

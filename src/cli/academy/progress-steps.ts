@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Entry } from './entry.ts'
 
 /** Returns the steps of an entry; the last one is its record. */

@@ -1,4 +1,4 @@
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 

@@ -11,8 +11,8 @@ import {
   type Session,
   type Transports,
 } from '../session/session.ts'
+import { maskSecretsInText } from '../terminal/format-text.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { maskSecretsInText } from '../terminal/mask-secrets.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 
 /** The environment of a running command. */

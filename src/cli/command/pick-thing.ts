@@ -1,5 +1,5 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Choice } from '../terminal/prompts.ts'

@@ -7,8 +7,8 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, waitLockFlag } from '../command/flag.ts'
 import { painterFor } from '../terminal/colour.ts'
-import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import { counted } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 
 /** The files that describe an academy. */

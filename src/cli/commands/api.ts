@@ -1,6 +1,6 @@
 import type { StreamedResponse } from '../../client/decode.ts'
 import type { RawRequest } from '../../client/raw-request.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -11,7 +11,7 @@ import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { clearCompletionCache } from '../session/completion-cache.ts'
-import type { SignInPlan } from '../sign-in/oauth-sign-in.ts'
+import type { SignInPlan } from '../sign-in/sign-in-plan.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
 /** Flags of a sign-in with OAuth 2.0. */

@@ -1,5 +1,5 @@
 import { type Command, noTarget, plainText } from '../command/command.ts'
-import { type Shell, scripts, shells } from '../shell/completion-scripts.ts'
+import { type Shell, scripts, shells } from '../help/completion-scripts.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** `learnctl completion <shell>` */

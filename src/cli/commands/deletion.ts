@@ -1,12 +1,12 @@
+import { shellWord } from '../../codec/display-text.ts'
 import { escapeReference } from '../../codec/reference.ts'
-import { shellWord } from '../../codec/shell-word.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Count, Lookup } from '../operation/lookup.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { counted } from '../terminal/format-text.ts'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 

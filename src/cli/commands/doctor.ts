@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
-import { visible } from '../../codec/hidden-characters.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord, visible } from '../../codec/display-text.ts'
 import type { Target } from '../../config/target.ts'
 import { type Command, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -12,7 +11,7 @@ import { databaseMissing } from '../session/database-fault.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { twoColumns } from '../terminal/wrap-text.ts'
+import { twoColumns } from '../terminal/format-text.ts'
 
 /** Result of one check. */
 interface Finding {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { FieldFlag } from '../command/flag.ts'

@@ -4,8 +4,8 @@ import { checkChoices, type Flag } from '../command/flag.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../import/run-import.ts'
-import { counted } from '../terminal/counted.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
+import { counted } from '../terminal/format-text.ts'
 
 const dateFormats = [
   'DD.MM.YYYY',

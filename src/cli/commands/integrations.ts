@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -71,7 +71,7 @@ async function set(context: Context, given: Given): Promise<void> {
     await command.run({ ...context, output: outputWith(output, generated) }, given)
   }
   if (settings.dryRun.value || settings.quiet.value || settings.output.value !== 'table') return
-  const { webhookNotes } = await import('./webhook-address.ts')
+  const { webhookNotes } = await import('../webhooks/next-steps.ts')
   for (const note of await webhookNotes(context, given.arguments['kind'] ?? '')) {
     await output.note(note)
   }

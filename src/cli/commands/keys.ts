@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { NewKey } from '../../contract/keys.ts'
 import type { Command } from '../command/command.ts'
 import { fields, filters } from '../flags/keys.ts'

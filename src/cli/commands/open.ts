@@ -1,7 +1,7 @@
 import { normaliseBaseUrl } from '../../client/base-url.ts'
 import { encodePath } from '../../client/encode.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import { localProfile } from '../../config/profiles.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { type Context, openPage } from '../command/context.ts'
@@ -74,7 +74,7 @@ async function baseOf(context: Context): Promise<string> {
   const target = context.session.target()
   if (target.kind === 'remote') return normaliseBaseUrl(target.url)
   const servers = await runningServers(context.directories.state).list()
-  const { isServing } = await import('../local-server/stop-server.ts')
+  const { isServing } = await import('../local-server/running-servers.ts')
   // Prefer the server that was started last.
   for (const server of servers.toReversed()) {
     if (server.database !== target.database) continue

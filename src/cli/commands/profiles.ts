@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import {
   bearerOf,
   credentialOf,
@@ -17,7 +17,7 @@ import { hasChosenForm } from '../output/chosen-output.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { clearCompletionCache } from '../session/completion-cache.ts'
-import { validProfileName } from '../sign-in/profile-name.ts'
+import { validProfileName } from '../sign-in/sign-in-place.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const columns = ['name', 'active', 'location', 'credential']

@@ -1,11 +1,11 @@
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
 import { type Command, plainText, type RunLine } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { wrap } from '../terminal/wrap-text.ts'
+import { wrap } from '../terminal/format-text.ts'
 
 const exportFile = 'learners.csv'
 
@@ -131,8 +131,8 @@ function chooseDatabase(context: Context) {
 
 async function addLearners({ session }: Context): Promise<string> {
   const [{ readExampleData }, { hasExamples, loadExamples }] = await Promise.all([
-    import('../quickstart/example-data.ts'),
-    import('../quickstart/example-academy.ts'),
+    import('../local-server/example-data.ts'),
+    import('../local-server/example-academy.ts'),
   ])
   const [data, caller] = await Promise.all([readExampleData(), session.caller()])
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'

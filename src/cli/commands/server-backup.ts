@@ -1,18 +1,18 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { makeDatabaseDirectory, makeDirectory } from '../../config/make-directory.ts'
+import { makeDatabaseDirectory, makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, encryptionKeyOf, inUseFault } from '../local-server/database-file.ts'
+import { assertNoServer, databaseFile, encryptionKeyOf, inUseFault } from '../local-server/served-database.ts'
 import { defaultSnapshotName, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { partPath, placePart, removeDeadParts } from '../terminal/part-file.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
+import { partPath, placePart, removeDeadParts } from '../terminal/target-file.ts'
 
 const fields = ['file', 'database', 'bytes']
 const shape = { table: fields, paths: fields, identifier: 'file' }

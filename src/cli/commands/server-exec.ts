@@ -5,8 +5,8 @@ import { createProfileStore } from '../../config/profile-store.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { fixedFlags, fixedOf } from '../local-server/fixed-flags.ts'
 import { type Seed, seedsOf } from '../local-server/seeds.ts'
+import { fixedFlags, fixedOf } from '../local-server/serve-options.ts'
 import { transports } from '../session/session.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/io.ts'
@@ -140,8 +140,8 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
 async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promise<void> {
   if (seed.kind === 'examples') {
     const [{ readExampleData }, { loadExamples }] = await Promise.all([
-      import('../quickstart/example-data.ts'),
-      import('../quickstart/example-academy.ts'),
+      import('../local-server/example-data.ts'),
+      import('../local-server/example-academy.ts'),
     ])
     await loadExamples(await context.session.caller(), await readExampleData())
     return

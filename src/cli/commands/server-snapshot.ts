@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs'
-import { makeDirectory } from '../../config/make-directory.ts'
+import { makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, inUseFault } from '../local-server/database-file.ts'
+import { assertNoServer, databaseFile, inUseFault } from '../local-server/served-database.ts'
 import {
   defaultSnapshotName,
   findSnapshot,
@@ -13,7 +13,7 @@ import {
 } from '../local-server/snapshots.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { partPath, removeDeadParts } from '../terminal/part-file.ts'
+import { partPath, removeDeadParts } from '../terminal/target-file.ts'
 
 const fields = ['name', 'createdAt', 'bytes', 'path']
 const shape = { table: ['name', 'createdAt', 'bytes'], paths: fields, identifier: 'name' }

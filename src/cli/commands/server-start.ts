@@ -1,21 +1,26 @@
 import { resolve } from 'node:path'
-import { makeDatabaseDirectory } from '../../config/make-directory.ts'
+import { makeDatabaseDirectory } from '../../config/files.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
-import { assertNewAcademy, type Fixed, fixedOf } from '../local-server/fixed-flags.ts'
 import { clockText, encryptionText } from '../local-server/log-text.ts'
-import { postgresOptions } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
-import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
+import {
+  assertNewAcademy,
+  type Fixed,
+  fixedOf,
+  postgresOptions,
+  serveFlags,
+  serveOptions,
+} from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { createLineWriter } from '../terminal/line-writer.ts'
-import { removeDeadParts } from '../terminal/part-file.ts'
+import { removeDeadParts } from '../terminal/target-file.ts'
 
 /** `learnctl server start` */
 export const startCommand: Command = {
@@ -62,7 +67,7 @@ async function start(context: Context, given: Given): Promise<void> {
   assertNewAcademy(fixed, database, !postgres)
   if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
   const { 'key-file': keyFileName, 'encryption-key-file': sealingFile } = given.flags
-  const { openKeyFile } = await import('../local-server/key-file.ts')
+  const { openKeyFile } = await import('../local-server/first-secrets.ts')
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (detached) {
     if (!postgres) await upgradeBefore(io, database)
@@ -153,7 +158,7 @@ async function upgradeBefore(io: Io, database: string): Promise<void> {
 /** Reports a server that already serves the academy; false if there is none. */
 async function tellRunning(context: Context, database: string): Promise<boolean> {
   const { directories, output } = context
-  const { findServers } = await import('../local-server/stop-server.ts')
+  const { findServers } = await import('../local-server/running-servers.ts')
   const [running] = await findServers(context, runningServers(directories.state), database)
   if (!running) return false
   await tellStarted(context, database, running.url, {})

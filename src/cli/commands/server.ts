@@ -24,7 +24,7 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
     examples: ['server status', 'server status -o json'],
     async run(context) {
       context.output.check(shape)
-      const { findServers } = await import('../local-server/stop-server.ts')
+      const { findServers } = await import('../local-server/running-servers.ts')
       const servers = await findServers(context, runningServers(context.directories.state), null)
       await context.output.list([servers], shape)
     },
@@ -69,7 +69,7 @@ async function stop(context: Context): Promise<void> {
     throw new UsageError(`${all.origin.name} and ${named.origin.name} cannot be used together`)
   const database = all.value ? null : (await servedDatabase(context)).name
   const servers = runningServers(directories.state)
-  const { findServers, stopServer } = await import('../local-server/stop-server.ts')
+  const { findServers, stopServer } = await import('../local-server/running-servers.ts')
   const running = await findServers(context, servers, database)
   if (running.length === 0) {
     throw new CommandError(

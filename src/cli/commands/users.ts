@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../codec/json-object.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { UserInput } from '../../contract/users.ts'

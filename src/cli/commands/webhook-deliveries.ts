@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -102,8 +102,8 @@ async function nextStep(answer: object): Promise<string | null> {
   const kind = lmsKinds.find((each) => each === lmsKind)
   if (status !== 'unmatched' || !kind || !Array.isArray(missing)) return null
   const [{ enrolStep, mappingSteps, thenReplay }, { mappingKeys }] = await Promise.all([
-    import('../command/mapping-steps.ts'),
-    import('../../lms/mapping-keys.ts'),
+    import('../webhooks/next-steps.ts'),
+    import('../../lms/read-event.ts'),
   ])
   if (missing.includes('enrollment')) return thenReplay(enrolStep, String(id))
   if (reason === 'user_inactive') return thenReplay('activate the user', String(id))

@@ -1,14 +1,14 @@
 import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
-import type { ArrivedEvent, Forwarded } from '../listener/event-listener.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
@@ -71,8 +71,8 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
 
   const [{ listenForEvents }, { openForwarder }] = await Promise.all([
-    import('../listener/event-listener.ts'),
-    import('../listener/event-listener.ts'),
+    import('../webhooks/event-listener.ts'),
+    import('../webhooks/event-listener.ts'),
   ])
   const forwarder = to === null ? null : await openForwarder(io, to)
   const ended = Promise.withResolvers<never>()

@@ -4,12 +4,12 @@ import { type Command, type Given, noTarget, notAList } from '../command/command
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, type FlagValues, withTimeZone } from '../command/flag.ts'
-import type { Tally } from '../simulator/expectation.ts'
-import type { DeliveryResult } from '../simulator/send-deliveries.ts'
-import type { Simulation } from '../simulator/simulation.ts'
-import { outcomes, tamperings } from '../simulator/simulation-choices.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
+import type { Tally } from '../webhooks/expectation.ts'
+import type { DeliveryResult } from '../webhooks/send-deliveries.ts'
+import { outcomes, tamperings } from '../webhooks/simulated-event.ts'
+import type { Simulation } from '../webhooks/simulation.ts'
 
 /** The flags of `learnctl webhooks send`. */
 const sendFlags: readonly Flag[] = withTimeZone([
@@ -136,9 +136,9 @@ async function runSend(context: Context, given: Given): Promise<void> {
     { destinationOf },
     { createTally, deliveryCount, expectedOutcomes },
   ] = await Promise.all([
-    import('../simulator/simulation.ts'),
-    import('../simulator/destination.ts'),
-    import('../simulator/expectation.ts'),
+    import('../webhooks/simulation.ts'),
+    import('../webhooks/destination.ts'),
+    import('../webhooks/expectation.ts'),
   ])
   const count = wholeNumber(flags, 'count', maxCount)
   const concurrency = wholeNumber(flags, 'concurrency', maxConcurrency)
@@ -155,7 +155,7 @@ async function runSend(context: Context, given: Given): Promise<void> {
   const deliveryOf = deliveriesOf(simulation, io.now)
   const order = sendingOrder({ count, duplicate, shuffle }, io.random)
   if (prints) {
-    const { curlLine } = await import('../simulator/destination.ts')
+    const { curlLine } = await import('../webhooks/destination.ts')
     const secret = typeof simulation.secret === 'string' ? simulation.secret : null
     for (const index of order) {
       await output.text(`${curlLine(destination.url, await deliveryOf(index), secret)}\n`)
@@ -171,14 +171,14 @@ async function runSend(context: Context, given: Given): Promise<void> {
       'Grades and progress may change there.',
     )
   }
-  const { sendDeliveries } = await import('../simulator/send-deliveries.ts')
+  const { sendDeliveries } = await import('../webhooks/send-deliveries.ts')
   const tally = createTally(expected, duplicate)
   const answers = sendDeliveries(context, destination, order, deliveryOf, concurrency)
   await output.list(pagesOf(answers, tally), shape)
   await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
   if (tally.first) {
     const [{ unexpectedOutcome }, { exitOfStatus: exits }] = await Promise.all([
-      import('../simulator/expectation.ts'),
+      import('../webhooks/expectation.ts'),
       import('../failures.ts'),
     ])
     throw unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected, exits })
@@ -214,10 +214,10 @@ async function simulationOf(
   count: number,
 ): Promise<Simulation> {
   const [{ factsOf }, { simulatedEvents }, { signingMaterial }, { tamperingOf }] = await Promise.all([
-    import('../simulator/event-flags.ts'),
-    import('../simulator/simulated-events.ts'),
-    import('../simulator/signing-material.ts'),
-    import('../simulator/tampering.ts'),
+    import('../webhooks/event-flags.ts'),
+    import('../webhooks/simulated-events.ts'),
+    import('../webhooks/signing-material.ts'),
+    import('../webhooks/simulation.ts'),
   ])
   const events = simulatedEvents[kind]
   const event = Object.hasOwn(events, name) ? events[name] : undefined
@@ -247,12 +247,12 @@ async function simulationOf(
 }
 
 async function servedAddress(context: Context): Promise<string | null> {
-  const { addressOf } = await import('./webhook-address.ts')
+  const { addressOf } = await import('../webhooks/next-steps.ts')
   return addressOf(context)
 }
 
 async function accountOf(context: Context, flags: FlagValues): Promise<string> {
-  const { canvasAccount } = await import('../simulator/destination.ts')
+  const { canvasAccount } = await import('../webhooks/destination.ts')
   return canvasAccount(context, textOf(flags, 'to'))
 }
 
@@ -314,7 +314,7 @@ async function generateKey({ io, output }: Context, { flags }: Given): Promise<v
   const file = String(flags['file'] ?? 'canvas-key.json')
   const jwksFile = String(flags['jwks-file'] ?? 'canvas-jwks.json')
   const force = flags['force'] === true
-  const { newSigningKey } = await import('../simulator/signing-material.ts')
+  const { newSigningKey } = await import('../webhooks/signing-material.ts')
   const { kid, privateKey, keySet } = newSigningKey()
   // Opens both files before writing either.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })

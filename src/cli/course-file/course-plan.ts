@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord } from '../dataset/courses.ts'
 import { knownContent } from '../dataset/lessons.ts'
 import { moduleNames } from '../dataset/module-names.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { moduleNamed, moduleNames } from '../dataset/module-names.ts'
 import { withoutDefaults } from '../records/without-defaults.ts'
 import { CourseDocument } from './course-document.ts'

@@ -1,6 +1,6 @@
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { Change } from '../records/compare.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 import { type CoursePlan, isEmpty } from './course-plan.ts'
 
 /** Returns the lines of a plan for a terminal: `+` is created, `~` changed, `-` deleted. */

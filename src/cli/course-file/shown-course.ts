@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -8,8 +8,8 @@ import { lessons as lessonsDataset } from '../dataset/lessons.ts'
 import { courseKeyOf, type Names } from '../dataset/names.ts'
 import { recordPages, shownRecord } from '../dataset/shown-records.ts'
 import type { Output } from '../output/output.ts'
-import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { counted } from '../terminal/format-text.ts'
 import type { CourseRecords } from './course-records.ts'
 
 /** A course and its lessons as the API shows them, lessons in their order. */

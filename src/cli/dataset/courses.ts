@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { CourseInput } from '../../contract/courses.ts'
 import { text } from '../../contract/values.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Column } from './column.ts'
 import type { Names } from './names.ts'

@@ -1,7 +1,7 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { CommandError } from '../terminal/errors.ts'

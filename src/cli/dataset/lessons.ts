@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { LessonInput } from '../../contract/lessons.ts'
 import { optional } from '../../contract/values.ts'

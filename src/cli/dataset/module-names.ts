@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 
 /** Returns the unique names of modules for lessons: the title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {

@@ -1,7 +1,7 @@
 import type { CallOptions, Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { externalKeyOf, shownRecord } from './shown-records.ts'
 

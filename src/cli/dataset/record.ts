@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { addressField } from './shown-records.ts'
 
 /** Returns the fields of a schema that a shown value has; write-only fields are never shown. */

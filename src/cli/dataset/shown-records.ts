@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../client/caller.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 import { exactText, write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'

@@ -1,7 +1,7 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import type { Command, Noun } from '../command/command.ts'
 import { type Flag, placeholders } from '../command/flag.ts'
-import { twoColumns, wrap, wrapWords } from '../terminal/wrap-text.ts'
+import { twoColumns, wrap, wrapWords } from '../terminal/format-text.ts'
 
 type Row = readonly [term: string, meaning: string]
 

@@ -1,7 +1,7 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbAliases } from '../command/aliases.ts'
-import { exitCodes } from '../terminal/exit-codes.ts'
-import { twoColumns } from '../terminal/wrap-text.ts'
+import { exitCodes } from '../terminal/errors.ts'
+import { twoColumns } from '../terminal/format-text.ts'
 import { globalFlagRows } from './help-text.ts'
 
 /** A topic of `learnctl help <topic>`. */

@@ -1,5 +1,5 @@
 import type { Command, Noun } from '../command/command.ts'
-import { exitCodes } from '../terminal/exit-codes.ts'
+import { exitCodes } from '../terminal/errors.ts'
 import { flagRow, globalFlagRows, isListed, usageOf } from './help-text.ts'
 import { aliasRows, environmentRows, fileRows } from './help-topics.ts'
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { publishedOperation } from '../../client/published-api.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { article, meant, sized } from '../../contract/issue-words.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { JsonObject } from '../../codec/json-object.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import { makeDirectory } from '../../config/files.ts'
 import { isAlive, processStartOf, withLock } from '../../config/lock.ts'
-import { makeDirectory } from '../../config/make-directory.ts'
 import {
   createLineWriter,
   type ImportIdentity,

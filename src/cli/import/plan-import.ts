@@ -1,5 +1,5 @@
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'

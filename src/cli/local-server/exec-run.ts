@@ -8,7 +8,7 @@ import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { machineId } from '../terminal/part-file.ts'
+import { machineId } from '../terminal/target-file.ts'
 
 /** Maximum names of the temporary directory to look at. */
 const maxNames = 10_000

@@ -1,3 +1,7 @@
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { openTarget } from '../terminal/target-file.ts'
+
 /**
  * Secrets that the start of a server prints once: the key of a new academy, and a password for the first
  * admin.
@@ -23,4 +27,32 @@ export function startText(url: string, { key, email, password }: FirstSecrets): 
 /** Returns the URL of a server's dashboard. */
 export function dashboardOf(url: string): string {
   return `${url.replace(/\/+$/, '')}/dashboard`
+}
+
+/** The file that receives the admin's key. */
+export interface KeyFile {
+  /** True if the file did not exist: then it gets a key, even for an existing academy. */
+  readonly missing: boolean
+  keep(key: string): Promise<void>
+}
+
+/** Checks that the key can be written, before any other work. Throws as openTarget does. */
+export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
+  const exists = await access(resolve(cwd, name)).then(
+    () => true,
+    () => false,
+  )
+  // An existing file holds a key that is still valid; it is replaced only by a new one.
+  if (!exists) {
+    const probe = await openTarget(cwd, name)
+    await probe.discard()
+  }
+  return {
+    missing: !exists,
+    async keep(key: string) {
+      const target = await openTarget(cwd, name, { force: true, mode: 0o600 })
+      await target.write(Buffer.from(`${key}\n`))
+      await target.finish()
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import type { LogEntry } from '../../server/http/log.ts'
 
 /**

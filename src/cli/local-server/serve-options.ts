@@ -1,11 +1,146 @@
+import { existsSync } from 'node:fs'
 import { isLoopback } from '../../client/base-url.ts'
 import { isNetwork } from '../../codec/network-address.ts'
-import type { Settings } from '../../config/resolve-settings.ts'
+import { parseSetting, type Settings } from '../../config/resolve-settings.ts'
 import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
-import { UsageError } from '../terminal/errors.ts'
-import { fixedFlags } from './fixed-flags.ts'
-import { postgresFlags } from './postgres-options.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+
+const maxSeed = 2 ** 32 - 1
+
+/** Flags that make runs on new academies reproducible. */
+export const fixedFlags: readonly Flag[] = [
+  {
+    name: 'clock',
+    kind: 'time',
+    placeholder: 'time',
+    summary: 'Time at which the clock of a new academy stands still (default the actual time)',
+  },
+  {
+    name: 'seed-id',
+    kind: 'number',
+    summary: 'Number from which the ids of a new academy are made, the same in each run (default random ids)',
+  },
+]
+
+/** The fixed clock and seed; undefined if not set. */
+export interface Fixed {
+  /** ISO 8601, UTC. */
+  readonly fixedTime: string | undefined
+  readonly seedId: number | undefined
+}
+
+/** Reads the flags. Throws a UsageError unless the seed is a 32-bit number. */
+export function fixedOf({ flags }: Given): Fixed {
+  const seedId = flags['seed-id'] === undefined ? undefined : Number(flags['seed-id'])
+  if (seedId !== undefined && !(Number.isInteger(seedId) && seedId >= 0 && seedId <= maxSeed)) {
+    throw new UsageError(`--seed-id must be a whole number from 0 to ${maxSeed}, not ${seedId}`)
+  }
+  return { fixedTime: flags['clock'] === undefined ? undefined : String(flags['clock']), seedId }
+}
+
+/**
+ * Throws a CommandError if the clock or the seed is fixed for an existing academy: expired credentials would
+ * become valid, and ids would repeat.
+ */
+export function assertNewAcademy({ fixedTime, seedId }: Fixed, database: string, isFile: boolean): void {
+  const flag = seedId !== undefined ? '--seed-id' : fixedTime !== undefined ? '--clock' : null
+  if (flag === null) return
+  if (!isFile) throw new UsageError(`${flag} is not supported for a PostgreSQL database`)
+  if (!existsSync(database)) return
+  throw new CommandError(
+    'academy_exists',
+    'conflict',
+    `${flag} requires a new academy: ${database} already exists`,
+    {
+      why: [
+        flag === '--clock'
+          ? 'Its expired keys and sessions would be accepted again'
+          : 'Ids that it already has would be made again',
+      ],
+      hint: 'Choose another file with --database, or use `learnctl server exec`',
+    },
+  )
+}
+
+/** Flags of `server start` for an academy on PostgreSQL. */
+export const postgresFlags = [
+  {
+    name: 'database-url-file',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'File with the URL of a PostgreSQL database, in place of --database',
+  },
+  {
+    name: 'pool-size',
+    kind: 'number',
+    summary: 'Connections to PostgreSQL for requests; exports have up to five more (default 10)',
+  },
+  {
+    name: 'statement-timeout',
+    kind: 'text',
+    placeholder: 'duration',
+    summary: 'Time that PostgreSQL may take for a statement (default 30s)',
+  },
+  {
+    name: 'lock-timeout',
+    kind: 'text',
+    placeholder: 'duration',
+    summary: 'Time that a statement may wait in PostgreSQL for a lock (default 10s)',
+  },
+  {
+    name: 'encryption-key-file',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Key that secrets are encrypted with, the same for all servers; created with the first secret',
+  },
+] as const satisfies readonly Flag[]
+
+/** Larger than PostgreSQL allows. */
+const maxConnections = 1000
+
+/**
+ * Returns the options to connect to the database at a URL; undefined for a file. Throws a UsageError on an
+ * invalid value, and on any of the flags for a file; a SettingError on an invalid duration.
+ */
+export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
+  const given = postgresFlags.find(({ name }) => flags[name] !== undefined)
+  if (url === undefined) {
+    if (given) throw new UsageError(`--${given.name} requires a PostgreSQL database`)
+    return undefined
+  }
+  const poolSize = flags['pool-size'] === undefined ? undefined : Number(flags['pool-size'])
+  if (
+    poolSize !== undefined &&
+    !(Number.isInteger(poolSize) && poolSize >= 1 && poolSize <= maxConnections)
+  ) {
+    throw new UsageError(`--pool-size must be a whole number from 1 to ${maxConnections}, not ${poolSize}`)
+  }
+  const [statementMs, lockMs] = ['statement-timeout', 'lock-timeout'].map((name) =>
+    durationMsOf(flags[name], name),
+  )
+  return {
+    url,
+    env: postgresEnv(io),
+    home: io.home,
+    ...(poolSize !== undefined && { poolSize }),
+    ...(statementMs !== undefined && { statementMs }),
+    ...(lockMs !== undefined && { lockMs }),
+  }
+}
+
+/** Returns the variables of libpq, the only ones that opening a connection needs. */
+export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
+}
+
+function durationMsOf(text: unknown, name: string): number | undefined {
+  if (text === undefined) return undefined
+  const setting = { kind: 'duration', flag: name, variable: '', summary: '', default: null } as const
+  return Number(parseSetting(String(text), `--${name}`, setting))
+}
 
 /** Formats of the log. */
 const logFormats = ['text', 'json'] as const

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { readRegularFile, UnreadableFileError } from '../../config/read-file.ts'
+import { readRegularFile, UnreadableFileError } from '../../config/files.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -1,5 +1,5 @@
 import type { AnyInput } from '../../client/call-input.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 
 /**
  * Returns the record of a write for its success line: the answer, sent fields that the answer omits, and the id in

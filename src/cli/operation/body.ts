@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -1,9 +1,9 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
-import { masked } from '../terminal/mask-secrets.ts'
+import { masked } from '../terminal/format-text.ts'
 
 /**
  * Prints the request that would be sent, with every credential and secret masked: as HTTP, or as a value under `-o

@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { BodyInput, Params } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
@@ -8,7 +8,7 @@ import type { Context } from '../command/context.ts'
 import type { FieldFlag, Flag } from '../command/flag.ts'
 import type { PasswordUse } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import type { ExitName } from '../terminal/exit-codes.ts'
+import type { ExitName } from '../terminal/errors.ts'
 import type { Lookup } from './lookup.ts'
 
 /** Rows of an answer and their columns. */

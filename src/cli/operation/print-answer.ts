@@ -1,6 +1,6 @@
 import type { AnyInput, Result, Written } from '../../client/call-input.ts'
-import { visible } from '../../codec/hidden-characters.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { visible } from '../../codec/display-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../client/errors.ts'
-import { formatCount } from '../../codec/format-count.ts'
+import { formatCount } from '../../codec/display-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { fieldPath } from './field-path.ts'
 import type { RefusedCallError } from './refused-call.ts'

@@ -1,5 +1,5 @@
 import { ApiError, isOurs } from '../../client/errors.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { BoundFlag } from '../command/flag.ts'

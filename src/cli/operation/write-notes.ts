@@ -1,5 +1,5 @@
 import type { Written } from '../../client/call-input.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 
 /** Counts written values that a platform does not show or shows differently. */
 export interface WriteNotes {

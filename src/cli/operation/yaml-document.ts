@@ -1,6 +1,5 @@
 import type { Document, ScalarTag, Tags, YAMLMap } from 'yaml'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { maxDigits, maxJsonDepth, tooManyDigits } from '../../codec/json-text.ts'
+import { isJsonObject, maxDigits, maxJsonDepth, tooManyDigits } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { isJsonObject, jsonText } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** Returns the value at a dotted path, `assessmentCriteria.passingScore`. */

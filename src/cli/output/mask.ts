@@ -1,6 +1,6 @@
-import { visible } from '../../codec/hidden-characters.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { masked, maskSecretsInText } from '../terminal/mask-secrets.ts'
+import { visible } from '../../codec/display-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
+import { masked, maskSecretsInText } from '../terminal/format-text.ts'
 
 // Fields are recognised by name: `learnctl api` sends bodies without a schema.
 const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i

@@ -1,5 +1,5 @@
 import { otherPlacesOf, sentOf } from '../../client/sent.ts'
-import { visible, visibleDocument } from '../../codec/hidden-characters.ts'
+import { visible, visibleDocument } from '../../codec/display-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import type { Summary } from '../../contract/analytics.ts'
 
 /** A figure of a summary as a row. */

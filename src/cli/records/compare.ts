@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { withoutIds } from '../dataset/record.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { wholeCourse } from '../../contract/constants.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { courseKeyOf } from '../dataset/names.ts'

@@ -1,6 +1,5 @@
 import type * as z from 'zod'
-import type { JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { LessonRecord } from '../dataset/lessons.ts'
 import { withoutDefaults } from './without-defaults.ts'
 

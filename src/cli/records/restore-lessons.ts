@@ -1,5 +1,5 @@
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'

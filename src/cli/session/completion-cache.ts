@@ -1,9 +1,7 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { parseJson } from '../../codec/json-text.ts'
-import { makeDirectory } from '../../config/make-directory.ts'
-import { readRegularFile } from '../../config/read-file.ts'
+import { isJsonObject, parseJson } from '../../codec/json-text.ts'
+import { makeDirectory, readRegularFile } from '../../config/files.ts'
 import type { Operation } from '../../contract/operation.ts'
 
 /** A listed record, by its references and its label. */

@@ -1,5 +1,4 @@
-import { CommandError } from '../terminal/errors.ts'
-import type { ExitName } from '../terminal/exit-codes.ts'
+import { CommandError, type ExitName } from '../terminal/errors.ts'
 
 /** Error code for a missing database, or one without an academy. */
 export const databaseMissing = 'database_missing'

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
+import { shellWord } from '../../codec/display-text.ts'
 import { findNearest } from '../../codec/nearest.ts'
-import { shellWord } from '../../codec/shell-word.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { Origin } from '../../config/resolve-settings.ts'

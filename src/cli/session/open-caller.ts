@@ -1,8 +1,8 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
 import { ApiError, hostOf } from '../../client/errors.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
+import { maskSecretsInText } from '../terminal/format-text.ts'
 import { debugLine, type Io, note } from '../terminal/io.ts'
-import { maskSecretsInText } from '../terminal/mask-secrets.ts'
 
 /** The options of a caller that a session sets. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>

@@ -1,5 +1,5 @@
 import { SignInError } from '../../auth/errors.ts'
-import type { Fetch } from '../../auth/fetch.ts'
+import type { Fetch } from '../../auth/oauth-exchange.ts'
 import { profileTokenSource, type TokenSource } from '../../auth/token-source.ts'
 import { assertConfidential } from '../../client/base-url.ts'
 import { ConnectionError, TimeoutError } from '../../client/errors.ts'

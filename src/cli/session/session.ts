@@ -1,4 +1,4 @@
-import type { Fetch } from '../../auth/fetch.ts'
+import type { Fetch } from '../../auth/oauth-exchange.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../../client/caller.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
@@ -124,7 +124,7 @@ export function createSession(
 
   async function openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
     const { upgradeNotes } = await import('./upgrade-notes.ts')
-    if (mayCreate) (await import('../../config/make-directory.ts')).makeDatabaseDirectory(io, database)
+    if (mayCreate) (await import('../../config/files.ts')).makeDatabaseDirectory(io, database)
     try {
       const academy = await transports.local({
         path: database,

@@ -1,4 +1,4 @@
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import { isLocal, type Profiles } from '../../config/profiles.ts'
 import type { RemoteTarget, Target } from '../../config/target.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'

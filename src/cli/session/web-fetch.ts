@@ -1,5 +1,5 @@
 import { SignInError } from '../../auth/errors.ts'
-import type { Fetch } from '../../auth/fetch.ts'
+import type { Fetch } from '../../auth/oauth-exchange.ts'
 import { readBytes } from '../../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
 import { exchangeWithin } from '../../client/timeout.ts'

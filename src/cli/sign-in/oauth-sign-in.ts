@@ -1,6 +1,5 @@
-import type { AuthorizationServer } from '../../auth/authorization-server.ts'
+import { commonScopes } from '../../auth/authorization-server.ts'
 import { type SignIn, signInByCode, signInTimeoutMinutes } from '../../auth/code-sign-in.ts'
-import { commonScopes } from '../../auth/default-scopes.ts'
 import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
 import {
@@ -11,14 +10,13 @@ import {
   TimeoutError,
 } from '../../client/errors.ts'
 import { isCredential } from '../../codec/credential-text.ts'
-import { visible } from '../../codec/hidden-characters.ts'
+import { visible } from '../../codec/display-text.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { calls } from '../../contract/calls.ts'
 import { type Context, openPage } from '../command/context.ts'
-import { counted } from '../terminal/counted.ts'
+import { counted } from '../terminal/format-text.ts'
 import { type Io, say } from '../terminal/io.ts'
 import { endSessionBefore } from './end-session.ts'
-import type { OAuthClient } from './oauth-client.ts'
 import {
   accountNameOf,
   reportStored,
@@ -26,6 +24,7 @@ import {
   storeCredential,
   useCredential,
 } from './sign-in-place.ts'
+import type { SignInPlan } from './sign-in-plan.ts'
 
 /** Result of a sign-in. */
 export interface SignedIn {
@@ -34,16 +33,6 @@ export interface SignedIn {
   readonly tokens: StoredTokens
   /** The credential that the profile had before. */
   readonly replaced: StoredCredential | undefined
-}
-
-/** The profile, platform, client and server of a sign-in. */
-export interface SignInPlan {
-  readonly place: SignInPlace
-  readonly client: OAuthClient
-  readonly server: AuthorizationServer
-  readonly scopes: readonly string[]
-  /** True to open pages in a browser on this machine. */
-  readonly browser: boolean
 }
 
 /** Signs in with a browser that redirects to this machine, or whose final URL the user pastes. */

@@ -1,8 +1,9 @@
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import {
   credentialOf,
   isLocal,
   type Profiles,
+  profileName,
   profileOf,
   type StoredCredential,
 } from '../../config/profiles.ts'
@@ -39,7 +40,6 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   assertAddress(address, given.value === null ? 'the platform URL' : given.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
-  const { validProfileName } = await import('./profile-name.ts')
   const name = named === null ? nameFor(url, stored) : validProfileName(named)
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
@@ -118,4 +118,12 @@ export async function reportStored(
 /** Returns the name of an account: its email or id on the platform. */
 export function accountNameOf(user: { readonly email?: unknown; readonly id?: unknown }): string {
   return String(user.email ?? user.id ?? 'somebody')
+}
+
+/** Returns a valid name of a profile unchanged; throws a UsageError on any other. */
+export function validProfileName(name: string): string {
+  if (profileName.test(name)) return name
+  throw new UsageError(`Invalid profile name ${JSON.stringify(name)}`, {
+    why: ['Must be 1 to 64 letters, digits, - or _, beginning with a letter or digit'],
+  })
 }

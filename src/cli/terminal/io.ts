@@ -1,10 +1,10 @@
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { visible, visibleDocument } from '../../codec/hidden-characters.ts'
+import { visible, visibleDocument } from '../../codec/display-text.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
-import { wrap } from './wrap-text.ts'
+import { wrap } from './format-text.ts'
 
 /** An input stream that may be a terminal. */
 export type Input = Readable & { readonly isTTY?: boolean }
@@ -75,7 +75,7 @@ async function expectGarbage(): Promise<void> {
 const oneSignalMs = 100
 
 /**
- * Returns a signal that the first signalOnInterrupt aborts, which leaves time to clean up. The second one ends the
+ * Returns a signal that the first interrupt aborts, which leaves time to clean up. The second one ends the
  * process.
  */
 function signalOnInterrupt(): AbortSignal {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { answer } from '../decode.ts'
 import { ProtocolError, type Target } from '../errors.ts'

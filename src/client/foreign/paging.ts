@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { bareName } from './names.ts'
 

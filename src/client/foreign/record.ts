@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Held } from '../../contract/calls.ts'
 import { keepSent } from '../sent.ts'
 import { bareName, nounOf, otherNames, wordsOf } from './names.ts'

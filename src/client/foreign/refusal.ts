@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isRemark } from './body.ts'
 import { bareName } from './names.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import { type RawPage, repeatedError, type WalkedPage, withParameter } from '../answer.ts'
 import type { OutgoingRequest } from '../call-input.ts'

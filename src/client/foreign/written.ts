@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,5 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { type EventType, isEvent, patternsOf } from '../../contract/actions.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { type IdMaker, timeOfId } from '../database/id.ts'

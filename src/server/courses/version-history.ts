@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql, { raw, type Sql } from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Changes } from '../../contract/record-fields.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during, type Page, type Period } from '../database/keyset.ts'

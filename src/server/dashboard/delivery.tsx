@@ -1,6 +1,6 @@
 import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
 import { integrations } from '../../contract/integrations.ts'
-import { mappingKeys } from '../../lms/mapping-keys.ts'
+import { mappingKeys } from '../../lms/read-event.ts'
 import type { Reply } from '../http/reply.ts'
 import { deliveryRoutes } from '../integrations/deliveries.ts'
 import { requireKind } from '../integrations/integration.ts'

@@ -1,4 +1,4 @@
-import { visible, visibleDocument } from '../../codec/hidden-characters.ts'
+import { visible, visibleDocument } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })

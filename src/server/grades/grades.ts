@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { type Grade, GradeInput, type GradeStep, grades, RecordedGrade } from '../../contract/grades.ts'
 import { knownCourses } from '../courses/course-row.ts'

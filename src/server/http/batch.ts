@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { ProblemError } from '../problem-error.ts'

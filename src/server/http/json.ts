@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonFaultIn } from '../../codec/json-fault.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { setMembers } from '../../codec/json-text.ts'
+import { isJsonObject, setMembers } from '../../codec/json-text.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** Maximum nesting of a body. */

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { JsonObject } from '../../codec/json-object.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
 import type {

@@ -1,6 +1,5 @@
 import sql, { join } from 'sql-template-tag'
-import type { JsonObject } from '../../codec/json-object.ts'
-import { parseJson } from '../../codec/json-text.ts'
+import { type JsonObject, parseJson } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import {
   type Delivery,
@@ -9,7 +8,7 @@ import {
   type Replayed,
   ReplayInput,
 } from '../../contract/deliveries.ts'
-import { DeliveryFault } from '../../lms/delivery-fault.ts'
+import { DeliveryFault } from '../../lms/delivery.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'

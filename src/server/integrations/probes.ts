@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.ts'
 

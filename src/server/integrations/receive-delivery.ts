@@ -1,7 +1,6 @@
 import { timeText } from '../../codec/time-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
-import type { SigningKeys, Trust } from '../../lms/delivery.ts'
-import { DeliveryFault } from '../../lms/delivery-fault.ts'
+import { DeliveryFault, type SigningKeys, type Trust } from '../../lms/delivery.ts'
 import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../../lms/key-set.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'

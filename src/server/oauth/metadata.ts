@@ -1,4 +1,4 @@
-import { scopes } from '../../contract/keys.ts'
+import { scopes } from '../../contract/constants.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'

@@ -1,4 +1,4 @@
-import { scopes as known } from '../../contract/keys.ts'
+import { scopes as known } from '../../contract/constants.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import { grantable } from '../access/principal.ts'
 import { maxUrlBytes } from '../http/request-context.ts'

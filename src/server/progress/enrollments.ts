@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql, { join, type Sql } from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import {
   Enrollment,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
 import { fixedKeys } from '../../../src/lms/key-set.ts'
 import { test as localTest, type RunOptions, testCli } from '../../helpers/cli.ts'
-import { receiver } from '../simulator/receiver.ts'
+import { receiver } from '../webhooks/receiver.ts'
 
 const secret = 'the-webhook-secret'
 const now = Date.parse('2026-03-01T12:00:00.000Z')

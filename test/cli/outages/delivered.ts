@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
-import type { JsonObject } from '../../../src/codec/json-object.ts'
+import type { JsonObject } from '../../../src/codec/json-text.ts'
 import type { LmsKind } from '../../../src/contract/constants.ts'
 import { sign } from '../../../src/lms/sign.ts'
 import { webhookSecret } from '../../helpers/lms.ts'

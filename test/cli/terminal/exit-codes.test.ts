@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
-import { exitCode, exitCodes } from '../../../src/cli/terminal/exit-codes.ts'
+import { exitCode, exitCodes, InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { TestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 

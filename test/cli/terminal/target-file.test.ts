@@ -10,8 +10,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { partPath } from '../../../src/cli/terminal/part-file.ts'
-import { openTarget } from '../../../src/cli/terminal/target-file.ts'
+import { openTarget, partPath } from '../../../src/cli/terminal/target-file.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 
 const test = base.extend('directory', async ({ task: _ }, { onCleanup }) => {

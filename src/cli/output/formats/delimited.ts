@@ -1,5 +1,5 @@
 import { type CsvValue, csvRecord, isGuarded } from '../../../codec/csv.ts'
-import { visible } from '../../../codec/hidden-characters.ts'
+import { visible } from '../../../codec/display-text.ts'
 import { jsonText } from '../../../codec/json-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'

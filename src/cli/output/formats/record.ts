@@ -1,8 +1,8 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../../codec/hidden-characters.ts'
-import { isJsonObject } from '../../../codec/json-object.ts'
-import { wrap } from '../../terminal/wrap-text.ts'
+import { visible } from '../../../codec/display-text.ts'
+import { isJsonObject } from '../../../codec/json-text.ts'
+import { wrap } from '../../terminal/format-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 
 /** Layout of a record: the columns, or null for all fields that are set; the terminal's width and colours. */

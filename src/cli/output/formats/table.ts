@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../../codec/hidden-characters.ts'
+import { visible } from '../../../codec/display-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 import { recordText } from './record.ts'

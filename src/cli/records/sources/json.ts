@@ -1,6 +1,5 @@
 import { type CsvValue, isGuarded } from '../../../codec/csv.ts'
-import { isJsonObject, type JsonObject } from '../../../codec/json-object.ts'
-import { JsonLimitError, parseJson } from '../../../codec/json-text.ts'
+import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
 import { CellError, cellOf, timeIn } from '../../dataset/cell.ts'
 import { type Dataset, shownFields } from '../../dataset/dataset.ts'
 import { setAt, valueAt } from '../../output/columns.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../terminal/counted.ts'
+import { counted } from '../../terminal/format-text.ts'
 
 const maxValues = 5
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../codec/json-object.ts'
+import type { JsonObject } from '../../../codec/json-text.ts'
 import type { DateFormat } from '../../dataset/cell.ts'
 import type { ColumnMap } from './header.ts'
 

@@ -1,7 +1,6 @@
 import { bodyText, readBytes } from '../../client/decode.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
-import { parseJsonOrNull } from '../../codec/json-text.ts'
+import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Transport } from '../../contract/http.ts'
 import type { SignedDelivery } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'

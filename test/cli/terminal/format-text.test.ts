@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { counted } from '../../../src/cli/terminal/counted.ts'
+import { counted } from '../../../src/cli/terminal/format-text.ts'
 
 test('a number that may be larger says so', () => {
   expect([counted(1, 'lesson'), counted(12, 'lesson')]).toEqual(['1 lesson', '12 lessons'])

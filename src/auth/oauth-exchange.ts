@@ -1,8 +1,22 @@
-import { isJsonObject } from '../codec/json-object.ts'
-import { parseJsonOrNull } from '../codec/json-text.ts'
+import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import type { ClientIdentity } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
+
+/** A request to an authorization server, as oauth4webapi makes it (its `CustomFetchOptions`). */
+export interface FetchRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: URLSearchParams | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends a request to an authorization server and returns a complete `Response` of any status; follows no
+ * redirect. Throws network errors unchanged, and a SignInError on a response that is not HTTP or too long for
+ * OAuth.
+ */
+export type Fetch = (url: string, request: FetchRequest) => Promise<Response>
 
 /** An OAuth error response (RFC 6749 §5.2). */
 export interface Refusal {

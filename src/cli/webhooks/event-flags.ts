@@ -1,4 +1,4 @@
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import { kinds } from '../../lms/kinds.ts'
 import type { FlagValues } from '../command/flag.ts'

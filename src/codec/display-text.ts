@@ -68,3 +68,13 @@ function unicodeEscape(character: string): string {
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')
 }
+
+/** Quotes a text as one word of a POSIX shell's command line (XCU §2.2.2), unless it needs no quotes. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** Formats a whole number with commas between its thousands: `99,900`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+}

@@ -1,9 +1,8 @@
-import { enrolStep, mappingSteps, thenReplay } from '../command/mapping-steps.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { ExitName } from '../terminal/exit-codes.ts'
+import { CommandError, type ExitName, UsageError } from '../terminal/errors.ts'
+import { enrolStep, mappingSteps, thenReplay } from './next-steps.ts'
 import type { DeliveryResult } from './send-deliveries.ts'
+import { type Outcome, outcomes } from './simulated-event.ts'
 import type { Simulation } from './simulation.ts'
-import { type Outcome, outcomes } from './simulation-choices.ts'
 
 /** Counts results by outcome, and those that were not expected. */
 export interface Tally {
@@ -99,11 +98,11 @@ export function unexpectedOutcome(
   const { outcome, reason, status } = first
   const some = tally.unexpected < total
   const exit = some ? 'partial' : status < 400 ? 'failure' : (exits[status] ?? 'failure')
-  const hasDuplicateByDelivery = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
+  const firstOutcome = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
   const message =
     total === 1
-      ? `Unexpected outcome: ${hasDuplicateByDelivery}`
-      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${hasDuplicateByDelivery}`
+      ? `Unexpected outcome: ${firstOutcome}`
+      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${firstOutcome}`
   const hint = hintFor(simulation, first)
   return new CommandError('unexpected_outcome', exit, message, {
     why: [`Expected ${expected.join(' or ')}`],

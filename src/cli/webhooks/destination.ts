@@ -1,6 +1,6 @@
 import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../client/base-url.ts'
 import { ApiError } from '../../client/errors.ts'
-import { shellWord } from '../../codec/shell-word.ts'
+import { shellWord } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { HttpHeaders, HttpRequest, Transport } from '../../contract/http.ts'
 import type { SignedDelivery } from '../../lms/delivery.ts'

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { parseJsonOrNull } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { SigningMaterial } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag.ts'

@@ -1,7 +1,6 @@
 import type { LmsKind } from '../../../src/contract/constants.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
-import type { Trust } from '../../../src/lms/delivery.ts'
-import { DeliveryFault } from '../../../src/lms/delivery-fault.ts'
+import { DeliveryFault, type Trust } from '../../../src/lms/delivery.ts'
 import type { LmsEvent } from '../../../src/lms/event.ts'
 import { readEvent } from '../../../src/lms/read-event.ts'
 import { verify } from '../../../src/lms/verify.ts'

@@ -1,0 +1,44 @@
+import { shellWord } from '../../codec/display-text.ts'
+import type { Context } from '../command/context.ts'
+
+/** Returns notes about the address for the other system's events and how to configure it there. */
+export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
+  const { setUpOf, webhookTarget } = await import('../../lms/set-up.ts')
+  const base = await addressOf(context)
+  const step = setUpOf(kind)
+  const start = base === null ? ['Start the server with: learnctl server start'] : []
+  return [
+    `Webhook URL: ${base ?? '<URL of your server>'}${webhookTarget(kind)}`,
+    ...(step === undefined ? [] : [step]),
+    ...start,
+  ]
+}
+
+/** Returns the base URL of the academy; null if no server runs. */
+export async function addressOf({ session, directories }: Context): Promise<string | null> {
+  const target = session.target()
+  if (target.kind === 'remote') return target.url
+  const { serverOf } = await import('../local-server/running-servers.ts')
+  return (await serverOf(directories.state, target.database))?.url ?? null
+}
+
+/** An external record without a mapping: its noun and its key in the other system. */
+export type Unmapped = readonly [noun: string, key: string]
+
+/** Returns the commands that map external records, with placeholders for the local ones. */
+export function mappingSteps(kind: string, unmapped: readonly Unmapped[]): string {
+  if (unmapped.length === 0) return `map it with \`learnctl integrations map ${kind}\``
+  const commands = unmapped.map(
+    ([noun, key]) => `\`learnctl integrations map ${kind} ${noun} ${shellWord(key)} <${noun} here>\``,
+  )
+  return `map it with ${commands.join(' and ')}`
+}
+
+/** Returns the steps before a delivery is replayed, as a sentence. */
+export function thenReplay(steps: string, deliveryId: string | null): string {
+  const sentence = steps.replace(/^./, (first) => first.toUpperCase())
+  return `${sentence}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
+}
+
+/** Step that enrols a known learner in the course. */
+export const enrolStep = 'enrol the learner with `learnctl enrollments create`'
