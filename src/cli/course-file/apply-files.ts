@@ -11,6 +11,7 @@ import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
 import { type PlannedChange, requireOffered } from '../records/abilities.ts'
+import { openWriting, type Writing } from '../records/execute.ts'
 import { restoreLessons } from '../records/restore-lessons.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
@@ -24,6 +25,9 @@ import { requireFree } from './require-free.ts'
 import { requireOwnLessons } from './require-own-lessons.ts'
 import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
+
+/** Maximum number of requests at once. */
+const maxRequests = 8
 
 /**
  * Applies course files: reads and compares everything first, prints the plans, and asks for confirmation before
@@ -103,8 +107,9 @@ async function noteKept(output: Context['output'], plans: readonly CoursePlan[])
 }
 
 async function applyAll(context: Context, wanted: readonly CourseRecords[], prune: boolean): Promise<void> {
-  const { io, session, settings, output } = context
-  const caller = await session.caller()
+  const { io, settings, output } = context
+  const writing = await openWriting(context, maxRequests)
+  const { caller } = writing
   const plans = await planAll(context, caller, wanted, prune)
   if (settings.dryRun.value) return printPlans(context, plans)
   if (!settings.quiet.value && !plans.every(isEmpty)) await say(io, linesOf(plans))
@@ -118,7 +123,7 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
     if (anew)
       await output.note(`Restored ${counted(restored, 'deleted lesson')} of course ${thingName(plan.record)}`)
     const now = anew ? await planCourse(records, await currentOf(context, caller, records), prune) : plan
-    refused += await carryOutPlan(context, caller, now)
+    refused += await carryOutPlan(context, { ...writing, notes: createWriteNotes() }, now)
   }
   if (isData(settings)) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')
@@ -225,8 +230,8 @@ function consequenceOf({ session }: Context, lessons: number): string {
 
 /** Carries out a plan and prints the result. Returns the number of refused lessons. */
 async function carryOutPlan(
-  { io, output, session, settings }: Context,
-  caller: Caller,
+  { output, session, settings }: Context,
+  writing: Writing,
   plan: CoursePlan,
 ): Promise<number> {
   const name = `course ${thingName(plan.record)}`
@@ -236,9 +241,8 @@ async function carryOutPlan(
     return 0
   }
   const done = nothingDone()
-  const notes = createWriteNotes()
   try {
-    await carryOut({ caller, signal: io.signal, notes }, plan, done)
+    await carryOut(writing, plan, done)
   } catch (error) {
     const sent = done.created + done.updated + done.deleted
     const all = plan.steps.length + (plan.prune ? plan.absent.length : 0)
@@ -248,7 +252,7 @@ async function carryOutPlan(
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
   }
-  for (const text of notes.sentences(platformName(session.target()))) await output.note(text)
+  for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
   for (const { lesson, message } of done.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }

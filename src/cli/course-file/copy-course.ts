@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { createWriteNotes } from '../operation/write-notes.ts'
+import { openWriting } from '../records/execute.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
@@ -46,7 +46,8 @@ async function makeCopy(
 ): Promise<void> {
   const { io, session, settings, output } = context
   const { toProfile, status = 'draft' } = options
-  const caller = await target.caller()
+  const writing = await openWriting({ session: target, io })
+  const { caller, notes } = writing
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
   const { course, lessons } = await shownRecords(source)
   const kept = isElsewhere ? (source.course['externalId'] ?? null) : null
@@ -76,13 +77,12 @@ async function makeCopy(
   }
 
   const done = nothingDone()
-  const notes = createWriteNotes()
   const progress = () => `${done.created} of ${counted(plan.steps.length, 'lesson')}`
   const made = () => thingName({ ...record, externalId: record.externalId ?? done.course?.['id'] })
   const remove = () =>
     `learnctl courses delete ${done.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
   try {
-    await carryOut({ caller, signal: io.signal, notes }, plan, done)
+    await carryOut(writing, plan, done)
   } catch (error) {
     if (done.course) {
       await output.note(

@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord } from '../dataset/courses.ts'
-import { knownContent } from '../dataset/lessons.ts'
 import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
 import { type Change, changesOf } from '../records/compare.ts'
@@ -24,10 +23,8 @@ export interface LessonStep {
   /** As the API shows it; null for a new one. */
   readonly current: JsonObject | null
   readonly changes: readonly Change[]
-  /** Body without the module. */
+  /** Fields to send; the module is absent if the lesson stays in it. */
   readonly body: JsonObject
-  /** Index of its module in the course, null for none; undefined if it stays in its module. */
-  readonly module: number | null | undefined
 }
 
 /** Changes that make a course match its file. */
@@ -51,7 +48,8 @@ export interface CoursePlan {
 
 interface Wanted extends KeyedLesson {
   readonly full: JsonObject
-  readonly module: number | null
+  /** Name of its module; null for none. */
+  readonly module: string | null
 }
 interface Current extends KeyedLesson {
   readonly shown: JsonObject
@@ -81,7 +79,7 @@ export async function planCourse(
     const name = full['module']
     const place = typeof name === 'string' ? (wantedPlaces.get(name) ?? null) : null
     const moduleId = place === null ? null : moduleIds[place]
-    return { full, ...keyedLesson(full, moduleId), module: place }
+    return { full, ...keyedLesson(full, moduleId), module: place === null ? null : String(name) }
   })
   const there = (before?.lessons ?? []).map((lesson, index): Current => {
     const shown = current?.lessons[index] ?? {}
@@ -97,20 +95,19 @@ export async function planCourse(
     const same = 'shown' in lesson ? lesson : matched.get(lesson)
     if ('shown' in lesson || !same) {
       if (!('shown' in lesson)) {
-        const body = { ...lesson.record, status: lesson.full['status'], ...order }
-        return [
-          { action: 'create', record: lesson.full, current: null, changes: [], body, module: lesson.module },
-        ]
+        const { full, module } = lesson
+        const place = { ...(module !== null && { module }), ...order }
+        const body = { ...lesson.record, status: full['status'], ...place }
+        return [{ action: 'create', record: full, current: null, changes: [], body }]
       }
       const { record, shown } = lesson
-      return move
-        ? [{ action: 'update', record, current: shown, changes: moves, body: order, module: undefined }]
-        : []
+      return move ? [{ action: 'update', record, current: shown, changes: moves, body: order }] : []
     }
     const isMoved = lesson.moduleId !== same.moduleId
-    const moduleName = { from: nameOf(same.moduleId), to: names.next[lesson.module ?? -1] ?? null }
+    const { module } = lesson
     const { body, changes } = changedLesson(lesson, same)
-    const all = [...changes, ...(isMoved ? [{ field: 'module', ...moduleName }] : []), ...moves]
+    const rename = { field: 'module', from: nameOf(same.moduleId), to: module }
+    const all = [...changes, ...(isMoved ? [rename] : []), ...moves]
     if (all.length === 0) return []
     return [
       {
@@ -118,8 +115,7 @@ export async function planCourse(
         record: lesson.full,
         current: same.shown,
         changes: all,
-        body: { ...body, ...order },
-        module: isMoved ? lesson.module : undefined,
+        body: { ...body, ...(isMoved && { module }), ...order },
       },
     ]
   })
@@ -144,14 +140,14 @@ export function isEmpty({ current, changes, steps, absent, prune }: CoursePlan):
   return current !== null && changes.length === 0 && steps.length === 0 && !(prune && absent.length > 0)
 }
 
-function changedLesson({ full, record }: Wanted, { shown, record: before }: Current) {
+function changedLesson({ full, record }: Wanted, { record: before }: Current) {
   const { changed, changes } = compared('lessons', LessonAttributes, attributesOf(full), before)
   // A field that the file omits stays: a lesson keeps its external id.
   const isNamed = record['externalId'] !== undefined
   const { externalId, ...others } = changed
   const named = isNamed && externalId !== undefined ? { externalId } : {}
   return {
-    body: { ...others, ...knownContent(others, shown), ...named },
+    body: { ...others, ...named },
     changes: changes.filter(({ field }) => isNamed || field !== 'externalId'),
   }
 }

@@ -4,8 +4,8 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { Writer } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { Carrying } from './carry-out.ts'
 import type { CoursePlan } from './course-plan.ts'
 
 /** Maximum pages of deleted courses to search; beyond them the platform's own refusal reports the conflict. */
@@ -16,7 +16,7 @@ const maximumPages = 25
  * decides whether to restore it with its learner data or to delete it for good.
  */
 export async function requireFree(
-  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   plans: readonly CoursePlan[],
 ): Promise<void> {
   const wanted = new Set(

@@ -7,9 +7,9 @@ import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, shownRecords } from '../dataset/shown-records.ts'
 import { thingName } from '../operation/thing-name.ts'
+import type { Writer } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
-import type { Carrying } from './carry-out.ts'
 import type { CoursePlan } from './course-plan.ts'
 
 const concurrency = 8
@@ -30,7 +30,7 @@ interface Conflict {
  * the file for the next term: the platform would refuse each of them after creating the course.
  */
 export async function requireOwnLessons(
-  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   plans: readonly CoursePlan[],
 ): Promise<void> {
   for (const plan of plans) {
@@ -45,7 +45,7 @@ export async function requireOwnLessons(
 }
 
 async function conflictsOf(
-  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   { current }: CoursePlan,
   titles: ReadonlyMap<string, unknown>,
 ): Promise<Conflict[]> {

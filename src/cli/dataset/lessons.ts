@@ -65,7 +65,7 @@ export const lessons: Dataset = {
 }
 
 /** Returns the content of a lesson with its existing ids. */
-export function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
+function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
   const title = ({ title }: JsonObject) => title
   return {
     ...(contentBlocks !== undefined && {

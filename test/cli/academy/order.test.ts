@@ -29,19 +29,23 @@ async function watched(academy: TestAcademy) {
   })
   onTestFinished(() => cli.remove())
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-  const apply = async (users: readonly object[]) => {
-    writeFileSync(join(cli.cwd, 'school.json'), JSON.stringify({ learnctl: 1, users }))
+  const run = async (line: string, file: object) => {
+    writeFileSync(join(cli.cwd, 'school.json'), JSON.stringify(file))
     writes.length = 0
     most = 0
-    const ran = await cli.run('apply school.json --yes', { env })
+    const ran = await cli.run(line, { env })
     expect(ran.code, ran.stderr).toBe(0)
     return { writes: [...writes], most }
   }
-  return { apply }
+  return {
+    apply: (users: readonly object[]) => run('apply school.json --yes', { learnctl: 1, users }),
+    applyCourse: (lessons: readonly object[]) =>
+      run('courses apply -f school.json', { externalId: 'C', title: 'Sea', lessons }),
+  }
 }
 
 function isUpdate({ method, url }: HttpRequest): boolean {
-  return method === 'PUT' && url.includes('/v1/users/')
+  return method === 'PUT' && /\/v1\/(users|lessons)\//.test(url)
 }
 
 describe('changes that an apply makes', () => {
@@ -58,6 +62,22 @@ describe('changes that an apply makes', () => {
     expect(writes).toHaveLength(30)
     expect(most).toBeGreaterThan(3)
     expect(most).toBeLessThanOrEqual(8)
+  })
+
+  test('to the content of lessons go side by side, and those to their places one after the other', async ({
+    academy,
+  }) => {
+    const { applyCourse } = await watched(academy)
+    const lessons = (description: string) =>
+      Array.from({ length: 20 }, (_, n) => ({ externalId: `${n}`, title: `Lesson ${n}`, description }))
+    await applyCourse(lessons('Before'))
+    const changed = await applyCourse(lessons('After'))
+    expect(changed.writes).toHaveLength(20)
+    expect(changed.most).toBeGreaterThan(3)
+    expect(changed.most).toBeLessThanOrEqual(8)
+    const moved = await applyCourse(lessons('After').reverse())
+    expect(moved.writes).toHaveLength(19)
+    expect(moved.most).toBe(1)
   })
 
   test('of addresses that move on in a chain go one after the other', async ({ academy }) => {
