@@ -90,7 +90,7 @@ export function openSchool(): School {
     transport: async (request) => {
       requests.push(request)
       const { origin, host, pathname } = new URL(request.url)
-      if (host !== new URL(school).host) throw new Error(`nobody is at ${origin}`)
+      if (host !== new URL(school).host) throw new Error(`no server is at ${origin}`)
       const step = next(pathname)
       if (step instanceof Error) throw step
       const given = typeof step === 'function' ? await step() : step

@@ -65,7 +65,7 @@ export const needs: readonly NeedOf[] = [
   [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],
-  [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
+  [/^auth grants revoke/, 'names a grant on the platform', grant],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*replay/, 'names a webhook message', message],
   [/DELIVERY_ID/, 'names a webhook delivery', delivery],

@@ -19,7 +19,7 @@ import { type Ended, runLearnctl } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random.ts'
 
 const numRuns = randomRuns(1, 1)
-const closeTimeoutMs = 60_000 + numRuns * 20_000
+const testTimeoutMs = 60_000 + numRuns * 20_000
 const rowCount = 400
 
 /** A directory with an academy that has some of the records, and a file to import. */
@@ -129,7 +129,7 @@ describe('an import whose process is killed', () => {
       )
       if (numRuns > 1) process.stdout.write(`${kills} kills in ${numRuns} imports\n`)
     },
-    closeTimeoutMs,
+    testTimeoutMs,
   )
 
   test('is continued under another name, and not begun twice at once', async () => {

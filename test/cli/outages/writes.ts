@@ -6,7 +6,7 @@ import type { Fleet } from './server-process.ts'
 export const side = 100
 /** Users that one request creates, all or none. */
 export const batchSize = 5
-const closeTimeoutMs = 60_000
+const writeTimeoutMs = 60_000
 
 /** A write, which is sent until it gets a response. */
 export interface Write {
@@ -95,7 +95,7 @@ export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
           'idempotency-key': `"write-${write.number}"`,
         },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(leavesAfterMs ?? closeTimeoutMs),
+        signal: AbortSignal.timeout(leavesAfterMs ?? writeTimeoutMs),
       })
       const text = await response.text()
       if (response.status === 503) {
@@ -120,14 +120,14 @@ export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
     },
     /** Sends a write until it gets a response. */
     async send(write: Write): Promise<void> {
-      const endMs = performance.now() + closeTimeoutMs
+      const endMs = performance.now() + writeTimeoutMs
       for (let tries = 0; performance.now() < endMs; tries += 1) {
         const { urls } = fleet
         const url = urls[(write.number + tries) % urls.length] ?? ''
         if (await attempt(write, url, tries === 0 ? write.leavesAfterMs : null)) return
         await setTimeout(10 + tries * 5)
       }
-      wrong.push(`${write.kind} ${write.number}: no answer for ${closeTimeoutMs / 1000} s`)
+      wrong.push(`${write.kind} ${write.number}: no answer for ${writeTimeoutMs / 1000} s`)
     },
   }
 }

@@ -12,7 +12,7 @@ const forgeries: readonly (readonly [
   fields: Readonly<Record<string, string>>,
 ])[] = [
   ['without the token', 403, { origin: issuer }, { csrf: '' }],
-  ['with a token of nobody', 403, { origin: issuer }, { csrf: 'A'.repeat(43) }],
+  ['with an unknown token', 403, { origin: issuer }, { csrf: 'A'.repeat(43) }],
   ['from another site', 403, { origin: 'https://evil.example' }, {}],
   ['from nowhere', 403, { origin: 'null' }, {}],
   ['from another port of this host', 403, { origin: 'http://localhost:8080' }, {}],

@@ -26,10 +26,10 @@ test.for([
   ['a scope with two spaces', { scope: 'read  write' }, 'invalid_scope'],
   ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
   ['an answer by form', { response_mode: 'form_post' }, 'invalid_request'],
-  ['a prompt that nobody knows', { prompt: 'create' }, 'invalid_request'],
+  ['an unknown prompt', { prompt: 'create' }, 'invalid_request'],
   ['no prompt and one', { prompt: 'none login' }, 'invalid_request'],
   ['a prompt with two spaces', { prompt: 'login  consent' }, 'invalid_request'],
-  ['no page where nobody is signed in', { prompt: 'none' }, 'login_required'],
+  ['no page without a signed-in user', { prompt: 'none' }, 'login_required'],
 ] as const)('%s is told to the client, before anybody signs in', async ([, changes, error], { flow }) => {
   const answered = await flow.authorize(changes)
   expect(answered.status).toBe(303)
