@@ -32,7 +32,7 @@ export interface Passwords {
 }
 
 /** Maximum waiting work of a caller: that of two batches. */
-const longest = 2000
+const maxWaiting = 2000
 /** Node has four threads for hashing and files; one of them stays free. */
 const maxConcurrent = 3
 
@@ -41,7 +41,7 @@ const hashing = () => import('./password-hash.ts')
 
 /** Creates the passwords of an app, with as many hashes at a time as processors, but at most three. */
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
-  const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), longest })
+  const queue = createFairQueue({ atOnce: Math.min(maxConcurrent, availableParallelism()), maxWaiting })
 
   async function inTurn<Result>(
     { group, member, isClientGone }: PasswordCaller,
@@ -105,9 +105,9 @@ interface Group {
 }
 
 /**
- * Creates a queue that runs `atOnce` pieces of work at a time, and lets each group have `longest` waiting.
+ * Creates a queue that runs `atOnce` pieces of work at a time, and lets each group have `maxWaiting` waiting.
  */
-export function createFairQueue({ atOnce, longest }: { atOnce: number; longest: number }): FairQueue {
+export function createFairQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): FairQueue {
   const groups = new Map<string, Group>()
   let running = 0
 
@@ -137,7 +137,7 @@ export function createFairQueue({ atOnce, longest }: { atOnce: number; longest: 
   return {
     run<Result>(name: string, member: string, work: () => Promise<Result>) {
       const group = groups.get(name) ?? { members: new Map(), waiting: 0 }
-      if (group.waiting >= longest) return Promise.reject(new QueueFullError())
+      if (group.waiting >= maxWaiting) return Promise.reject(new QueueFullError())
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       const turns = group.members.get(member) ?? []
       turns.push(() => work().then(resolve, reject))

@@ -4,7 +4,7 @@ import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect } from '../database/database.ts'
 import { type Condition, type Order, walkOf } from '../database/keyset.ts'
 import { isTooManyAtOnce, page } from '../database/page.ts'
-import { found, searchTest } from '../database/search.ts'
+import { findMatches, matchesText } from '../database/search.ts'
 import { byCourse, byUser, lastOf, rowsOf, selected, toLearnerRow } from './rows.ts'
 import { type Attention, attentionConditions } from './standing.ts'
 
@@ -56,7 +56,9 @@ export async function pageOfLearners(
   const isLarge = learners > maxSorted
   const { search, courseId } = filter
   const all =
-    isLarge && search !== undefined ? await found(database, 'users', sql`u.search_key`, search) : undefined
+    isLarge && search !== undefined
+      ? await findMatches(database, 'users', sql`u.search_key`, search)
+      : undefined
   const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
   const { tables, on } = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, maxSorted)
   const named =
@@ -139,7 +141,7 @@ function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
 
 function matches(search: string): Sql {
   const isExternalId = sql`u.external_id = ${externalIdIn(search)}`
-  const test = searchTest(sql`u.search_key`, search)
+  const test = matchesText(sql`u.search_key`, search)
   return test ? sql`(${test} or ${isExternalId})` : isExternalId
 }
 

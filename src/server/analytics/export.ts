@@ -1,6 +1,6 @@
 import sql, { join, Sql } from 'sql-template-tag'
 import { csvRecord, csvText } from '../../codec/csv.ts'
-import { isLearners } from '../counters/counted-enrollment.ts'
+import { isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { Streamed } from '../http/reply.ts'
@@ -119,13 +119,13 @@ const lineOf = ({
  * lines of a learner as one cell of text, because nineteen cells per line take longer than finding them.
  */
 export async function learnerLines(database: Database, filter: RowFilter): Promise<LearnerRows> {
-  return { columns, statement: await everyLine(database, filter), csv: csvLines, json: jsonLines }
+  return { columns, statement: await linesStatement(database, filter), csv: csvLines, json: jsonLines }
 }
 
 /** Returns their statement: id, email address, first and last name, external id and lines (or null) of each learner. */
-export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
+export async function linesStatement(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstSelective(database, narrow(filter))
-  const own: Condition[] = [sql`e.user_id = u.id`, isLearners('e'), sql`c.id = e.course_id`]
+  const own: Condition[] = [sql`e.user_id = u.id`, isLearnerEnrollment('e'), sql`c.id = e.course_id`]
   // SQLite keeps the order of a cross join.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,

@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { courseFigures, everybody, steps } from '../counters/standings.ts'
+import { readCourseFigures, steps, wholeAcademy } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, invalidCursor, type Page, readCursor, walkOf, where } from '../database/keyset.ts'
@@ -269,20 +269,20 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
   if (!scope.courses) {
     const matches = sumOf(await steps(database, scope))
     if (matches > bounds.sorted) {
-      const walked = sumOf(await steps(database, everybody))
+      const walked = sumOf(await steps(database, wholeAcademy))
       const candidates = { tables: byUser, conditions, count: Number.POSITIVE_INFINITY }
       return { candidates, matches, courseIds: undefined, walked }
     }
   }
-  const figures = await courseFigures(database, scope)
+  const figures = await readCourseFigures(database, scope)
   const ids = new Set(figures.map(({ courseId }) => courseId))
-  const all = await courseFigures(database, { ...scope, statuses: standings })
+  const all = await readCourseFigures(database, { ...scope, statuses: standings })
   const count = sumOf(all.filter(({ courseId }) => ids.has(courseId)))
   const matches = sumOf(figures)
   const asked = filter.query.enrollment_status ? filter.courseIds : [...ids]
   const courseIds = asked && asked.length > 0 && asked.length <= bounds.courses ? asked : undefined
   if (!courseIds) {
-    const walked = sumOf(await steps(database, everybody))
+    const walked = sumOf(await steps(database, wholeAcademy))
     return { candidates: { tables: byCourse, conditions, count }, matches, courseIds, walked }
   }
   const only = sql`c.id in (${join(courseIds)})`

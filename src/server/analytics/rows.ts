@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { type LearnerRow, learnerFields } from '../../contract/analytics.ts'
-import { isLearners, learns } from '../counters/counted-enrollment.ts'
+import { countsAsLearner, isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 
@@ -67,7 +67,7 @@ export interface Joined {
   readonly on: Sql
 }
 
-const asLearner = isLearners('e')
+const asLearner = isLearnerEnrollment('e')
 const grades = sql`left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 const progress = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`
 
@@ -106,7 +106,7 @@ export function lastOf(courseId: string, most: number): Joined {
   return {
     tables: sql`courses c
       cross join (
-        select * from enrollments e where e.course_id = ${courseId} and ${learns('e')}
+        select * from enrollments e where e.course_id = ${courseId} and ${countsAsLearner('e')}
         order by e.created_at desc, e.id desc limit ${most}) e
       cross join users u ${progress} ${grades}`,
     on: sql`e.course_id = c.id and u.id = e.user_id`,

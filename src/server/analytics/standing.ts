@@ -1,15 +1,15 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import {
-  attentionFigures,
-  courseFigures,
-  everybody,
-  gradedOfAcademy,
-  learnersOf,
+  countLearners,
   medianOf,
+  readAcademyGrades,
+  readAttention,
+  readCourseFigures,
   type StatusFigures,
   type Step,
   steps,
   tenthsOf,
+  wholeAcademy,
 } from '../counters/standings.ts'
 import { dayNumber, ofMillionths, stuckBelow } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -45,9 +45,9 @@ type CourseStanding = Pick<
 const zeroAttention: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
 /** Reads the figures of one course, each learner counted once. */
-export async function standingOfCourse(database: Database, courseId: string, now: Date): Promise<Standing> {
-  const scope = { ...everybody, courses: sql`${courseId}` }
-  const figures = await courseFigures(database, scope)
+export async function readCourseStanding(database: Database, courseId: string, now: Date): Promise<Standing> {
+  const scope = { ...wholeAcademy, courses: sql`${courseId}` }
+  const figures = await readCourseFigures(database, scope)
   const [own] = await attentionIn(
     database,
     sql`select id from courses where id = ${courseId} and status = 'published'`,
@@ -60,7 +60,7 @@ export async function standingOfCourse(database: Database, courseId: string, now
 }
 
 /** Reads the figures of all learners, counted once even in several courses, and the courses where they need attention. */
-export async function standingOfAcademy(
+export async function readAcademyStanding(
   database: Database,
   now: Date,
 ): Promise<{
@@ -69,25 +69,25 @@ export async function standingOfAcademy(
   readonly courses: readonly CourseAttention[]
 }> {
   const courses = await attentionIn(database, sql`select id from courses where status = 'published'`, now)
-  const { learners: graded, amount: grade } = await gradedOfAcademy(database)
+  const { learners: graded, amount: grade } = await readAcademyGrades(database)
   const all = (kind: Attention) => total(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
   return {
-    learners: await learnersOf(database, false),
-    all: standingOf(await steps(database, everybody), attention, { graded, grade }),
+    learners: await countLearners(database, false),
+    all: standingOf(await steps(database, wholeAcademy), attention, { graded, grade }),
     courses,
   }
 }
 
 /** Reads the progress figures of some courses, by id; courses without learners are missing. */
-export async function standingsOf(
+export async function readStandings(
   database: Database,
   courseIds: readonly string[],
 ): Promise<ReadonlyMap<string, CourseStanding>> {
   if (courseIds.length === 0) return new Map()
   const courses = sql`${join(courseIds)}`
   const figures = Map.groupBy(
-    await courseFigures(database, { ...everybody, courses }),
+    await readCourseFigures(database, { ...wholeAcademy, courses }),
     ({ courseId }) => courseId,
   )
   return new Map([...figures].map(([courseId, own]) => [courseId, partsOf(own)]))
@@ -130,10 +130,7 @@ async function attentionIn(database: Database, courses: Sql, now: Date): Promise
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
   const quiet = new Map(
-    (await attentionFigures(database, courses, dayNumber(recentSince(now)))).map((one) => [
-      one.courseId,
-      one,
-    ]),
+    (await readAttention(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
   )
   return titled.map(({ id, title, external_id: courseExternalId }) => {
     const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}
@@ -159,14 +156,14 @@ export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]
 
 /** Calendar days (UTC) without access or progress after which a learner needs attention. */
-export const quietDays = 14
+export const inactiveDays = 14
 export { stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns the start of the first recent day: a learner whose last access is earlier is inactive. */
 function recentSince(now: Date): string {
-  const day = new Date(now.getTime() - (quietDays - 1) * dayMs).toISOString().slice(0, 10)
+  const day = new Date(now.getTime() - (inactiveDays - 1) * dayMs).toISOString().slice(0, 10)
   return `${day}T00:00:00.000Z`
 }
 

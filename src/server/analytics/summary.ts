@@ -1,9 +1,9 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import type { Summary } from '../../contract/analytics.ts'
 import {
-  courseFigures,
-  learnersOf,
+  countLearners,
   medianOf,
+  readCourseFigures,
   type Scope,
   type StatusFigures,
   type Step,
@@ -66,7 +66,7 @@ async function partsOf(database: Database, filter: RowFilter): Promise<SummaryPa
   if (!query.include_not_started || !scope.statuses.includes('none')) return dated
   const unstarted: Scope = { ...scope, statuses: ['none'] }
   return {
-    figures: [...(await courseFigures(database, unstarted)), ...dated.figures],
+    figures: [...(await readCourseFigures(database, unstarted)), ...dated.figures],
     steps: [...(await steps(database, unstarted)), ...dated.steps],
     learners: await countDistinctLearners(database, scope, rows),
   }
@@ -87,22 +87,22 @@ const maxEnrollmentsRead = 20_000
 
 /** Reads the figures of a summary from counters; the cost does not depend on the number of learners. */
 async function countedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
-  const figures = await courseFigures(database, scope)
+  const figures = await readCourseFigures(database, scope)
   return {
     figures,
     steps: await steps(database, scope),
-    learners: await countLearners(database, scope, figures, rows),
+    learners: await countLearnersIn(database, scope, figures, rows),
   }
 }
 
-async function countLearners(
+async function countLearnersIn(
   database: Database,
   scope: Scope,
   figures: readonly StatusFigures[],
   rows: Rows,
 ): Promise<number | null> {
   const isWhole = !scope.courses && scope.statuses.length === standings.length
-  if (isWhole) return learnersOf(database, scope.withDeleted)
+  if (isWhole) return countLearners(database, scope.withDeleted)
   // A learner is in a course once.
   const courses = new Set(figures.map(({ courseId }) => courseId))
   return courses.size <= 1
@@ -116,7 +116,7 @@ async function countDistinctLearners(
   scope: Scope,
   { tables, conditions }: Rows,
 ): Promise<number | null> {
-  const all = await courseFigures(database, { ...scope, statuses: standings })
+  const all = await readCourseFigures(database, { ...scope, statuses: standings })
   if (sum(all, ({ learners }) => learners) > maxEnrollmentsRead) return null
   const counted = await database.one<Row & { learners: number }>(
     sql`select count(distinct e.user_id) as learners from ${rowsOf(tables, conditions)}`,

@@ -3,13 +3,13 @@ import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
 import type { User } from '../../contract/users.ts'
 import {
-  count,
   countCourse,
   countPassingScore,
-  forgetCourse,
+  countStandings,
   type StandingChange,
+  uncountCourse,
 } from '../counters/count.ts'
-import { type CountedEnrollment, countedOf } from '../counters/counted-enrollment.ts'
+import { type CountedEnrollment, readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { appendEntry, differs } from './audit-entry.ts'
 import { enqueue } from './event-queue.ts'
 import type { Writing } from './writing.ts'
@@ -69,7 +69,7 @@ export async function recordLearning(
   changes: readonly Change[],
   standings: readonly StandingChange[],
 ): Promise<void> {
-  await count(call, standings)
+  await countStandings(call, standings)
   for (const change of changes) await tell(call, change)
 }
 
@@ -98,7 +98,7 @@ async function countChange(call: Writing, { action, id, before, after }: Change)
 
 async function countCourseChange(call: Writing, before: Course | null, after: Course | null): Promise<void> {
   if (!before) return
-  if (!after) return forgetCourse(call, before.id)
+  if (!after) return uncountCourse(call, before.id)
   const [from, to] = [before.assessmentCriteria.passingScore, after.assessmentCriteria.passingScore]
   await countPassingScore(call, after.id, from, to)
 }
@@ -110,9 +110,11 @@ async function countEnrollmentChange(
 ): Promise<void> {
   if (after?.role !== 'learner') return
   if (before?.status === after.status && before.enrolledAt === after.enrolledAt) return
-  const [standing] = await countedOf(call.database, after.userId, after.courseId)
+  const [standing] = await readUserEnrollments(call.database, after.userId, after.courseId)
   if (!standing) return
-  await count(call, [{ before: standingWith(standing, before), after: standingWith(standing, after) }])
+  await countStandings(call, [
+    { before: standingWith(standing, before), after: standingWith(standing, after) },
+  ])
 }
 
 /** A standing with one state of its enrolment. */
@@ -128,9 +130,12 @@ function standingWith(
 
 /** A deleted user is taken out of the counters of their courses, a restored one put back. */
 async function countUserChange(call: Writing, before: User | null, after: User | null): Promise<void> {
-  const wasGone = before?.status === 'deleted'
-  if (!before || wasGone === (after?.status === 'deleted')) return
-  const standings = await countedOf(call.database, before.id)
-  const changes = standings.map((standing) => ({ before: { ...standing, gone: wasGone }, after: standing }))
-  await count(call, changes)
+  const wasDeleted = before?.status === 'deleted'
+  if (!before || wasDeleted === (after?.status === 'deleted')) return
+  const standings = await readUserEnrollments(call.database, before.id)
+  const changes = standings.map((standing) => ({
+    before: { ...standing, isUserDeleted: wasDeleted },
+    after: standing,
+  }))
+  await countStandings(call, changes)
 }

@@ -16,8 +16,8 @@ export async function requireNew(
   tables: readonly CopiedTable[],
 ): Promise<void> {
   const names = tables.map(({ name }) => name)
-  let held = await heldIn(academy, model, knownTables)
-  if (held.length === 0) held = await heldIn(academy, model, names)
+  let held = await findContent(academy, model, knownTables)
+  if (held.length === 0) held = await findContent(academy, model, names)
   const changed = await academy.one(sql`select id from users where password_hash is not null or version > 1`)
   if (held.length === 0 && changed) held.push('a first user who has been changed')
   if (held.length === 0) return
@@ -30,7 +30,7 @@ export async function requireNew(
 }
 
 /** Returns the tables with more rows than in a new academy. */
-async function heldIn(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
+async function findContent(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
   const held: string[] = []
   for (const name of names) {
     const rows = await rowsOf(academy, name)

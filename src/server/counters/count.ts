@@ -2,23 +2,23 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row, Transaction } from '../database/database.ts'
 import {
   type CountedEnrollment,
-  countedIn,
-  everyCounted,
+  countsAsLearner,
   gradedBetween,
-  learns,
+  readCourseEnrollments,
+  readEnrollments,
 } from './counted-enrollment.ts'
 import {
   addTallies,
   changedTallies,
   courseKinds,
   dayKinds,
-  firstDayKept,
+  firstCountedDay,
   learnersKind,
+  nonZero,
   type Sums,
   sharedKinds,
   type Tally,
   talliesOf,
-  withoutNothing,
 } from './tally.ts'
 
 /** An enrolment before and after a write; undefined if it does not exist. */
@@ -53,32 +53,38 @@ export const counters = sql`(
   union all select kind, course_id, place, learners, amount from counter_changes) k`
 
 /** Updates the counters in the transaction that changes enrolments. */
-export async function count(counting: CountingWrite, standings: readonly StandingChange[]): Promise<void> {
-  const firstDay = firstDayKept(counting.now)
-  const changes = standings.map(({ before, after }) => ({ before: counted(before), after: counted(after) }))
+export async function countStandings(
+  counting: CountingWrite,
+  standings: readonly StandingChange[],
+): Promise<void> {
+  const firstDay = firstCountedDay(counting.now)
+  const changes = standings.map(({ before, after }) => ({
+    before: unlessDeleted(before),
+    after: unlessDeleted(after),
+  }))
   const of = (one: CountedEnrollment | undefined) => (one ? talliesOf(one, firstDay) : [])
   const tallies = [
     ...changes.flatMap(({ before, after }) => changedTallies(of(before), of(after))),
     ...learnerTallies(changes),
   ]
   // The tallies of one change are distinct.
-  await add(counting, changes.length > 1 ? summed(tallies) : tallies)
+  await writeTallies(counting, changes.length > 1 ? sumTallies(tallies) : tallies)
 }
 
 /** A deleted enrolment counts as none. */
-function counted(standing: CountedEnrollment | undefined): CountedEnrollment | undefined {
+function unlessDeleted(standing: CountedEnrollment | undefined): CountedEnrollment | undefined {
   return standing?.enrollment === 'deleted' ? undefined : standing
 }
 
 /** Adds tallies to the counters. */
 export async function countTallies(counting: CountingWrite, tallies: readonly Tally[]): Promise<void> {
-  await add(counting, summed(tallies))
+  await writeTallies(counting, sumTallies(tallies))
 }
 
-function summed(tallies: readonly Tally[]): Tally[] {
+function sumTallies(tallies: readonly Tally[]): Tally[] {
   const sums: Sums = new Map()
   addTallies(sums, tallies)
-  return withoutNothing(sums)
+  return nonZero(sums)
 }
 
 /** Returns changes of the number of distinct learners: first or last enrolments, deleted or restored users. */
@@ -87,21 +93,21 @@ function learnerTallies(changes: readonly StandingChange[]): Tally[] {
   const moved = new Set<string>()
   for (const { before, after } of changes) {
     if (before && after) {
-      if (before.gone === after.gone || moved.has(after.userId)) continue
+      if (before.isUserDeleted === after.isUserDeleted || moved.has(after.userId)) continue
       moved.add(after.userId)
-      tallies.push(learnerTally(before.gone, -1), learnerTally(after.gone, 1))
-    } else if (after?.isOnly) tallies.push(learnerTally(after.gone, 1))
-    else if (before?.isOnly) tallies.push(learnerTally(before.gone, -1))
+      tallies.push(learnerTally(before.isUserDeleted, -1), learnerTally(after.isUserDeleted, 1))
+    } else if (after?.isOnly) tallies.push(learnerTally(after.isUserDeleted, 1))
+    else if (before?.isOnly) tallies.push(learnerTally(before.isUserDeleted, -1))
   }
   return tallies
 }
 
-function learnerTally(gone: boolean, learners: number): Tally {
-  return { kind: learnersKind(gone), courseId: '', place: 0, learners, amount: 0 }
+function learnerTally(isUserDeleted: boolean, learners: number): Tally {
+  return { kind: learnersKind(isUserDeleted), courseId: '', place: 0, learners, amount: 0 }
 }
 
 /** Removes a course from the counters, before it is deleted with its enrolments. */
-export async function forgetCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
+export async function uncountCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
     where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
@@ -115,12 +121,12 @@ export async function forgetCourse({ database, now }: CountingWrite, courseId: s
 /** Adds a restored course to the counters. */
 export async function countCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const sums: Sums = new Map()
-  const firstDay = firstDayKept(now)
-  for await (const enrollments of countedIn(database, courseId)) {
+  const firstDay = firstCountedDay(now)
+  for await (const enrollments of readCourseEnrollments(database, courseId)) {
     for (const one of enrollments) addTallies(sums, talliesOf(one, firstDay))
   }
   const learners = await onlyLearnersOf(database, courseId, 1)
-  await countTallies({ database, now }, [...withoutNothing(sums), ...learners])
+  await countTallies({ database, now }, [...nonZero(sums), ...learners])
   // A running correction may have read this course's differences before.
   await database.run(sql`update settings set value = ${invalidCorrection} where name = ${correctionMark}`)
 }
@@ -130,8 +136,8 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
   const only = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
     from enrollments e join users u on u.id = e.user_id
-    where e.course_id = ${courseId} and ${learns('e')} and not exists (
-      select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id)
+    where e.course_id = ${courseId} and ${countsAsLearner('e')} and not exists (
+      select 1 from enrollments o where o.user_id = e.user_id and ${countsAsLearner('o')} and o.course_id <> e.course_id)
     group by 1`)
   return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
@@ -154,12 +160,12 @@ export async function countPassingScore(
  * Adds to the counters. With a single writer their rows are updated at once. With many writers (PostgreSQL) all would wait
  * for the rows of their course, so each change is inserted as a row of its own, and `foldChanges` adds them up later.
  */
-async function add({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
+async function writeTallies({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
   if (!database.dialect.hasManyWriters) {
     await addToCounters(database, tallies)
-    return removeOldDays(database, tallies, firstDayKept(now))
+    return removeOldDays(database, tallies, firstCountedDay(now))
   }
-  await inParts(tallies, async (rows) =>
+  await inBatches(tallies, async (rows) =>
     database.later(
       sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
     ),
@@ -168,14 +174,14 @@ async function add({ database, now }: CountingWrite, tallies: readonly Tally[]):
 
 /** Adds tallies to the counters' own rows. */
 function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
-  return inParts(tallies, (rows) =>
+  return inBatches(tallies, (rows) =>
     database.run(
       sql`insert into counters (kind, course_id, place, learners, amount) values ${rows} ${added}`,
     ),
   )
 }
 
-async function inParts(tallies: readonly Tally[], write: (rows: Sql) => Promise<unknown>): Promise<void> {
+async function inBatches(tallies: readonly Tally[], write: (rows: Sql) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < tallies.length; from += rowsAtOnce) {
     const rows = tallies
       .slice(from, from + rowsAtOnce)
@@ -217,7 +223,7 @@ export async function foldChanges({ database, now }: Counting, limit = batchSize
     group by kind, course_id, place ${added}`)
   // Delete outdated days of the courses that changed.
   await database.run(sql`
-    delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
+    delete from counters where kind in (${join(dayKinds)}) and place < ${firstCountedDay(now)}
       and course_id in (select course_id from counter_changes where ${folded})`)
   await database.run(sql`delete from counter_changes where ${folded}`)
   return last !== undefined
@@ -231,14 +237,18 @@ export async function rebuildCounters({ database, now }: Counting): Promise<void
   await database.run(sql`delete from counters`)
   await database.run(sql`delete from counter_changes`)
   let sums: Sums = new Map()
-  const firstDay = firstDayKept(now)
+  const firstDay = firstCountedDay(now)
   let userId: string | undefined
-  for await (const walked of everyCounted(database)) {
+  for await (const walked of readEnrollments(database)) {
     for (const one of walked) {
       addTallies(sums, talliesOf(one, firstDay), 1)
       if (one.userId === userId) continue
       userId = one.userId
-      addTallies(sums, [{ kind: learnersKind(one.gone), courseId: '', place: 0, learners: 1, amount: 0 }], 1)
+      addTallies(
+        sums,
+        [{ kind: learnersKind(one.isUserDeleted), courseId: '', place: 0, learners: 1, amount: 0 }],
+        1,
+      )
     }
     if (sums.size < maxTallies) continue
     await addToCounters(database, [...sums.values()])

@@ -7,7 +7,7 @@ export interface CountedEnrollment {
   readonly userId: string
   readonly courseId: string
   /** True if the user is deleted. */
-  readonly gone: boolean
+  readonly isUserDeleted: boolean
   /** The status of the enrolment. */
   readonly enrollment: string
   readonly status: string
@@ -47,32 +47,33 @@ const tables = sql`enrollments e
 const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
 /** Condition that an enrolment is a learner's. The `case` keeps the planner from an index by role, which nearly all match. */
-export function isLearners(alias: 'e' | 'o'): Sql {
+export function isLearnerEnrollment(alias: 'e' | 'o'): Sql {
   return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
 }
 
 /** Condition that an enrolment counts: a learner's, not deleted. */
-export function learns(alias: 'e' | 'o'): Sql {
+export function countsAsLearner(alias: 'e' | 'o'): Sql {
   const enrollment = raw(alias)
   return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
 }
 
 /** Reads a user's enrolments; with `courseId` that one, even if deleted. */
-export async function countedOf(
+export async function readUserEnrollments(
   database: Database,
   userId: string,
   courseId?: string,
 ): Promise<CountedEnrollment[]> {
   // All three columns of the unique index: with two, SQLite would read all enrolments of the course.
-  const only = courseId === undefined ? learns('e') : sql`e.course_id = ${courseId} and e.role = 'learner'`
+  const only =
+    courseId === undefined ? countsAsLearner('e') : sql`e.course_id = ${courseId} and e.role = 'learner'`
   return (
     await database.all<CountedRow & { passing_score: number; others: number }>(sql`
       select ${columns}, ${passingScore} as passing_score, case when exists (
-        select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id
+        select 1 from enrollments o where o.user_id = e.user_id and ${countsAsLearner('o')} and o.course_id <> e.course_id
       ) then 1 else 0 end as others
       from ${tables} join courses c on c.id = e.course_id
       where e.user_id = ${userId} and ${only}`)
-  ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
+  ).map((row) => ({ ...toCountedEnrollment(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
 /** Progress of an enrolment. */
@@ -99,7 +100,7 @@ export interface Standing {
 }
 
 /** Reads the enrolment and progress of an active user in one statement; undefined if not a learner of the course. */
-export async function standingIn(
+export async function readStanding(
   database: Database,
   userId: string,
   course: string,
@@ -127,7 +128,7 @@ export async function standingIn(
 export type CourseRange = readonly [least: string, below?: string]
 
 /** Reads all learners' enrolments in a range of courses in batches, by user. */
-export async function* everyCounted(
+export async function* readEnrollments(
   database: Database,
   [least, below]: CourseRange = [''],
   atOnce = 5_000,
@@ -137,9 +138,9 @@ export async function* everyCounted(
   const range = sql`case when e.course_id >= ${least} and ${end} then 1 else 0 end = 1`
   for (let after = sql`true`; ; ) {
     const rows = await database.all<CountedRow>(sql`
-      select ${columns} from ${tables} where ${learns('e')} and ${range} and ${after}
+      select ${columns} from ${tables} where ${countsAsLearner('e')} and ${range} and ${after}
       order by e.user_id, e.course_id limit ${atOnce}`)
-    yield rows.map((row) => toCounted(row, passingScores.get(row.course_id) ?? 0))
+    yield rows.map((row) => toCountedEnrollment(row, passingScores.get(row.course_id) ?? 0))
     const last = rows[atOnce - 1]
     if (!last) return
     after = sql`(e.user_id, e.course_id) > (${last.user_id}, ${last.course_id})`
@@ -160,7 +161,7 @@ interface WalkedInCourse extends CountedEnrollment, Pick<ProgressBehind, 'comple
 }
 
 /** Reads all learners' enrolments in one course in batches, optionally after a place. */
-export async function* countedIn(
+export async function* readCourseEnrollments(
   database: Database,
   courseId: string,
   atOnce = 5_000,
@@ -172,12 +173,12 @@ export async function* countedIn(
   for (let after = from ? behind(from) : sql`true`; ; ) {
     const rows = await database.all<InCourseRow>(sql`
       select ${columns}, p.completed_at, e.created_at, e.id from ${tables}
-      where e.course_id = ${courseId} and ${learns('e')} and ${after}
+      where e.course_id = ${courseId} and ${countsAsLearner('e')} and ${after}
       order by e.created_at, e.id limit ${atOnce}`)
     yield rows.map((row) => ({
       completedAt: row.completed_at,
       place: [row.created_at, row.id],
-      ...toCounted(row, course?.passing_score ?? 0),
+      ...toCountedEnrollment(row, course?.passing_score ?? 0),
     }))
     const last = rows[atOnce - 1]
     if (!last) return
@@ -207,7 +208,7 @@ export function gradedBetween(courseId: string, least: number, below: number): S
 }
 
 /** Converts a row. */
-export function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
+export function toCountedEnrollment(row: CountedRow, passingScore: number): CountedEnrollment {
   return { ...standingOf(row), passingScore }
 }
 
@@ -215,7 +216,7 @@ function standingOf(row: CountedRow): Omit<CountedEnrollment, 'passingScore'> {
   return {
     userId: row.user_id,
     courseId: row.course_id,
-    gone: row.user_status === 'deleted',
+    isUserDeleted: row.user_status === 'deleted',
     enrollment: row.enrollment,
     status: row.status ?? 'none',
     percentage: row.percentage ?? 0,

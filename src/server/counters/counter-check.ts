@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row, Store, Transaction } from '../database/database.ts'
 import { type Counting, counters, countTallies, invalidCorrection, correctionMark as mark } from './count.ts'
-import { type CourseRange, everyCounted, learns } from './counted-enrollment.ts'
+import { type CourseRange, countsAsLearner, readEnrollments } from './counted-enrollment.ts'
 import {
   addTallies,
   dayKinds,
-  firstDayKept,
+  firstCountedDay,
   learnersKind,
+  nonZero,
   type Sums,
   sharedKinds,
   type Tally,
   talliesOf,
-  withoutNothing,
 } from './tally.ts'
 
 /** Counters compared in one round. */
@@ -26,7 +26,7 @@ export async function differingCounters(
   { database, now }: Counting,
   atOnce = comparedAtOnce,
 ): Promise<number> {
-  const firstDay = firstDayKept(now)
+  const firstDay = firstCountedDay(now)
   const academy: Sums = new Map()
   let differing = 0
   for (const range of await rangesOf(database, atOnce)) {
@@ -35,9 +35,9 @@ export async function differingCounters(
     })
     differing += differences.length
   }
-  addTallies(academy, await learnersCounted(database), 1)
-  addTallies(academy, await kept(database, ofAcademy), -1)
-  return differing + withoutNothing(academy).length
+  addTallies(academy, await countLearnersByStatus(database), 1)
+  addTallies(academy, await readCounters(database, ofAcademy), -1)
+  return differing + nonZero(academy).length
 }
 
 /**
@@ -52,7 +52,7 @@ async function courseDifferences(
   seen: (tallies: readonly Tally[]) => void = () => {},
 ): Promise<Tally[]> {
   const own: Sums = new Map()
-  for await (const enrollments of everyCounted(database, range)) {
+  for await (const enrollments of readEnrollments(database, range)) {
     for (const one of enrollments) {
       const tallies = talliesOf(one, firstDay)
       addTallies(
@@ -63,8 +63,8 @@ async function courseDifferences(
       seen(tallies.filter(({ courseId }) => courseId === ''))
     }
   }
-  addTallies(own, await keptIn(database, range, firstDay), -1)
-  return withoutNothing(own)
+  addTallies(own, await readCourseCounters(database, range, firstDay), -1)
+  return nonZero(own)
 }
 
 /** Returns the differences of the academy's counters from the sum of its courses' and a count of its learners. */
@@ -73,9 +73,9 @@ async function academyDifferences(database: Database): Promise<Tally[]> {
     select kind, '' as "courseId", place, sum(learners) as learners, sum(amount) as amount from ${counters}
     where course_id <> '' and kind in (${join(sharedKinds)}) group by kind, place`)
   const academy: Sums = new Map()
-  addTallies(academy, [...sums, ...(await learnersCounted(database))], 1)
-  addTallies(academy, await kept(database, ofAcademy), -1)
-  return withoutNothing(academy)
+  addTallies(academy, [...sums, ...(await countLearnersByStatus(database))], 1)
+  addTallies(academy, await readCounters(database, ofAcademy), -1)
+  return nonZero(academy)
 }
 
 /** Divides all courses into ranges with about `atOnce` counters each. */
@@ -84,13 +84,13 @@ async function rangesOf(database: Database, atOnce: number): Promise<CourseRange
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
   )
   const starts = ['']
-  let held = 0
+  let total = 0
   for (const { course_id: courseId, size } of sizes) {
-    if (held > 0 && held + size > atOnce) {
+    if (total > 0 && total + size > atOnce) {
       starts.push(courseId)
-      held = 0
+      total = 0
     }
-    held += size
+    total += size
   }
   return starts.map((start, index) => {
     const below = starts[index + 1]
@@ -98,9 +98,13 @@ async function rangesOf(database: Database, atOnce: number): Promise<CourseRange
   })
 }
 
-async function keptIn(database: Database, [least, below]: CourseRange, firstDay: number): Promise<Tally[]> {
+async function readCourseCounters(
+  database: Database,
+  [least, below]: CourseRange,
+  firstDay: number,
+): Promise<Tally[]> {
   const end = below === undefined ? sql`true` : sql`course_id < ${below}`
-  return (await kept(database, sql`course_id <> '' and course_id >= ${least} and ${end}`)).filter(
+  return (await readCounters(database, sql`course_id <> '' and course_id >= ${least} and ${end}`)).filter(
     // Earlier days are unused, and deleted by the next change.
     ({ kind, place }) => !dayKinds.includes(kind) || place >= firstDay,
   )
@@ -108,16 +112,16 @@ async function keptIn(database: Database, [least, below]: CourseRange, firstDay:
 
 const ofAcademy = sql`course_id = ''`
 
-async function kept(database: Database, condition: Sql): Promise<Tally[]> {
+async function readCounters(database: Database, condition: Sql): Promise<Tally[]> {
   return database.all<Row & Tally>(
     sql`select kind, course_id as "courseId", place, learners, amount from ${counters} where ${condition}`,
   )
 }
 
-async function learnersCounted(database: Database): Promise<Tally[]> {
+async function countLearnersByStatus(database: Database): Promise<Tally[]> {
   const counted = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners from users u
-    where exists (select 1 from enrollments e where e.user_id = u.id and ${learns('e')}) group by 1`)
+    where exists (select 1 from enrollments e where e.user_id = u.id and ${countsAsLearner('e')}) group by 1`)
   return counted.map(({ status, learners }) => ({
     kind: learnersKind(status === 'deleted'),
     courseId: '',
@@ -171,7 +175,7 @@ async function correct(store: Store, now: () => Date, atOnce: number): Promise<b
     return true
   }
   for (const range of await store.read((view) => rangesOf(view, atOnce))) {
-    const firstDay = firstDayKept(now().toISOString())
+    const firstDay = firstCountedDay(now().toISOString())
     if (!(await add(await store.read((view) => courseDifferences(view, range, firstDay))))) return false
   }
   // After the courses: deleting a course subtracts its counters from the academy's.
@@ -194,13 +198,13 @@ async function addDifferences(
   differences: readonly Tally[],
 ): Promise<void> {
   const { database, now } = counting
-  const firstDay = firstDayKept(now)
+  const firstDay = firstCountedDay(now)
   const courseIds = [...new Set(differences.map(({ courseId }) => courseId))].filter((id) => id !== '')
-  const there = new Set(await existing(database, courseIds))
-  const gone = courseIds.filter((id) => !there.has(id))
-  if (gone.length > 0) {
-    await database.run(sql`delete from counters where course_id in (${join(gone)})`)
-    await database.run(sql`delete from counter_changes where course_id in (${join(gone)})`)
+  const there = new Set(await findCourses(database, courseIds))
+  const isUserDeleted = courseIds.filter((id) => !there.has(id))
+  if (isUserDeleted.length > 0) {
+    await database.run(sql`delete from counters where course_id in (${join(isUserDeleted)})`)
+    await database.run(sql`delete from counter_changes where course_id in (${join(isUserDeleted)})`)
   }
   const added = differences.filter(
     ({ kind, courseId, place }) =>
@@ -209,7 +213,7 @@ async function addDifferences(
   await countTallies(counting, added)
 }
 
-async function existing(database: Transaction, courseIds: readonly string[]): Promise<string[]> {
+async function findCourses(database: Transaction, courseIds: readonly string[]): Promise<string[]> {
   if (courseIds.length === 0) return []
   const rows = await database.all<Row & { id: string }>(
     sql`select id from courses where id in (${join(courseIds)})`,

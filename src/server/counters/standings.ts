@@ -39,10 +39,10 @@ interface CounterRow extends Row {
 }
 
 /** All courses and statuses, without deleted users. */
-export const everybody: Scope = { courses: undefined, statuses: standings, withDeleted: false }
+export const wholeAcademy: Scope = { courses: undefined, statuses: standings, withDeleted: false }
 
 /** Reads figures by course and status. */
-export async function courseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
+export async function readCourseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
   const meanings = new Map<string, { status: CountedStatus; graded: boolean }>(
     kindsIn(scope).flatMap(({ status, kinds }) => [
       [kinds.all, { status, graded: false }] as const,
@@ -92,13 +92,13 @@ export async function steps(database: Database, scope: Scope): Promise<Step[]> {
 }
 
 /** Reads the number of graded enrolments of the academy, and the sum of their grades in millionths of a per cent. */
-export async function gradedOfAcademy(
+export async function readAcademyGrades(
   database: Database,
 ): Promise<{ readonly learners: number; readonly amount: number }> {
   const rows = await rowsOf(
     database,
-    kindsIn(everybody).map(({ kinds }) => kinds.graded),
-    everybody,
+    kindsIn(wholeAcademy).map(({ kinds }) => kinds.graded),
+    wholeAcademy,
     true,
   )
   return {
@@ -108,9 +108,9 @@ export async function gradedOfAcademy(
 }
 
 /** Counts distinct learners of the academy. */
-export async function learnersOf(database: Database, withDeleted: boolean): Promise<number> {
+export async function countLearners(database: Database, withDeleted: boolean): Promise<number> {
   const kinds = [learnersKind(false), ...(withDeleted ? [learnersKind(true)] : [])]
-  const rows = await rowsOf(database, kinds, everybody, true)
+  const rows = await rowsOf(database, kinds, wholeAcademy, true)
   return rows.reduce((sum, { learners }) => sum + learners, 0)
 }
 
@@ -128,7 +128,10 @@ async function rowsOf(
 
 function kindsIn({ statuses, withDeleted }: Scope) {
   return statuses.flatMap((status) =>
-    [false, ...(withDeleted ? [true] : [])].map((gone) => ({ status, kinds: kindsOf(status, gone) })),
+    [false, ...(withDeleted ? [true] : [])].map((isUserDeleted) => ({
+      status,
+      kinds: kindsOf(status, isUserDeleted),
+    })),
   )
 }
 
@@ -151,7 +154,7 @@ const measures = { open: 'unseen', early: 'unrisen', failed: 'failed' } as const
  * @param courses a statement that selects course ids
  * @param firstDay first recent day, such as 20260131
  */
-export async function attentionFigures(
+export async function readAttention(
   database: Database,
   courses: Sql,
   firstDay: number,

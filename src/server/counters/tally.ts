@@ -20,7 +20,9 @@ export const standings = ['none', 'not_started', 'in_progress', 'completed'] as 
 export type CountedStatus = (typeof standings)[number]
 
 /** Kinds of counters by status: all, all by percentage, and graded (with the sum of grades). */
-export const kindsOf = (status: CountedStatus, gone: boolean) => kinds[status][gone ? 'gone' : 'there']
+export function kindsOf(status: CountedStatus, isUserDeleted: boolean) {
+  return kinds[status][isUserDeleted ? 'deleted' : 'others']
+}
 
 const kinds = {
   none: kindsNamed('none'),
@@ -31,7 +33,7 @@ const kinds = {
 
 function kindsNamed(status: CountedStatus) {
   const named = (all: string) => ({ all, at: `${all} at`, graded: `${all} graded` })
-  return { there: named(status), gone: named(`deleted ${status}`) }
+  return { others: named(status), deleted: named(`deleted ${status}`) }
 }
 
 /**
@@ -44,35 +46,39 @@ const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'
 export const dayKinds: readonly string[] = ['open since', 'early since']
 
 /** Days that are counted: more than until a learner is inactive. */
-const daysKept = 21
+const countedDays = 21
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns the first counted day, in UTC. */
-export function firstDayKept(now: string): number {
+export function firstCountedDay(now: string): number {
   const today = now.slice(0, 10)
-  if (today !== lastDay.today) {
-    const first = new Date(Date.parse(today) - daysKept * dayMs).toISOString()
-    lastDay = { today, first: dayNumber(first) }
+  if (today !== cachedDay.today) {
+    const first = new Date(Date.parse(today) - countedDays * dayMs).toISOString()
+    cachedDay = { today, first: dayNumber(first) }
   }
-  return lastDay.first
+  return cachedDay.first
 }
 
 // Cached for a day: every write needs it.
-let lastDay = { today: '', first: 0 }
+let cachedDay = { today: '', first: 0 }
 
 /** Kind of distinct learners of the academy. */
-export const learnersKind = (gone: boolean) => (gone ? 'deleted learners' : 'learners')
+export function learnersKind(isUserDeleted: boolean): string {
+  return isUserDeleted ? 'deleted learners' : 'learners'
+}
 
 /** All kinds of a course. */
 export const courseKinds: readonly string[] = [
-  ...standings.flatMap((status) => [false, true].flatMap((gone) => Object.values(kindsOf(status, gone)))),
+  ...standings.flatMap((status) =>
+    [false, true].flatMap((isDeleted) => Object.values(kindsOf(status, isDeleted))),
+  ),
   ...attentionTallies,
 ]
 
 /** Kinds of a course that are also counted for the whole academy. */
 export const sharedKinds: readonly string[] = standings.flatMap((status) =>
-  [false, true].flatMap((gone) => {
-    const { at, graded } = kindsOf(status, gone)
+  [false, true].flatMap((isDeleted) => {
+    const { at, graded } = kindsOf(status, isDeleted)
     return [at, graded]
   }),
 )
@@ -94,8 +100,8 @@ export function dayNumber(time: string): number {
 
 /** Returns the counters that an enrolment adds 1 to, without days before the first. */
 export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tally[] {
-  const { courseId, gone, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
-  const { all, at, graded } = kindsOf(status as CountedStatus, gone)
+  const { courseId, isUserDeleted, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
+  const { all, at, graded } = kindsOf(status as CountedStatus, isUserDeleted)
   const amount = millionths(percentage)
   const place = Math.floor(percentage * 100)
   const tallies = [
@@ -106,7 +112,7 @@ export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tall
   if (grade !== null) {
     tallies.push(one(graded, courseId, 0, millionths(grade)), one(graded, '', 0, millionths(grade)))
   }
-  if (gone) return tallies
+  if (isUserDeleted) return tallies
   const isActive = enrollment.enrollment === 'active'
   if (isActive && status !== 'completed') {
     tallies.push(one('open', courseId, 0))
@@ -128,18 +134,19 @@ function one(kind: string, courseId: string, place: number, amount = 0): Tally {
 
 /** Returns the difference of two lists of tallies. */
 export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
-  const gone = before.map((one) => times(one, -1))
+  const removed = before.map((one) => times(one, -1))
   const added: Tally[] = []
   // At most ten: comparing all is faster than building keys.
   for (const one of after) {
-    const index = gone.findIndex(
+    const index = removed.findIndex(
       (other) => other.place === one.place && other.kind === one.kind && other.courseId === one.courseId,
     )
-    const other = gone[index]
+    const other = removed[index]
     if (!other) added.push(one)
-    else gone[index] = { ...one, learners: one.learners + other.learners, amount: one.amount + other.amount }
+    else
+      removed[index] = { ...one, learners: one.learners + other.learners, amount: one.amount + other.amount }
   }
-  return [...gone, ...added].filter(isSomething)
+  return [...removed, ...added].filter(isNonZero)
 }
 
 /** Tallies by kind, course and place, filled by `addTallies`. */
@@ -163,11 +170,11 @@ function times({ kind, courseId, place, learners, amount }: Tally, sign: 1 | -1)
   return { kind, courseId, place, learners: sign * learners, amount: sign * amount }
 }
 
-function isSomething({ learners, amount }: Tally): boolean {
+function isNonZero({ learners, amount }: Tally): boolean {
   return learners !== 0 || amount !== 0
 }
 
 /** Returns the tallies that are not zero. */
-export function withoutNothing(sums: ReadonlyMap<string, Tally>): Tally[] {
-  return [...sums.values()].filter(isSomething)
+export function nonZero(sums: ReadonlyMap<string, Tally>): Tally[] {
+  return [...sums.values()].filter(isNonZero)
 }

@@ -4,7 +4,7 @@ import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import type { courses } from '../../contract/courses.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
-import { found } from '../database/search.ts'
+import { findMatches } from '../database/search.ts'
 import { type Call, isRole, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { Written, writtenPage } from '../http/reply.ts'
 import { type CourseRow, courseColumns, courseText, findCourse } from './course-row.ts'
@@ -27,7 +27,7 @@ export const courseReads = {
         from: sql`courses c`,
         where: [isStanding(query, isRole(call, 'learner'))],
         narrow: [
-          query.q && (await found(call.database, 'courses', sql`c.search_key`, query.q)),
+          query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
           query.tag && tagged(query.tag),
           query.external_id && sql`c.external_id = ${query.external_id}`,
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,

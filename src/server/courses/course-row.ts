@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Course, CourseInput } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
-import { isReferred } from '../database/reference.ts'
+import { matchesReference } from '../database/reference.ts'
 import { onlyUserOf } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'
 import { invalid, notFound, ProblemError } from '../problem-error.ts'
@@ -35,7 +35,7 @@ export async function findCourse(
   publishedOnly = false,
 ): Promise<CourseRow> {
   const row = await database.one<CourseRow>(
-    sql`select ${courseColumns} from courses c where ${isReferred('courses', reference)}`,
+    sql`select ${courseColumns} from courses c where ${matchesReference('courses', reference)}`,
   )
   if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
   return row

@@ -5,7 +5,7 @@ import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { isReferred, kindOf, resolve, resolveFilter } from '../database/reference.ts'
+import { kindOf, matchesReference, resolve, resolveFilter } from '../database/reference.ts'
 import {
   copyToTrash,
   eraseFromTrash,
@@ -15,7 +15,7 @@ import {
   trashEnd,
 } from '../database/trash.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { forgetAnswers } from '../http/idempotency.ts'
+import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findCourse, requireNotArchived, toCourse } from './course-row.ts'
 import { makeRoom } from './lesson-places.ts'
@@ -80,7 +80,7 @@ async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference:
 /** Deletes a record from the trash, and the stored responses that contain it. */
 async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
   await eraseFromTrash(database, kind, id)
-  await forgetAnswers(database, [id])
+  await deleteResponses(database, [id])
 }
 
 interface DeletedRow extends Row {
@@ -201,7 +201,7 @@ async function findDeleted({ database, now }: Call, table: 'courses' | 'lessons'
   const rows = `deleted_${table}`
   const row = await database.one<Row & { id: string; version: number; title: string; course_id: string }>(sql`
     select t.id, t.version, t.title, d.course_id from (
-      select id, version, title from ${raw(rows)} where ${isReferred(table, reference, rows)}) t
+      select id, version, title from ${raw(rows)} where ${matchesReference(table, reference, rows)}) t
     join deletions d on d.id = t.id where d.deleted_at > ${trashEnd(now)}`)
   if (!row) throw notFound(`deleted ${kindOf[table]}`, reference)
   return row

@@ -3,7 +3,7 @@ import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { referring, requireUnique, resolve } from '../database/reference.ts'
+import { referenceFilter, requireUnique, resolve } from '../database/reference.ts'
 import { titleKey } from '../database/search.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
@@ -43,7 +43,14 @@ export const lessonRoutes = routesOf(lessons, {
   async list(call) {
     const { query, database } = call
     const seen = knownCourses(call)
-    const course = await referring(sql`l.course_id`, database, 'courses', query.course_id, 'course_id', seen)
+    const course = await referenceFilter(
+      sql`l.course_id`,
+      database,
+      'courses',
+      query.course_id,
+      'course_id',
+      seen,
+    )
     return page<LessonRow, Lesson>(
       database,
       {

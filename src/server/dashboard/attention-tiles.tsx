@@ -3,7 +3,7 @@ import {
   type Attention,
   attentionKinds,
   type CourseAttention as Concerned,
-  quietDays,
+  inactiveDays,
   type Standing,
   stuckBelow,
 } from '../analytics/standing.ts'
@@ -18,8 +18,8 @@ export const attentionWords: Readonly<Record<Attention, string>> = {
 }
 
 const attentionMeanings: Readonly<Record<Attention, string>> = {
-  inactive: `No access for ${quietDays} days, not completed`,
-  stuck: `Below ${stuckBelow}%, no progress for ${quietDays} days`,
+  inactive: `No access for ${inactiveDays} days, not completed`,
+  stuck: `Below ${stuckBelow}%, no progress for ${inactiveDays} days`,
   not_passed: 'Grade below the passing score',
 }
 

@@ -4,7 +4,7 @@ import { wholeCourse } from '../../contract/constants.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import type { Grade } from '../../contract/grades.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
-import { type Standing, standingOfCourse } from '../analytics/standing.ts'
+import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { gradesOfLearners, hasGrades, maxGrades } from '../grades/grade-row.ts'
 import { requireRight } from '../http/handler.ts'
@@ -52,7 +52,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
   const query = learnerQueryOf(signedIn)
   const given = [...signedIn.query].filter(([name]) => name === 'items')
   const { items } = parseQuery(Items, `${new URLSearchParams(given)}`)
-  const standing = await standingOfCourse(database, course.id, request.now)
+  const standing = await readCourseStanding(database, course.id, request.now)
   const { data, nextCursor, isPart } = await pageOfLearners(
     database,
     filterOf(course.id, query),

@@ -6,7 +6,7 @@ import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
 import { csvFile, type FileRows, gradesOfCourse, learnerRows } from '../analytics/export.ts'
 import { rowsOfUser, rowsPage } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
-import { attentionKinds, type Standing, standingOfCourse, standingsOf } from '../analytics/standing.ts'
+import { attentionKinds, readCourseStanding, readStandings, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { lessonRoutes } from '../courses/lessons.ts'
 import { hasGrades } from '../grades/grade-row.ts'
@@ -126,7 +126,7 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   const { database } = signedIn
   const { now } = signedIn.request
   const query = learnerQueryOf(signedIn)
-  const standing = await standingOfCourse(database, course.id, now)
+  const standing = await readCourseStanding(database, course.id, now)
   if (standing.enrollments === 0) {
     return (
       <section class="card" aria-labelledby="learners">
@@ -277,7 +277,7 @@ export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
 export const courseFile = fileAt('learners', async (signedIn, { id }) => {
   const { database, request } = signedIn
   const filter = filterOf(id, learnerQueryOf(signedIn))
-  const learners = (await standingsOf(database, [id])).get(id)?.enrollments ?? 0
+  const learners = (await readStandings(database, [id])).get(id)?.enrollments ?? 0
   return learnerRows(everyLearner(database.dialect, filter, request.now, { learners }))
 })
 

@@ -1,6 +1,6 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import { standingOfAcademy, standingsOf } from '../analytics/standing.ts'
+import { readAcademyStanding, readStandings } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -70,8 +70,8 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true' },
   })
   const { database } = signedIn
-  const { learners, all, courses: concerned } = await standingOfAcademy(database, signedIn.request.now)
-  const standings = await standingsOf(
+  const { learners, all, courses: concerned } = await readAcademyStanding(database, signedIn.request.now)
+  const standings = await readStandings(
     database,
     listed.data.map(({ id }) => id),
   )

@@ -3,16 +3,16 @@ import { unavailable } from '../problem-error.ts'
 import type { Database, Row, Store } from './database.ts'
 
 /** Load balancers ask every few seconds, and there may be several. */
-const goodForMs = 1000
-const usualPatienceMs = 2000
+const cacheMs = 1000
+const defaultTimeoutMs = 2000
 
-interface Look {
+interface Check {
   readonly outcome: Promise<unknown>
   /** When the check ended (performance.now()); undefined while it runs. */
   endedMs: number | undefined
 }
 
-const looks = new WeakMap<object, Look>()
+const checkByDatabase = new WeakMap<object, Check>()
 
 type Asked = Pick<Store, 'one' | 'requireFiles'>
 
@@ -20,16 +20,16 @@ type Asked = Pick<Store, 'one' | 'requireFiles'>
  * Checks that the database responds. Throws 503 if it fails, has lost a file, or does not respond in time. The check
  * runs at most once a second, and never twice at a time.
  */
-export async function requireAnswering(database: Asked, closeTimeoutMs = usualPatienceMs): Promise<void> {
+export async function requireAnswering(database: Asked, timeoutMs = defaultTimeoutMs): Promise<void> {
   try {
     database.requireFiles?.()
   } catch (cause) {
     throw unavailable('Files of the database are missing; stop the server and restore a backup.', 30, cause)
   }
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const giveUp = setTimeout(reject, closeTimeoutMs)
+  const giveUp = setTimeout(reject, timeoutMs)
   try {
-    await Promise.race([lookAt(database), late])
+    await Promise.race([checkDatabase(database), late])
   } catch (cause) {
     throw unavailable('The database does not respond.', 1, cause)
   } finally {
@@ -37,17 +37,16 @@ export async function requireAnswering(database: Asked, closeTimeoutMs = usualPa
   }
 }
 
-function lookAt(database: Asked): Promise<unknown> {
-  const known = looks.get(database)
-  if (known && performance.now() - (known.endedMs ?? Number.POSITIVE_INFINITY) < goodForMs)
-    return known.outcome
-  const look: Look = { outcome: database.one(sql`select 1 from settings limit 1`), endedMs: undefined }
-  looks.set(database, look)
+function checkDatabase(database: Asked): Promise<unknown> {
+  const known = checkByDatabase.get(database)
+  if (known && performance.now() - (known.endedMs ?? Number.POSITIVE_INFINITY) < cacheMs) return known.outcome
+  const check: Check = { outcome: database.one(sql`select 1 from settings limit 1`), endedMs: undefined }
+  checkByDatabase.set(database, check)
   const end = () => {
-    look.endedMs = performance.now()
+    check.endedMs = performance.now()
   }
-  look.outcome.then(end, end)
-  return look.outcome
+  check.outcome.then(end, end)
+  return check.outcome
 }
 
 /**

@@ -22,13 +22,13 @@ export type IdPrefix =
   | 'asm'
   | 'qst'
 
-const chanceBytes = 10
+const randomBytes = 10
 /** Ids per draw of random bytes: a call to the generator for each id would cost more than the bytes. */
-const idsADraw = 400
+const idsPerDraw = 400
 /** Random bytes that are incremented for further ids of the same millisecond. */
-const countedBytes = 6
+const counterBytes = 6
 /** Upper bound of the first count: the other half of the range is left for increments. */
-const firstCount = 2 ** (8 * countedBytes - 1)
+const maxFirstCount = 2 ** (8 * counterBytes - 1)
 
 /** Creates an id for this kind of record. */
 export type IdMaker = (prefix: IdPrefix) => string
@@ -38,7 +38,7 @@ export type IdMaker = (prefix: IdPrefix) => string
  * creation, also within a millisecond.
  */
 export function idMaker(now: () => Date): IdMaker {
-  const bytes = Buffer.alloc(chanceBytes * idsADraw)
+  const bytes = Buffer.alloc(randomBytes * idsPerDraw)
   let used = bytes.length
   let before = Number.NEGATIVE_INFINITY
   let count = 0
@@ -48,11 +48,11 @@ export function idMaker(now: () => Date): IdMaker {
       used = 0
     }
     const time = now()
-    count = time.getTime() === before ? count + 1 : bytes.readUIntBE(used, countedBytes) % firstCount
+    count = time.getTime() === before ? count + 1 : bytes.readUIntBE(used, counterBytes) % maxFirstCount
     before = time.getTime()
-    const chance = bytes.toString('hex', used + countedBytes, used + chanceBytes)
-    used += chanceBytes
-    return idOf(prefix, time, count.toString(16).padStart(2 * countedBytes, '0') + chance)
+    const random = bytes.toString('hex', used + counterBytes, used + randomBytes)
+    used += randomBytes
+    return idOf(prefix, time, count.toString(16).padStart(2 * counterBytes, '0') + random)
   }
 }
 
@@ -62,14 +62,14 @@ export function idMaker(now: () => Date): IdMaker {
  */
 export function plainIdMaker(now: () => Date): IdMaker {
   const half = () =>
-    Math.floor(Math.random() * 2 ** (4 * chanceBytes))
+    Math.floor(Math.random() * 2 ** (4 * randomBytes))
       .toString(16)
-      .padStart(chanceBytes, '0')
+      .padStart(randomBytes, '0')
   return (prefix) => idOf(prefix, now(), half() + half())
 }
 
 /** Kinds of content. Ids of credentials, sessions and requests always stay random. */
-const repeatable: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'grd', 'mod', 'blk', 'asm', 'qst']
+const seededPrefixes: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'grd', 'mod', 'blk', 'asm', 'qst']
 const beginning = new Date(0)
 
 /**
@@ -79,17 +79,17 @@ const beginning = new Date(0)
  */
 export function seededIdMaker(seed: number, now: () => Date): IdMaker {
   const counts = new Map<IdPrefix, number>()
-  const unforeseen = idMaker(now)
+  const randomIds = idMaker(now)
   return (prefix) => {
-    if (!repeatable.includes(prefix)) return unforeseen(prefix)
+    if (!seededPrefixes.includes(prefix)) return randomIds(prefix)
     const count = (counts.get(prefix) ?? 0) + 1
     counts.set(prefix, count)
     return idOf(prefix, beginning, seed.toString(16).padStart(8, '0') + count.toString(16).padStart(12, '0'))
   }
 }
 
-function idOf(prefix: IdPrefix, time: Date, chance: string): string {
-  return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${chance}`
+function idOf(prefix: IdPrefix, time: Date, random: string): string {
+  return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${random}`
 }
 
 /** Returns the lower bound of ids of this kind that are created at a time (Unix ms) or later. */

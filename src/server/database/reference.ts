@@ -11,7 +11,7 @@ const everything = sql`true`
 type Table = 'courses' | 'lessons' | 'users'
 
 /**
- * Resolves a reference to an id, as `isReferred` does; deleted users have no email address. Undefined if no row
+ * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
  * matches. `seen` is a condition that limits the visible rows (default all).
  */
 export async function resolve(
@@ -22,7 +22,7 @@ export async function resolve(
 ): Promise<string | undefined> {
   return (
     await database.one<{ id: string }>(
-      sql`select id from ${raw(table)} where ${isReferred(table, reference)} and ${seen}`,
+      sql`select id from ${raw(table)} where ${matchesReference(table, reference)} and ${seen}`,
     )
   )?.id
 }
@@ -34,7 +34,7 @@ export async function resolve(
  *
  * @param rows table with the rows, if another: the trash
  */
-export function isReferred(table: Table, reference: string, rows: string = table): Sql {
+export function matchesReference(table: Table, reference: string, rows: string = table): Sql {
   // No row can have text that the database cannot store, and PostgreSQL would refuse the query.
   if (!isStorableText(reference)) return sql`false`
   const byId = (id: string) => sql`id = ${id}`
@@ -74,7 +74,7 @@ function isOwnId(table: Table, text: string): boolean {
 export function isOf(column: Sql, table: Table, reference: string): Sql {
   return isOwnId(table, reference)
     ? sql`${column} = ${reference}`
-    : sql`${column} = (select id from ${raw(table)} where ${isReferred(table, reference)})`
+    : sql`${column} = (select id from ${raw(table)} where ${matchesReference(table, reference)})`
 }
 
 /** The word for a row of each table. */
@@ -121,7 +121,7 @@ export async function resolveFilters(
 }
 
 /** A condition on a foreign key: on one id, which an index can begin with, or on several. */
-interface Referring {
+interface ReferenceFilter {
   readonly one?: Sql
   readonly several?: Sql
 }
@@ -130,14 +130,14 @@ interface Referring {
  * Returns the condition that a column holds one of the references of a query parameter, if it is set. Throws 404 as
  * `resolveFilters` does.
  */
-export async function referring(
+export async function referenceFilter(
   column: Sql,
   database: Database,
   table: Table,
   list: string | undefined,
   parameter: string,
   seen?: Sql,
-): Promise<Referring> {
+): Promise<ReferenceFilter> {
   if (list === undefined) return {}
   const ids = await resolveFilters(database, table, list, parameter, seen)
   return ids.length === 1
@@ -172,7 +172,7 @@ export async function requireUnique(
       sql`select id, status from ${raw(table)} where ${raw(column)} = ${key}`,
     )
     if (other && other.id === ownId) continue
-    const taken = other ?? (await deletedOne(database, table, key))
+    const taken = other ?? (await findDeleted(database, table, key))
     if (!taken) continue
     const { id, status } = taken
     const detail = named ? `already exists: ${id} (${status})` : 'already exists'
@@ -184,7 +184,7 @@ export async function requireUnique(
 }
 
 /** Returns the deleted record with an external id, which stays taken while the record can be restored. */
-async function deletedOne(
+async function findDeleted(
   database: Database,
   table: Table,
   externalId: string,

@@ -6,19 +6,19 @@ import type { Found } from './page.ts'
  * Finds rows of a table whose search key contains a text; undefined for white space alone. `key` is the search key
  * column.
  */
-export async function found(
+export async function findMatches(
   database: Database,
   table: Searched,
   key: Sql,
   text: string,
 ): Promise<Found | undefined> {
-  const [needle, test] = [searchNeedle(text), searchTest(key, text)]
+  const [needle, test] = [searchNeedle(text), matchesText(key, text)]
   if (needle === undefined || test === undefined) return undefined
   return { ...(await database.dialect.search.find(database, table, needle)), test }
 }
 
 /** Returns the condition that a search key contains a text; undefined for white space alone. */
-export function searchTest(key: Sql, text: string): Sql | undefined {
+export function matchesText(key: Sql, text: string): Sql | undefined {
   const needle = searchNeedle(text)
   return needle === undefined ? undefined : contains(key, needle)
 }
@@ -56,7 +56,7 @@ export function titleKey({ title }: { title: string }): string {
 }
 
 /** Letters that do not decompose into a base letter and a mark, with the text they sort as. */
-const spelled: Readonly<Record<string, string>> = {
+const baseLetters: Readonly<Record<string, string>> = {
   æ: 'ae',
   đ: 'd',
   ð: 'd',
@@ -74,7 +74,7 @@ export function sortKey(text: string): string {
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
-  return bare.replace(/[æđðıłøœßþ]/g, (letter) => spelled[letter] ?? letter).normalize('NFC')
+  return bare.replace(/[æđðıłøœßþ]/g, (letter) => baseLetters[letter] ?? letter).normalize('NFC')
 }
 
 /** Precedes each word of a search key twice, so that the first one or two characters of a word form a trigram with it. */
@@ -85,7 +85,7 @@ const marks = /[\u0001\u0002]/g
 /** Scripts without spaces: each character may begin a word. */
 const unspaced =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
-const beginnings = new RegExp(
+const wordStarts = new RegExp(
   [
     '(?<![\\p{L}\\p{M}\\p{N}])(?=[\\p{L}\\p{N}])',
     '(?<=\\p{N})(?=\\p{L})',
@@ -119,5 +119,5 @@ function marked(text: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(marks, '')
-    .replace(beginnings, mark + mark)
+    .replace(wordStarts, mark + mark)
 }

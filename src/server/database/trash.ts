@@ -4,9 +4,9 @@ import { tables } from './schema/schema.ts'
 
 /** Days for which deleted records can be restored. */
 export const trashDays = 30
-const keptMs = trashDays * 24 * 60 * 60 * 1000
+const retentionMs = trashDays * 24 * 60 * 60 * 1000
 /** Rows per transaction of a sweep: a few milliseconds of work. */
-const pieceRows = 500
+const batchRows = 500
 
 /** Kinds of records that can be restored. */
 export type Trashed = 'course' | 'lesson'
@@ -47,12 +47,12 @@ export const trashedTables: readonly string[] = parts.map(({ table }) => table)
 
 /** Returns the time before which deletions are final, ISO 8601 in UTC. */
 export function trashEnd(now: string): string {
-  return new Date(Date.parse(now) - keptMs).toISOString()
+  return new Date(Date.parse(now) - retentionMs).toISOString()
 }
 
 /** Returns the time until which a deletion can be undone; both ISO 8601 in UTC. */
 export function restorableUntil(deletedAt: string): string {
-  return new Date(Date.parse(deletedAt) + keptMs).toISOString()
+  return new Date(Date.parse(deletedAt) + retentionMs).toISOString()
 }
 
 /** Copies a course or a lesson with its dependent rows to the trash, before it is deleted. */
@@ -65,7 +65,7 @@ export async function copyToTrash(
     const { table } = part
     await database.run(sql`
       insert into ${raw(`deleted_${table}`)} (${columnsOf(table)})
-      select ${columnsOf(table)} from ${raw(table)} where ${goesWith(part, kind, id, '')}`)
+      select ${columnsOf(table)} from ${raw(table)} where ${belongsTo(part, kind, id, '')}`)
   }
   const counted = (table: string) =>
     kind === 'course' ? sql`(select count(*) from ${raw(table)} where course_id = ${id})` : sql`0`
@@ -83,14 +83,16 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
     const { table } = part
     await database.run(sql`
       insert into ${raw(table)} (${columnsOf(table)})
-      select ${columnsOf(table)} from ${raw(`deleted_${table}`)} where ${goesBack(part, kind, id)}`)
+      select ${columnsOf(table)} from ${raw(`deleted_${table}`)} where ${isRestoredWith(part, kind, id)}`)
   }
   if (kind === 'course')
     await database.run(sql`
     update enrollments set user_email = (select u.email from users u where u.id = enrollments.user_id)
     where course_id = ${id}`)
   for (const part of own.toReversed()) {
-    await database.run(sql`delete from ${raw(`deleted_${part.table}`)} where ${goesBack(part, kind, id)}`)
+    await database.run(
+      sql`delete from ${raw(`deleted_${part.table}`)} where ${isRestoredWith(part, kind, id)}`,
+    )
   }
 }
 
@@ -98,7 +100,7 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
 export async function eraseFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   for (const part of partsOf(kind).toReversed()) {
     await database.run(
-      sql`delete from ${raw(`deleted_${part.table}`)} where ${goesWith(part, kind, id, 'deleted_')}`,
+      sql`delete from ${raw(`deleted_${part.table}`)} where ${belongsTo(part, kind, id, 'deleted_')}`,
     )
   }
   await database.run(
@@ -112,16 +114,16 @@ export async function eraseFromTrash(database: Database, kind: Trashed, id: stri
 export async function sweepTrash(
   database: Pick<Store, 'write'>,
   now: Date,
-  mostPieces: number,
+  maxBatches: number,
 ): Promise<void> {
   const end = trashEnd(now.toISOString())
-  for (let piece = 0; piece < mostPieces; piece += 1) {
-    if (!(await database.write((transaction) => sweepPiece(transaction, end)))) return
+  for (let batch = 0; batch < maxBatches; batch += 1) {
+    if (!(await database.write((transaction) => sweepBatch(transaction, end)))) return
   }
 }
 
 /** Removes some rows of the oldest deletion; false if none has expired. */
-async function sweepPiece(database: Database, end: string): Promise<boolean> {
+async function sweepBatch(database: Database, end: string): Promise<boolean> {
   const first = await database.one<Row & { id: string; kind: Trashed }>(sql`
     select id, kind from deletions where deleted_at <= ${end} order by deleted_at, id limit 1`)
   if (!first) return false
@@ -130,8 +132,8 @@ async function sweepPiece(database: Database, end: string): Promise<boolean> {
     const [table, key] = [raw(`deleted_${part.table}`), raw(part.key)]
     const removed = await database.run(sql`
       delete from ${table} where (${key}) in (
-        select ${key} from ${table} where ${goesWith(part, kind, id, 'deleted_')} limit ${pieceRows})`)
-    if (removed === pieceRows) return true
+        select ${key} from ${table} where ${belongsTo(part, kind, id, 'deleted_')} limit ${batchRows})`)
+    if (removed === batchRows) return true
   }
   await database.run(sql`delete from deletions where id = ${id}`)
   return true
@@ -148,7 +150,7 @@ function partsOf(kind: Trashed): readonly Part[] {
 }
 
 /** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a course or a lesson. */
-function goesWith({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
+function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
   if (by === 'id') return sql`id = ${id}`
   if (by === 'lesson') {
     return kind === 'lesson'
@@ -163,8 +165,8 @@ function goesWith({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_
 }
 
 /** Returns the condition on rows of a trash table that are restored with a course or a lesson. */
-function goesBack(part: Part, kind: Trashed, id: string): Sql {
-  const all = goesWith(part, kind, id, 'deleted_')
+function isRestoredWith(part: Part, kind: Trashed, id: string): Sql {
+  const all = belongsTo(part, kind, id, 'deleted_')
   const column = { lessons: 'id', lesson_versions: 'lesson_id' }[part.table]
   if (kind === 'lesson' || column === undefined) return all
   const alone = sql`select id from deletions where course_id = ${id} and kind = 'lesson'`

@@ -162,7 +162,7 @@ export interface Sender {
 
 const readBytes = 4096
 const shownCharacters = 1000
-const keptAliveMs = 10_000
+const keepAliveMs = 10_000
 
 /** Headers of every attempt. */
 const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
@@ -176,8 +176,8 @@ export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Re
     const agent = new Agent({
       connect: guardedConnect(targets, buildConnector, resolve, findProxy),
       pipelining: 1,
-      keepAliveTimeout: keptAliveMs,
-      keepAliveMaxTimeout: keptAliveMs,
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
       // The complete attempt has a timeout.
       headersTimeout: 0,
       bodyTimeout: 0,

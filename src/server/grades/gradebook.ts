@@ -3,7 +3,7 @@ import type { Course } from '../../contract/courses.ts'
 import type { Grade, RecordedGrade } from '../../contract/grades.ts'
 import { recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
-import { countedOf } from '../counters/counted-enrollment.ts'
+import { readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
@@ -104,7 +104,7 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   const row = await findCourse(call.database, courseId)
   requireNotArchived(row)
   const course = toCourse(row)
-  const [standing] = await countedOf(call.database, userId, courseId)
+  const [standing] = await readUserEnrollments(call.database, userId, courseId)
   await call.database.run(sql`delete from grades where id = ${id}`)
   const left = (await updateCourseGrade(call, userId, course))?.percent ?? null
   const deleted = { action: 'grade.deleted', id, before: grade, after: null } as const

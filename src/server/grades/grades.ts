@@ -6,7 +6,7 @@ import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { referring } from '../database/reference.ts'
+import { referenceFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
@@ -36,9 +36,23 @@ export const gradeRoutes = routesOf(grades, {
     const { query, database } = call
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
-    const learner = await referring(sql`g.user_id`, database, 'users', query.learner_id, 'learner_id', own)
+    const learner = await referenceFilter(
+      sql`g.user_id`,
+      database,
+      'users',
+      query.learner_id,
+      'learner_id',
+      own,
+    )
     const seen = knownCourses(call)
-    const course = await referring(sql`g.course_id`, database, 'courses', query.course_id, 'course_id', seen)
+    const course = await referenceFilter(
+      sql`g.course_id`,
+      database,
+      'courses',
+      query.course_id,
+      'course_id',
+      seen,
+    )
     return page<GradeRow, Grade>(
       database,
       {

@@ -4,7 +4,7 @@ import type { Course } from '../../contract/courses.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import type { StandingChange } from '../counters/count.ts'
-import { countedIn, type EnrollmentPlace } from '../counters/counted-enrollment.ts'
+import { type EnrollmentPlace, readCourseEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Finishing } from '../http/handler.ts'
@@ -59,7 +59,7 @@ export async function finishRegrading(
 async function regradeSome(call: Writing, course: Course, regrading: Regrading): Promise<void> {
   const { database } = call
   const { weighted, after } = regrading
-  const { value: learners = [] } = await countedIn(database, course.id, batchSize, after).next()
+  const { value: learners = [] } = await readCourseEnrollments(database, course.id, batchSize, after).next()
   const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
   const grades = await courseGradesOf(database, weighted ? graded : [], course)
   const changed = new Map<string, CourseGrade>()

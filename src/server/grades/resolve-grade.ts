@@ -2,7 +2,7 @@ import sql, { empty } from 'sql-template-tag'
 import { aboveMaximum, isGradable, notGradable, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
-import { type CountedEnrollment, toCounted } from '../counters/counted-enrollment.ts'
+import { type CountedEnrollment, toCountedEnrollment } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
   courseColumns,
@@ -106,7 +106,7 @@ export async function resolveGrade(
     course,
     before,
     grade: wholeGrade(input, before, row, course),
-    standing: toCounted(
+    standing: toCountedEnrollment(
       { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
       course.assessmentCriteria.passingScore,
     ),

@@ -200,7 +200,7 @@ function withoutSecret({ secret }: Operation, reply: Reply): Reply {
 }
 
 /** Deletes stored idempotent responses that contain any of these texts or meet a condition. */
-export async function forgetAnswers(
+export async function deleteResponses(
   database: Database,
   texts: readonly string[],
   also: Sql = sql`false`,

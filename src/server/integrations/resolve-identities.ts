@@ -2,7 +2,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { MappedNoun } from '../../contract/constants.ts'
 import type { Candidate } from '../../lms/event.ts'
 import type { Database, Row } from '../database/database.ts'
-import { isReferred } from '../database/reference.ts'
+import { matchesReference } from '../database/reference.ts'
 
 /** Maximum candidates; no system sends as many. */
 const maxCandidates = 16
@@ -56,7 +56,7 @@ function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
   const conditions = known(candidates).flatMap(({ by, value }) => {
     if (by === 'key' || (by === 'email' && noun === 'course')) return []
     if (by === 'externalId') return [sql`external_id = ${value}`]
-    return [by === 'email' ? sql`email_key = ${value.toLowerCase()}` : isReferred(table, value)]
+    return [by === 'email' ? sql`email_key = ${value.toLowerCase()}` : matchesReference(table, value)]
   })
   return firstOf(
     conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition}${alive[noun]})`),

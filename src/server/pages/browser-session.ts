@@ -12,7 +12,7 @@ import { originOf } from '../http/request-context.ts'
 import type { Visit } from '../http/web-route.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 
-const lastsMs = 12 * 60 * 60 * 1000
+const sessionMs = 12 * 60 * 60 * 1000
 
 /** A user who is signed in with a browser. */
 export interface SignedIn extends Row {
@@ -107,7 +107,7 @@ export async function beginSession(
   const { academy, database, request } = visit
   const token = newCredential('browserSession')
   const time = request.now.toISOString()
-  const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
+  const expiresAt = new Date(request.now.getTime() + sessionMs).toISOString()
   const browser = browserIn(request.raw.headers['user-agent'])
   const id = academy.newId('ses')
   await database.run(sql`
@@ -153,7 +153,7 @@ function cookieName({ issuer }: Visit): string {
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`
 }
 
-function cookieOf(visit: Visit, token: string, maxAge = lastsMs / 1000): string {
+function cookieOf(visit: Visit, token: string, maxAge = sessionMs / 1000): string {
   const secure = visit.issuer.startsWith('https:')
   return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
 }
@@ -178,19 +178,19 @@ interface Asking {
   readonly token: string
 }
 
-const mostPerUser = 50
+const maxSessionsPerUser = 50
 
 /** Lists the active sessions of a user, newest first. */
 export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
     select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
     from browser_sessions where user_id = ${userId} and expires_at > ${now.toISOString()}
-    order by created_at desc limit ${mostPerUser}`)
+    order by created_at desc limit ${maxSessionsPerUser}`)
 }
 
 /** Ends one session of a user. Throws 404. */
 export async function endOneSession(call: Writing, userId: string, id: string): Promise<void> {
-  const ended = await endThose(call, sql`user_id = ${userId} and id = ${id}`)
+  const ended = await endSessions(call, sql`user_id = ${userId} and id = ${id}`)
   if (ended === 0) throw notFound('session', id)
 }
 
@@ -199,7 +199,7 @@ export async function endOtherSessions(
   call: Writing,
   { userId, token }: Omit<Asking, 'database'>,
 ): Promise<void> {
-  await endThose(call, sql`user_id = ${userId} and hash <> ${digest(token)}`)
+  await endSessions(call, sql`user_id = ${userId} and hash <> ${digest(token)}`)
 }
 
 /** A session that was ended. */
@@ -208,7 +208,7 @@ export interface EndedSession extends Row {
   readonly user_id: string
 }
 
-async function endThose(call: Writing, which: Sql): Promise<number> {
+async function endSessions(call: Writing, which: Sql): Promise<number> {
   const ended = await call.database.all<EndedSession>(
     sql`delete from browser_sessions where ${which} returning id, user_id`,
   )
@@ -223,10 +223,10 @@ export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession):
 
 /** Ends the oldest sessions of a user who has more than the maximum. */
 async function endOldest(call: Writing, userId: string): Promise<void> {
-  await endThose(
+  await endSessions(
     call,
     sql`hash in (select hash from browser_sessions where user_id = ${userId}
-      order by created_at desc limit 1000 offset ${mostPerUser})`,
+      order by created_at desc limit 1000 offset ${maxSessionsPerUser})`,
   )
 }
 
@@ -252,11 +252,11 @@ const systems = [
 ] as const
 
 /** Maximum length of a User-Agent to parse; browsers send less. */
-const longestUserAgent = 512
+const maxUserAgentLength = 512
 
 /** Returns the browser and system, `Firefox on Linux`; nothing finer, which could identify a person. */
 function browserIn(userAgent: string | undefined): string {
-  const text = (userAgent ?? '').slice(0, longestUserAgent)
+  const text = (userAgent ?? '').slice(0, maxUserAgentLength)
   const named = (names: readonly (readonly [string, string])[]) =>
     names.find(([part]) => text.includes(part))?.[1]
   const browser = named(browsers) ?? 'Unknown browser'

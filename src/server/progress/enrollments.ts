@@ -14,7 +14,7 @@ import { findCourse, knownCourses, requireNotArchived } from '../courses/course-
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { isReferred, referring, resolve } from '../database/reference.ts'
+import { matchesReference, referenceFilter, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -28,9 +28,16 @@ export const enrollmentRoutes = routesOf(enrollments, {
     const { query, database } = call
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
-    const user = await referring(sql`e.user_id`, database, 'users', query.user_id, 'user_id', own)
+    const user = await referenceFilter(sql`e.user_id`, database, 'users', query.user_id, 'user_id', own)
     const seen = knownCourses(call)
-    const course = await referring(sql`e.course_id`, database, 'courses', query.course_id, 'course_id', seen)
+    const course = await referenceFilter(
+      sql`e.course_id`,
+      database,
+      'courses',
+      query.course_id,
+      'course_id',
+      seen,
+    )
     return page<EnrollmentRow, Enrollment>(
       database,
       {
@@ -65,7 +72,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'fail')
     return runBatch(call, items, async (item) => {
-      const before = await existing(item)
+      const before = await findExisting(item)
       return upsert(
         onExists,
         before,
@@ -202,7 +209,7 @@ function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
   return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
-async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {
+async function findExisting({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
@@ -239,10 +246,10 @@ async function requireParents(
 ): Promise<{ course: ParentCourse; shown: Shown }> {
   const [course, user] = await Promise.all([
     database.one<ParentCourse>(
-      sql`select id, title, external_id, status from courses where ${isReferred('courses', courseId)}`,
+      sql`select id, title, external_id, status from courses where ${matchesReference('courses', courseId)}`,
     ),
     database.one<ParentUser>(
-      sql`select id, email, external_id from users where ${isReferred('users', userId)}`,
+      sql`select id, email, external_id from users where ${matchesReference('users', userId)}`,
     ),
   ])
   if (!course) throw parentNotFound('#/courseId', 'course', courseId)

@@ -5,10 +5,10 @@ import { type Change, recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import {
   type CountedEnrollment,
-  countedOf,
   type ProgressBehind,
+  readStanding,
+  readUserEnrollments,
   type Standing,
-  standingIn,
 } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
@@ -17,7 +17,7 @@ import {
   requireNotArchived,
   toCourse,
 } from '../courses/course-row.ts'
-import { isReferred, resolve } from '../database/reference.ts'
+import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
@@ -43,7 +43,7 @@ export async function setProgress(
   if (given !== undefined && !call.lenient) requirePast('lastAccessed', given, now)
   const [course, standing] = await Promise.all([
     requireTrackableCourse(call, reference),
-    standingIn(database, learner.id, reference),
+    readStanding(database, learner.id, reference),
   ])
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `User ${learner.email} is ${learner.status}.`)
@@ -154,7 +154,7 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
     id === undefined
       ? undefined
       : await database.one<CourseRow>(
-          sql`select ${courseColumns} from courses c where ${isReferred('courses', id)}`,
+          sql`select ${courseColumns} from courses c where ${matchesReference('courses', id)}`,
         )
   const course = row && toCourse(row)
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
@@ -195,7 +195,7 @@ async function requireEnrolled(
                                user_email)
       values (${id}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now},
               (select email from users where id = ${userId}))`)
-    const [made] = await countedOf(database, userId, courseId)
+    const [made] = await readUserEnrollments(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     const after = firstEnrollment(id, learner, course, now)
     const created = { action: 'enrollment.created', id, before: null, after } as const

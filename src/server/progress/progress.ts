@@ -21,7 +21,7 @@ import {
   writeCursor,
 } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
-import { referring, resolve, resolveFilter } from '../database/reference.ts'
+import { referenceFilter, resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -83,7 +83,7 @@ export const progressRoutes = routesOf(progress, {
         const written = await setProgress(call, await findUser(call.database, learnerId), input)
         return { id: written.learnerId, version: written.version }
       }
-      const before = await existing(item)
+      const before = await findExisting(item)
       if (before && onExists === 'fail') throw await alreadyRecorded(call, before)
       return upsert(onExists, before, write, write)
     })
@@ -118,7 +118,7 @@ async function alreadyRecorded(
   return new ProblemError('duplicate', detail, { members: { id } })
 }
 
-async function existing({ database, rawBody }: Call): Promise<ExistingRow | undefined> {
+async function findExisting({ database, rawBody }: Call): Promise<ExistingRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { learnerId, courseId } = rawBody
   if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
@@ -180,9 +180,23 @@ async function progressOf(
   const { database, query } = call
   const only = onlyUserOf(call)
   const own = only === undefined ? undefined : sql`id = ${only}`
-  const learner = await referring(sql`e.user_id`, database, 'users', query.learner_id, 'learner_id', own)
+  const learner = await referenceFilter(
+    sql`e.user_id`,
+    database,
+    'users',
+    query.learner_id,
+    'learner_id',
+    own,
+  )
   const seen = knownCourses(call)
-  const course = await referring(sql`e.course_id`, database, 'courses', query.course_id, 'course_id', seen)
+  const course = await referenceFilter(
+    sql`e.course_id`,
+    database,
+    'courses',
+    query.course_id,
+    'course_id',
+    seen,
+  )
   return {
     columns: sql`${progressColumns}, e.id as enrollment_id`,
     from: sql`enrollments e left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`,

@@ -4,7 +4,7 @@ import { roles, userStatuses } from '../../contract/constants.ts'
 import type { User, users } from '../../contract/users.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { found } from '../database/search.ts'
+import { findMatches } from '../database/search.ts'
 import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
@@ -28,7 +28,7 @@ export const userReads = {
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
           isStanding(query),
-          query.q && (await found(database, 'users', sql`u.search_key`, query.q)),
+          query.q && (await findMatches(database, 'users', sql`u.search_key`, query.q)),
         ],
         within: [
           { field: 'createdAt', condition: during(order.createdAt, query) },

@@ -2,7 +2,7 @@ import sql, { empty } from 'sql-template-tag'
 import { emptyProfile } from '../../contract/empty-profile.ts'
 import type { User } from '../../contract/users.ts'
 import type { Database, Row } from '../database/database.ts'
-import { isReferred } from '../database/reference.ts'
+import { matchesReference } from '../database/reference.ts'
 import { notFound } from '../problem-error.ts'
 
 /** Row of a user; `profile` is JSON. */
@@ -28,7 +28,7 @@ export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role,
 export async function findUser(database: Database, reference: string, onlyId?: string): Promise<UserRow> {
   const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
   const row = await database.one<UserRow>(
-    sql`select ${userColumns} from users u where ${isReferred('users', reference)} ${only}`,
+    sql`select ${userColumns} from users u where ${matchesReference('users', reference)} ${only}`,
   )
   if (!row) throw notFound('user', reference)
   return row

@@ -10,7 +10,7 @@ import { userSearchKey } from '../database/search.ts'
 import { deleteMessagesAbout } from '../events/subject-index.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, isRole, requireAdmin, requireVersion } from '../http/handler.ts'
-import { forgetAnswers } from '../http/idempotency.ts'
+import { deleteResponses } from '../http/idempotency.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
@@ -39,7 +39,7 @@ export const userRoutes = routesOf(users, {
       const hashes = call.prepared as readonly NewPasswordHash[]
       return runBatch(call, items, async (item, index) => {
         const one = { ...item, prepared: hashes[index] }
-        const user = await existing(one)
+        const user = await findExisting(one)
         return upsert(
           onExists,
           user,
@@ -120,7 +120,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
     where id = ${current.id} and version = ${current.version}`)
   if (input.email !== current.email) await writeEnrolledEmail(call.database, current.id, input.email)
   const user = toUser(await findUser(call.database, current.id))
-  await recordUpdate(call, 'user', current, user, movedFrom(current.status)[user.status])
+  await recordUpdate(call, 'user', current, user, actionsFrom(current.status)[user.status])
   if (password !== null) await recordPassword(call, user.id)
   if (password !== null || input.status !== 'active') await endAccess(call, current.id)
   // To or from deleted: a restored user has no keys, even if the deletion left some.
@@ -129,7 +129,7 @@ async function updateUser(call: Call, reference: string): Promise<User> {
 }
 
 /** Returns the action of each new status, given the previous one. */
-function movedFrom(status: User['status']) {
+function actionsFrom(status: User['status']) {
   return {
     active: status === 'deleted' ? 'user.restored' : 'user.activated',
     suspended: status === 'deleted' ? 'user.restored' : 'user.suspended',
@@ -147,7 +147,7 @@ async function recordDeletion(call: Call<typeof users.delete>, before: User): Pr
  * Returns the user of a batch item: by external id, else by email address. A user with another external id is
  * another user; then the address is taken.
  */
-async function existing({ database, rawBody }: Call): Promise<UserRow | undefined> {
+async function findExisting({ database, rawBody }: Call): Promise<UserRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
   const one = (condition: Sql) =>
@@ -227,12 +227,12 @@ async function eraseUser(call: Call, user: User): Promise<void> {
     where id = ${id}`)
   await writeEnrolledEmail(database, id, address)
   await deleteMessagesAbout(database, id)
-  await forgetDeliveries(call, user)
+  await eraseDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
   // External ids are personal data, too.
   await database.run(sql`delete from integration_mappings where target_id = ${id}`)
   await eraseFromAudit(database, id)
-  await forgetAnswersTo(call, user)
+  await eraseResponses(call, user)
 }
 
 /** Maximum external keys of a user. */
@@ -242,7 +242,7 @@ const maxKeys = 1000
  * Erases what other systems sent about the user, also before the user was known by that key, and ignored
  * events.
  */
-async function forgetDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
+async function eraseDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
   const keys = await database.all<{ lms_kind: string; external_key: string }>(sql`
     select lms_kind, external_key from integration_mappings where target_id = ${id} limit ${maxKeys}`)
   const hints = [
@@ -260,7 +260,7 @@ async function forgetDeliveries({ database }: Call, { id, email, externalId }: U
 /**
  * Deletes stored responses to the user, and those that contain the user's names or have them in their key.
  */
-async function forgetAnswersTo({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
+async function eraseResponses({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
   const texts = [
     id,
     email,
@@ -269,5 +269,5 @@ async function forgetAnswersTo({ database }: Call, { id, email, username, extern
   // In the form that JSON has.
   const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
-  await forgetAnswers(database, [...texts, ...external], sql`user_id = ${id}`)
+  await deleteResponses(database, [...texts, ...external], sql`user_id = ${id}`)
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createFairQueue, QueueFullError } from '../../../src/server/access/passwords.ts'
 
 /** A queue whose work reports its start and ends on demand. */
-function handQueue({ atOnce = 1, longest = 100 } = {}) {
-  const queue = createFairQueue({ atOnce, longest })
+function handQueue({ atOnce = 1, maxWaiting = 100 } = {}) {
+  const queue = createFairQueue({ atOnce, maxWaiting })
   const begun: string[] = []
   const ends: (() => void)[] = []
   return {
@@ -49,7 +49,7 @@ test('those behind one address share its turns, one piece each', async () => {
 })
 
 test('with many at once, results and faults go to their callers, and a fault stops nothing', async () => {
-  const queue = createFairQueue({ atOnce: 2, longest: 100 })
+  const queue = createFairQueue({ atOnce: 2, maxWaiting: 100 })
   let running = 0
   let most = 0
   const work = async () => {
@@ -68,7 +68,7 @@ test('with many at once, results and faults go to their callers, and a fault sto
 })
 
 test('a group may have so much waiting, whatever others have', async () => {
-  const { add, begun, drain } = handQueue({ longest: 2 })
+  const { add, begun, drain } = handQueue({ maxWaiting: 2 })
   void add('a', '', 'running')
   void add('a', '', 'waiting 1')
   void add('a', '', 'waiting 2')

@@ -1,7 +1,7 @@
 import { raw, type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { everyLearner, learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
-import { standingOfCourse } from '../../../src/server/analytics/standing.ts'
+import { readCourseStanding } from '../../../src/server/analytics/standing.ts'
 import type { Database } from '../../../src/server/database/database.ts'
 import { onPostgres, second, test } from '../../helpers/academy.ts'
 
@@ -45,7 +45,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
       })),
     })
     const { database, asked } = listening(academy.database)
-    expect((await standingOfCourse(database, id, now)).medianCompletionPercentage).toBe(10)
+    expect((await readCourseStanding(database, id, now)).medianCompletionPercentage).toBe(10)
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
       for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
@@ -118,7 +118,7 @@ test('a learner is inactive or stuck from the fourteenth day on, and only where 
     const body = { courseId: id, completionPercentage, lastAccessed }
     await admin.put(`/v1/learners/${learner.id}/progress`, body)
   }
-  const attention = async () => (await standingOfCourse(academy.database, id, now)).attention
+  const attention = async () => (await readCourseStanding(academy.database, id, now)).attention
   await set(30, '2026-02-16T00:00:00.000Z')
   expect(await attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
   await set(30, '2026-02-15T23:59:59.999Z')

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { everyLine } from '../../../src/server/analytics/export.ts'
+import { linesStatement } from '../../../src/server/analytics/export.ts'
 import { rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, test as standard } from '../../helpers/academy.ts'
@@ -22,7 +22,7 @@ const query = {
 test("an export walks the learners in their order, and each one's rows are found by indexes", async ({
   academy: { database },
 }) => {
-  const statement = await everyLine(database, await rowFilterOf(database, query, anyTime))
+  const statement = await linesStatement(database, await rowFilterOf(database, query, anyTime))
   const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
   const steps = plan.map(({ detail }) => detail)
   expect(steps).toContain('SCAN u USING INDEX users_by_email')
@@ -43,7 +43,10 @@ test.for(Object.entries(filters))(
     await database.run(sql`
     insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
     values ('crs_1', 'Logic', '', 'beginner', 'published', '{}', 1, '', '')`)
-    const statement = await everyLine(database, await rowFilterOf(database, { ...query, ...filter }, period))
+    const statement = await linesStatement(
+      database,
+      await rowFilterOf(database, { ...query, ...filter }, period),
+    )
     const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
     const steps = plan.map(({ detail }) => detail)
     expect(steps).toContainEqual(expect.stringMatching(/^SEARCH u USING INDEX \S+ \(id=\?\)/))

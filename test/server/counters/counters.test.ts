@@ -149,7 +149,7 @@ type Counter = readonly [kind: string, courseId: string, place: number, learners
 /** Counts everything with plain SQL that does not depend on how counters are stored. */
 async function plainCount(database: Database, firstDay: string): Promise<Counter[]> {
   const enrolled = sql`
-    select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as gone,
+    select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as isUserDeleted,
       coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage, g.percent as grade,
       e.status as enrollment,
       cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) as passing,
@@ -160,25 +160,25 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
     where e.role = 'learner' and e.status <> 'deleted'`
-  const open = sql`gone = '' and enrollment = 'active' and status <> 'completed'`
-  const early = sql`gone = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
+  const open = sql`isUserDeleted = '' and enrollment = 'active' and status <> 'completed'`
+  const early = sql`isUserDeleted = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
   const day = (column: 'seen' | 'risen') =>
     column === 'seen'
       ? sql`cast(replace(seen, '-', '') as integer)`
       : sql`cast(replace(risen, '-', '') as integer)`
   const rows = await database.all<Row>(sql`
       with enrolled as (${enrolled})
-      select gone || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
+      select isUserDeleted || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
         from enrolled group by 1, 2
-      union all select gone || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select isUserDeleted || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
-      union all select gone || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select isUserDeleted || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
-      union all select gone || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
+      union all select isUserDeleted || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
         from enrolled where grade is not null group by 1, 2
-      union all select gone || status || ' graded', '', 0, count(*), round(sum(grade) * 1000000)
+      union all select isUserDeleted || status || ' graded', '', 0, count(*), round(sum(grade) * 1000000)
         from enrolled where grade is not null group by 1, 2
-      union all select gone || 'learners', '', 0, count(distinct user_id), 0 from enrolled group by 1
+      union all select isUserDeleted || 'learners', '', 0, count(distinct user_id), 0 from enrolled group by 1
       union all select 'open', course_id, 0, count(*), 0 from enrolled where ${open} group by 2
       union all select 'open since', course_id, ${day('seen')}, count(*), 0
         from enrolled where ${open} and seen >= ${firstDay} group by 2, 3
@@ -186,7 +186,7 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
       union all select 'early since', course_id, ${day('risen')}, count(*), 0
         from enrolled where ${early} and risen >= ${firstDay} group by 2, 3
       union all select 'failed', course_id, 0, count(*), 0
-        from enrolled where gone = '' and enrollment = 'active' and grade < passing group by 2`)
+        from enrolled where isUserDeleted = '' and enrollment = 'active' and grade < passing group by 2`)
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
-import { searchNeedle, searchTest, sortKey, userSearchKey } from '../../../src/server/database/search.ts'
+import { matchesText, searchNeedle, sortKey, userSearchKey } from '../../../src/server/database/search.ts'
 import { sqliteSearch } from '../../../src/server/database/sqlite/dialect.ts'
 import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
 import { watchDatabase } from '../../helpers/plans/watched-database.ts'
@@ -178,7 +178,7 @@ test.skipIf(onPostgres)(
     }
     const search = async (text: string) => {
       const { ids } = await sqliteSearch.find(database, 'users', searchNeedle(text) ?? '', 0)
-      const test = searchTest(sql`u.search_key`, text)
+      const test = matchesText(sql`u.search_key`, text)
       const found = await database.all(
         sql`select email from users u where id in (${ids}) and ${test} order by id`,
       )

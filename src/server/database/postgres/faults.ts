@@ -2,8 +2,8 @@ import { ProblemError, unavailable } from '../../problem-error.ts'
 import { DatabaseError } from '../database.ts'
 
 /** No connection of the pool became free in time. */
-export class NoneFree extends Error {
-  override readonly name = 'NoneFree'
+export class PoolExhausted extends Error {
+  override readonly name = 'PoolExhausted'
 }
 
 /** Errors outside the failed statement, by SQLSTATE or class, each with its Retry-After in seconds. */
@@ -27,7 +27,7 @@ const untranslatable = ['22021', '22P05']
  * lost, the transaction was rolled back.
  */
 export function servingFault(error: unknown): unknown {
-  if (error instanceof NoneFree) {
+  if (error instanceof PoolExhausted) {
     return unavailable('Too many requests are waiting for the database.', 1, error)
   }
   const state = sqlStateOf(error)
@@ -111,7 +111,7 @@ const codes: Readonly<Record<string, Known>> = {
 }
 
 /** Errors of `pg` without a code, by message. */
-const sayings: readonly (readonly [RegExp, Known])[] = [
+const knownMessages: readonly (readonly [RegExp, Known])[] = [
   [/timeout/i, { message: 'cannot be reached: timed out', hint: checkAddress }],
   [
     /does not support SSL/,
@@ -143,7 +143,7 @@ export function openingFault(shown: string, error: unknown): unknown {
   }
   if (!(error instanceof ConnectionLost)) return error
   const { code = '' } = (cause ?? {}) as { code?: string }
-  const known = codes[code] ?? sayings.find(([pattern]) => pattern.test(said))?.[1]
+  const known = codes[code] ?? knownMessages.find(([pattern]) => pattern.test(said))?.[1]
   const { message, ...more } = known ?? { message: `cannot be reached: ${said}` }
   return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
 }

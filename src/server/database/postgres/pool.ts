@@ -1,6 +1,6 @@
 import pg, { type PoolClient } from 'pg'
 import type { Cell } from '../database.ts'
-import { ConnectionLost, NoneFree, sqlStateOf } from './faults.ts'
+import { ConnectionLost, PoolExhausted, sqlStateOf } from './faults.ts'
 
 /** Result of a statement: column names, rows in order, and the number of rows returned or changed. */
 export interface Answer {
@@ -85,13 +85,13 @@ export function openPool({
 
   return {
     async lease() {
-      if (pool.waitingCount >= maxWaiting) throw new NoneFree('Too many wait for a connection')
+      if (pool.waitingCount >= maxWaiting) throw new PoolExhausted('Too many wait for a connection')
       try {
         return leaseOf(await pool.connect(), leased)
       } catch (error) {
         if (sqlStateOf(error) !== undefined) throw error
         const isFull = pool.totalCount >= size && pool.idleCount === 0
-        throw isFull ? new NoneFree('No connection was free in time', { cause: error }) : lost(error)
+        throw isFull ? new PoolExhausted('No connection was free in time', { cause: error }) : lost(error)
       }
     },
     async close() {

@@ -22,7 +22,7 @@ type Work<Result> = (transaction: Transaction) => Promise<Result>
 const beginWrite = 'begin isolation level serializable'
 const beginRead = 'begin isolation level repeatable read read only'
 
-const mayBeOver = (error: unknown) => isConflict(error) || isStalePlan(error)
+const isTransient = (error: unknown) => isConflict(error) || isStalePlan(error)
 
 /** Creates the store on PostgreSQL. Errors of the server or the network become 503 with a Retry-After. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
@@ -91,9 +91,9 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
     dialect,
     ...statementsBy(send),
     // A single write is a transaction as well, so it takes part in the detection of conflicts.
-    run: (query) => untilServed(mayBeOver, () => write((transaction) => transaction.run(query))),
+    run: (query) => untilServed(isTransient, () => write((transaction) => transaction.run(query))),
     read: (work) => untilServed(isStalePlan, () => read(work)),
-    write: (work) => untilServed(mayBeOver, () => write(work)),
+    write: (work) => untilServed(isTransient, () => write(work)),
     stream,
     // PostgreSQL manages its own log and the integrity of its files.
     emptyLog: async () => true,
@@ -171,21 +171,21 @@ async function* cursorOn(
   }
 }
 
-const mostAttempts = 10
-const attemptsBesideOthers = 3
-const longestPauseMs = 100
+const maxAttempts = 10
+const maxConcurrentAttempts = 3
+const maxPauseMs = 100
 
 /** Waits before the next attempt; `attempt` counts the failed ones from 1. */
 type Pause = (attempt: number) => Promise<unknown>
 
 /** Retries up to ten times on transient errors, then throws the last one. */
 type Attempts = <Result>(
-  mayBeOver: (error: unknown) => boolean,
+  isTransient: (error: unknown) => boolean,
   work: () => Promise<Result>,
 ) => Promise<Result>
 
 /** Random, growing delay, so that two conflicting transactions do not collide again. */
-const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(longestPauseMs, 2 ** attempt))
+const randomPause: Pause = (attempt) => setTimeout(Math.random() * Math.min(maxPauseMs, 2 ** attempt))
 
 /**
  * Returns the retry loop. Calls that have failed three times run one at a time, so that each succeeds under
@@ -200,20 +200,20 @@ function attemptsWith(pause: Pause): Attempts {
     return turn
   }
 
-  return async (mayBeOver, work) => {
+  return async (isTransient, work) => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await (attempt > attemptsBesideOthers ? inTurn(work) : work())
+        return await (attempt > maxConcurrentAttempts ? inTurn(work) : work())
       } catch (error) {
-        if (attempt === mostAttempts || !mayBeOver(error)) throw error
+        if (attempt === maxAttempts || !isTransient(error)) throw error
       }
       await pause(attempt)
     }
   }
 }
 
-const mostNames = 200
-const mostCounted = 2000
+const maxNames = 200
+const maxCountedTexts = 2000
 const usesBeforeName = 3
 
 /**
@@ -227,10 +227,10 @@ function statementNames(): (text: string) => string | undefined {
 
   return (text) => {
     const known = names.get(text)
-    if (known !== undefined || names.size >= mostNames) return known
+    if (known !== undefined || names.size >= maxNames) return known
     const count = (uses.get(text) ?? 0) + 1
     if (count < usesBeforeName) {
-      if (uses.size >= mostCounted) uses.clear()
+      if (uses.size >= maxCountedTexts) uses.clear()
       uses.set(text, count)
       return undefined
     }

@@ -212,7 +212,7 @@ interface Wanted {
   readonly user: string
 }
 
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /**
  * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
@@ -222,7 +222,7 @@ export function passwordIn(path: string, { host, port, database, user }: Wanted)
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file) return { password: undefined, ignored: undefined }
   if (!file.isFile()) return { password: undefined, ignored: 'is not a file' }
-  if (file.size > mostBytes) return { password: undefined, ignored: 'is larger than 1 MiB' }
+  if (file.size > maxBytes) return { password: undefined, ignored: 'is larger than 1 MiB' }
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
     return { password: undefined, ignored: `can be read by others; run \`chmod 600 ${path}\`` }
   }

@@ -32,20 +32,25 @@ export const sqliteDialect: Dialect = {
 export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers']
 
 /** Maximum trigrams of a text to search for; more would not narrow the result. */
-const mostGrams = 50
+const maxGrams = 50
 
 /** Number of trigrams to query (the rarest), maximum trigrams to probe, and rows to probe for each. */
-const rarestAsked = 3
-const mostProbed = 16
-const probedRows = 32
+const maxQueriedGrams = 3
+const maxProbedGrams = 16
+const maxProbedRows = 32
 /** Below this number of rows, finding the rare trigrams costs more than it saves. */
-const fewRows = 20_000
+const minRowsToProbe = 20_000
 
 /** Rows added to the index at a time: one by one each would cost several times as much. */
-const together = 64
+const indexedAtOnce = 64
 
 /** @param small up to this number of rows all trigrams of the text are queried */
-async function find(database: Database, table: Searched, text: string, small = fewRows): Promise<SearchHits> {
+async function find(
+  database: Database,
+  table: Searched,
+  text: string,
+  small = minRowsToProbe,
+): Promise<SearchHits> {
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
   const grams = (await rarestOf(database, table, gramsOf(text), small)).map(quoted).join(' ')
   const unindexed = sql`from ${numbers} where number > ${raw(indexedUpTo(table))}`
@@ -68,36 +73,36 @@ async function rarestOf(
   grams: readonly string[],
   small: number,
 ): Promise<readonly string[]> {
-  if (grams.length <= rarestAsked) return grams
+  if (grams.length <= maxQueriedGrams) return grams
   const { last } = (await database.one<Row & { last: number }>(
     sql`select seq as last from sqlite_sequence where name = ${`${table}_numbers`}`,
   )) ?? { last: 0 }
   if (last < small) return grams
-  const step = Math.ceil(grams.length / mostProbed)
+  const step = Math.ceil(grams.length / maxProbedGrams)
   const spacings: { readonly gram: string; readonly spacing: number }[] = []
   for (const gram of grams.filter((_, index) => index % step === 0 || index === grams.length - 1)) {
     const first = await database.one<Row & { rows: number; last: number | null }>(sql`
       select count(*) as rows, max(rowid) as last from (
-        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoted(gram)} limit ${probedRows})`)
+        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoted(gram)} limit ${maxProbedRows})`)
     const { rows = 0, last: at } = first ?? {}
     // A trigram with fewer rows than were probed is rare enough.
-    if (rows < probedRows) return [gram]
+    if (rows < maxProbedRows) return [gram]
     spacings.push({ gram, spacing: (at ?? 0) / rows })
   }
   spacings.sort((one, other) => other.spacing - one.spacing)
-  return spacings.slice(0, rarestAsked).map(({ gram }) => gram)
+  return spacings.slice(0, maxQueriedGrams).map(({ gram }) => gram)
 }
 
 /** Selects the number of the last indexed row; the few rows after it are scanned. */
 function indexedUpTo(table: Searched): string {
-  return `(select seq - seq % ${together} from sqlite_sequence where name = '${table}_numbers')`
+  return `(select seq - seq % ${indexedAtOnce} from sqlite_sequence where name = '${table}_numbers')`
 }
 
 /** Returns the trigrams of a text. */
 function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
-  return [...grams].slice(0, mostGrams)
+  return [...grams].slice(0, maxGrams)
 }
 
 /** Quotes a string for an FTS5 query (SQLite, FTS5 §3.1). */
@@ -120,9 +125,9 @@ function create(table: Searched): Sql[] {
     `create trigger ${table}_search_insert after insert on ${table} begin
       insert into ${numbers} (id) values (new.id);
     end`,
-    `create trigger ${table}_search_gather after insert on ${numbers} when new.number % ${together} = 0 begin
+    `create trigger ${table}_search_gather after insert on ${numbers} when new.number % ${indexedAtOnce} = 0 begin
       insert into ${search} (rowid, text)
-        ${keys} where n.number > new.number - ${together} and n.number <= new.number order by n.number;
+        ${keys} where n.number > new.number - ${indexedAtOnce} and n.number <= new.number order by n.number;
     end`,
     `create trigger ${table}_search_update after update of search_key on ${table}
     when old.search_key <> new.search_key begin

@@ -19,9 +19,9 @@ interface Transactions {
 }
 
 const busy = 5
-const longestDelayMs = 50
+const maxDelayMs = 50
 /** Maximum duration of a group: enough for dozens of writes, too short to be noticed. */
-const longestTurnMs = 20
+const maxTurnMs = 20
 /** Maximum waiting writes, since they are held in memory; as many as a server has connections. */
 const maxWaiting = 500
 
@@ -54,7 +54,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     try {
       const settle = await database.transact((transaction) => {
         begun = true
-        return runFor(longestTurnMs, transaction, jobs)
+        return runFor(maxTurnMs, transaction, jobs)
       })
       delayMs = 0
       waiting = [...jobs.slice(settle.length), ...waiting]
@@ -70,7 +70,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     const nowMs = performance.now()
     waiting = [...jobs.filter(({ untilMs }) => untilMs > nowMs), ...waiting]
     for (const { untilMs, reject } of jobs) if (untilMs <= nowMs) reject(error)
-    delayMs = Math.min(longestDelayMs, delayMs * 2 + 1)
+    delayMs = Math.min(maxDelayMs, delayMs * 2 + 1)
   }
 
   async function onSavepoint(transaction: Transaction, { work, resolve, reject }: Job): Promise<() => void> {

@@ -7,7 +7,7 @@ import { connectionTo, databaseErrorOf, lockWaitMs } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { groupCommit } from './group-commit.ts'
 
-const cachedStatements = 500
+const maxCachedStatements = 500
 /** Rows of a stream between yields to the event loop: a few milliseconds of work. */
 const rowsAtOnce = 64
 
@@ -53,7 +53,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
     return { statement, names: statement.columns().map(({ name }) => name) }
-  }, cachedStatements)
+  }, maxCachedStatements)
 
   async function within<Result>(
     begin: Sql,
