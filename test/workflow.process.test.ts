@@ -92,7 +92,7 @@ describe('the workflow for GitHub Actions', () => {
     }
   })
 
-  test('tests against a temporary academy, of which nothing is left', async ({ place }) => {
+  test('tests against a temporary academy, which leaves nothing behind', async ({ place }) => {
     const ended = await place.runJob('test')
     expect(ended, ended.stderr).toMatchObject({ code: 0 })
     expect(kept(place.temp)).toEqual([])

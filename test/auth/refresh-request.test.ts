@@ -64,7 +64,7 @@ describe('a refresh request', () => {
     })
   })
 
-  test('keeps what a server tells of its clock', async () => {
+  test('stores the difference to the server’s clock', async () => {
     const headers = { date: 'Sun, 01 Mar 2026 14:59:30 GMT' }
     const { result } = await refresh(Response.json({ ...good, id_token: 'x.y.z' }, { headers }))
     expect(result).toMatchObject({ skewMs: 7_200_500, expiresAt: '2026-03-01T15:59:30.500Z' })
@@ -100,7 +100,7 @@ describe('a refresh that fails', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('tells the server’s reason, and when to try again', async () => {
+  test('reports the server’s reason, and when to retry', async () => {
     const gone = await refresh(refusal(400, { error: 'invalid_grant', error_description: 'Used before.' }))
     expect(gone.result).toMatchObject({
       message: 'The session at https://school.example has ended',

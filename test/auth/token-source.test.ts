@@ -39,7 +39,7 @@ describe('the token to send', () => {
     expect(state.refreshes).toBe(0)
   })
 
-  test('is a new one from the last minute on, and that is told', async () => {
+  test('is refreshed from the last minute on, and the refresh is reported', async () => {
     const { source, clock, told } = sourceOf()
     clock.advance(59 * minute + second)
     expect(await source.current()).toBe('access-2')

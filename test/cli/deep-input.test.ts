@@ -66,7 +66,7 @@ describe('an answer that would', () => {
     expectClearError(await platform.run(line), 1, 'it is nested more than 200 levels deep\n')
   })
 
-  test('tells no more than its status where it is an error', async ({ platform }) => {
+  test('reports only its status if it is an error', async ({ platform }) => {
     platform.answer(json(404, deepObjects.slice(0, 60_000)))
     expectClearError(await platform.run('courses update 1 --title x'), 3, /returned 404 \(PUT /)
   })

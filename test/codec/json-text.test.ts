@@ -48,7 +48,7 @@ describe('JSON', () => {
     expect(jsonText(parseJson(`[${text}]`))).toBe(`[${text}]`)
   })
 
-  test('that is not whole is told by the engine', () => {
+  test('that is incomplete is reported by the engine', () => {
     for (const text of ['', '{', '"', '"\\', '[1', '[9007199254740993'])
       expect(() => parseJson(text)).toThrow(SyntaxError)
     const cycle: unknown[] = []
@@ -78,7 +78,7 @@ describe('JSON', () => {
     expect(parseJson(`[0.${digits}7,1e2]`)).toEqual([0.7777777777777778, 100])
   })
 
-  test('is read as the engine reads it, whatever stands beside a number that is not exact', () => {
+  test('is read as the engine reads it, next to any number that is not exact', () => {
     const piece = fc.oneof(
       fc.constantFrom(...'{}[]:, "\\\u0001-+.eE017'),
       fc.constantFrom(

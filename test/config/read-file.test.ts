@@ -46,7 +46,7 @@ test('a file is read up to its limit, and not a byte further', () => {
   expect(() => readRegularFile(path, 6)).toThrow('it is larger than')
 })
 
-test('a file that tells a size of 0 is read all the same', () => {
+test('a file that reports a size of 0 is read all the same', () => {
   expect(readRegularFile('/proc/self/status', 64 * 1024)).toMatch(/^Name:/)
 })
 

@@ -161,7 +161,7 @@ async function ask(
   return { status, text: told.replaceAll(encodeURIComponent(reference), 'REF').replaceAll(reference, 'REF') }
 }
 
-test('what a learner may not see is answered like what is not there, by every operation and wherever it is named', async ({
+test('every operation responds to a hidden record like to a missing one, wherever it is named', async ({
   scene,
 }) => {
   let compared = 0

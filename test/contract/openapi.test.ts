@@ -146,7 +146,7 @@ test('each operation has words, and there are no others', () => {
   expect(Object.keys(operationWords).sort()).toEqual(operations.map(({ id }) => id).sort())
 })
 
-test('a body has no default as a keyword, which clients take for a required field, but tells it in words', () => {
+test('a body states its default in words, not as a keyword, which clients take for a required field', () => {
   expect(parts.filter(({ part }) => 'default' in part)).toEqual([])
   const { CourseInput } = schemas
   expect(CourseInput?.['required']).toEqual(['title'])
@@ -160,7 +160,7 @@ test('what a response always has is required there, whatever a request may leave
   expect(Course?.['additionalProperties']).toBeUndefined()
 })
 
-test('null is told where it is taken, and only there', () => {
+test('null is declared where it is accepted, and only there', () => {
   const { CoursePatch, CourseInput, ProgressInput } = schemas
   expect(CoursePatch?.properties?.['title']?.type).toBe('string')
   expect(CoursePatch?.properties?.['description']?.type).toEqual(['string', 'null'])
@@ -169,7 +169,7 @@ test('null is told where it is taken, and only there', () => {
   expect(ProgressInput?.properties?.['completionPercentage']?.type).toBe('number')
 })
 
-test('each status is told by its number, with its own problem', () => {
+test('each status is declared by number, with its own problem', () => {
   for (const { name, operation } of described) {
     const statuses = Object.keys(operation.responses)
     expect(
@@ -208,7 +208,7 @@ test('each parameter of the path, and each header, has an example: tools that tr
   }
 })
 
-test('If-Match is told where there are versions, and where it is obeyed', () => {
+test('If-Match is declared for records with versions, where it has an effect', () => {
   const conditional = described.filter(({ operation }) =>
     operation.parameters.some(({ name }) => name === 'If-Match'),
   )

@@ -5,7 +5,7 @@ const path = '/v1/apply-lease'
 const own = { id: 'apply-1-on-build-7', holder: 'build-7, process 1' }
 const other = { id: 'apply-2-on-build-8', holder: 'build-8, process 2' }
 
-test('one client at a time holds the lease; another one is told who does, and until when', async ({
+test('one client at a time holds the lease; another one learns who does, and until when', async ({
   admin,
   instructor,
   clock,
@@ -45,7 +45,7 @@ test('is renewed by its id, and ends by the clock of the server where it is not'
   expect((await admin.put(path, own)).status).toBe(409)
 })
 
-test('a lease that another client had in between begins anew', async ({ admin, clock }) => {
+test('a lease that another client had in between starts again', async ({ admin, clock }) => {
   await admin.put(path, own)
   clock.advance(60_000)
   await admin.put(path, other)

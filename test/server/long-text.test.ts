@@ -32,7 +32,9 @@ test.for([
   },
 )
 
-test('an e-mail address and a redirect URI that are too long are told as that alone', async ({ admin }) => {
+test('an e-mail address and a redirect URI that are too long are reported for their length alone', async ({
+  admin,
+}) => {
   const user = await admin.post('/v1/users', { email: `a@a${'.a'.repeat(400_000)}@` })
   expect(user.body.errors).toEqual([expect.objectContaining({ pointer: '#/email', code: 'too_long' })])
   const app = await admin.post('/v1/apps', { name: 'a', redirectUris: [`https://a${'.a'.repeat(400_000)}@`] })

@@ -35,7 +35,7 @@ test('what answers a request without parameters has the query and the handler of
   }
 })
 
-test('a local academy finds what has no plain route as well, and refuses what is not there', async ({
+test('a local academy also finds operations without a plain route, and refuses missing ones', async ({
   onTestFinished,
 }) => {
   const { path, remove } = freshDirectory()

@@ -25,7 +25,7 @@ test('what is JSON is so to its end', () => {
   )
 })
 
-test('what is not JSON has its fault before its end, or lacks its end', () => {
+test('invalid JSON has its fault before its end, or lacks its end', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 3 }), fc.nat(), (text, position) => {
       const cut = `${text.slice(0, position % text.length)}!`

@@ -59,7 +59,7 @@ describe('a reference that the platform does not resolve', () => {
 })
 
 describe('a reference that the platform resolves', () => {
-  test('is sent as the id that it stands for', async ({ run }) => {
+  test('is sent as the id of its record', async ({ run }) => {
     const platform = showing(railsPlatform(), {
       '/v1/courses/ext:BIO-101': { id: 2, external_id: 'BIO-101' },
       '/v1/users/email:Ada@school.example': { id: 3, email: 'ada@school.example' },

@@ -53,7 +53,7 @@ describe('A YAML document', () => {
     })
   })
 
-  test('tells the lines of its parts', async () => {
+  test('reports the lines of its parts', async () => {
     const { lineOf } = await parsePlacedYaml('a:\n  - b: 1\n    c:\n      d: 2\n1: x', 'f.yaml', 1000)
     expect(lineOf(['a', 0, 'b'])).toBe(2)
     expect(lineOf(['a', 0, 'c', 'd'])).toBe(4)

@@ -85,7 +85,7 @@ test('attempts are kept without a name, in a bounded number of rows, and swept a
   expect(await database.all(sql`select * from attempts`)).toEqual([])
 })
 
-test('a name whose place another has taken begins anew', async ({ academy, clock }) => {
+test('the count of a name starts again after another has taken its place', async ({ academy, clock }) => {
   const { database } = academy
   const { begin } = attemptsIn(database, clock.now)
   for (let count = 0; count < 5; count += 1) await begin(['a'])

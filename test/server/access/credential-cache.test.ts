@@ -39,7 +39,7 @@ test('what is forgotten is looked up again, were its look-up under way just then
   expect([await early, await find('a')]).toEqual([{ look: 1 }, { look: 2 }])
 })
 
-test('what is not found is not kept', async () => {
+test('a credential that is not found is not cached', async () => {
   const { known, find } = watched()
   expect(await known.find('a', async () => undefined)).toBe(undefined)
   expect(await find('a')).toEqual({ look: 1 })

@@ -61,7 +61,7 @@ test('an access token that is revoked is refused at once, and within a second by
   )
 })
 
-test('what is written is decided by what is true at that moment, whatever a server still knows', async ({
+test('a write is decided by the current rights, whatever a server has cached', async ({
   academy,
   admin,
   instructor,

@@ -181,7 +181,7 @@ test('courses and learners may be lists, each a reference', async ({ academy, ad
   ])
 })
 
-test('of a list all references that are not found are told', async ({ academy, admin }) => {
+test('all references of a list that are not found are reported', async ({ academy, admin }) => {
   await school(academy, admin)
   const answer = await admin.get(`${path}?course_id=ext:L,ext:M,crs_9`)
   expect(answer).toMatchObject({

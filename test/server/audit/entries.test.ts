@@ -23,7 +23,7 @@ function changeIn({ details }: EntryRow): unknown[] {
   return (JSON.parse(details) as unknown[]).slice(3)
 }
 
-test('a course that is changed and published at once is told of twice, each with what it changed', async ({
+test('a course that is changed and published at once gets two entries, each with what it changed', async ({
   academy,
   admin,
 }) => {
@@ -50,7 +50,7 @@ test('a course that is changed and published at once is told of twice, each with
   expect(entries.every(({ credential }) => credential.startsWith('key_'))).toBe(true)
 })
 
-test('each item of a batch is told of, and what was refused is not', async ({ academy, admin }) => {
+test('each item of a batch is recorded, unless it was refused', async ({ academy, admin }) => {
   const items = [{ email: 'one@school.example' }, { email: 'none' }, { email: 'two@school.example' }]
   const { body } = await admin.post('/v1/users/batch', { items })
   const ids: string[] = body.results.flatMap(({ id }: { id?: string }) => (id === undefined ? [] : [id]))
@@ -60,7 +60,7 @@ test('each item of a batch is told of, and what was refused is not', async ({ ac
   expect(Number(told[1]?.[0]?.place)).toBe(Number(told[0]?.[0]?.place) + 1)
 })
 
-test('progress is not told of, but the enrolment that it makes and completes', async ({
+test('progress is not recorded, but the enrolment that it makes and completes is', async ({
   academy,
   admin,
   learner,
@@ -82,7 +82,7 @@ test('progress is not told of, but the enrolment that it makes and completes', a
   ])
 })
 
-test('a new password, and what it ends, is told of without any secret', async ({
+test('a new password, and what it ends, is recorded without any secret', async ({
   academy,
   admin,
   learner,

@@ -6,7 +6,7 @@ async function entriesOf(admin: Person, query: string): Promise<Record<string, u
   return (await admin.get(`/v1/audit?limit=100&${query}`)).body.data
 }
 
-test('a request that the credential does not allow is told of, with who sent it and from where', async ({
+test('a request that the credential does not allow is recorded, with its user and address', async ({
   academy,
   admin,
   learner,
@@ -32,7 +32,7 @@ test('a request that the credential does not allow is told of, with who sent it 
   })
 })
 
-test('a key that has expired or was revoked, and a token that was, is told of by its id', async ({
+test('a key that has expired or was revoked, and such a token, is recorded by its id', async ({
   academy,
   admin,
   learner,
@@ -89,7 +89,7 @@ test('a wrong current password is recorded, wherever a user changes the password
   expect(JSON.stringify(entry)).not.toContain('horse')
 })
 
-test('of what one address tries a few refusals a minute are told, and how many more there were', async ({
+test('a few refusals a minute of one address are recorded, and the number of the others', async ({
   academy,
   admin,
 }) => {
@@ -122,7 +122,7 @@ test('an attempt with a credential is recorded, however many others are refused'
   ])
 })
 
-test('signing in, a wrong password and signing out are told of; what was typed is not', async ({
+test('signing in, a wrong password and signing out are recorded; the input is not', async ({
   academy,
   admin,
   learner,

@@ -157,7 +157,7 @@ describe.skipIf(withoutPostgres)('to PostgreSQL and back', () => {
     }
   })
 
-  test('a server that is connected, wherever it runs, is in the way', async ({ academy }) => {
+  test('a connected server anywhere prevents it', async ({ academy }) => {
     const there = await emptyPlace()
     const { database } = await openAcademyOnPostgres(there.postgres, academy.clock.now)
     await database.one(sql`select 1`)

@@ -79,7 +79,7 @@ test('an archived course is closed but for its status and its deletion', async (
   expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
 })
 
-test('a course with progress is deleted by force only, with all that hangs on it', async ({
+test('a course with progress is deleted by force only, with all its data', async ({
   academy,
   admin,
   learner,

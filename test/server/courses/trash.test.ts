@@ -67,9 +67,7 @@ test('the trash has the columns of what it keeps', async ({ academy: { database 
   }
 })
 
-test('whatever goes with a course when it is deleted goes to the trash', async ({
-  academy: { database },
-}) => {
+test('everything that is deleted with a course goes to the trash', async ({ academy: { database } }) => {
   if (database.dialect.hasManyWriters) return
   const references = await database.all<Row & { name: string; parent: string }>(sql`
     select t.name, f."table" as parent from pragma_table_list t, pragma_foreign_key_list(t.name) f

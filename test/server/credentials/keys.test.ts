@@ -20,7 +20,7 @@ test('the check characters are the CRC-32 of the thirty in base 62', () => {
   expect(isCredential('apiKey', 'lpa_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(false)
 })
 
-test('a new key is shown once, reads only and lasts a year unless told otherwise, and acts as its owner', async ({
+test('a new key is shown once, reads only and lasts a year by default, and acts as its owner', async ({
   academy,
   admin,
 }) => {
@@ -90,7 +90,7 @@ test('a key whose time is over is 403 expired_key', async ({ academy, admin, clo
   expect(await owner.get('/v1/courses')).toMatchObject({ status: 403, body: { code: 'expired_key' } })
 })
 
-test('an expired key is told so before its scope or role is looked at', async ({ academy, admin, clock }) => {
+test('an expired key is reported before its scope or role is checked', async ({ academy, admin, clock }) => {
   const { body } = await admin.post('/v1/keys', { name: 'a', expiresAt: '2026-03-01T13:00:00Z' })
   clock.advance(day)
   expect((await academy.bearer(`Bearer ${body.key}`).post('/v1/keys')).body.code).toBe('expired_key')

@@ -61,10 +61,7 @@ test.for(['public', 'confidential'])(
   },
 )
 
-test('a redirect URI that cannot be one is told with its line, and what was filled in stays', async ({
-  admin,
-  signIn,
-}) => {
+test('an invalid redirect URI is reported with its line, and the input stays', async ({ admin, signIn }) => {
   const browser = await signIn(admin)
   const redirectUris = 'https://g.example/cb\nhttp://g.example/cb'
   const page = await register(browser, { redirectUris, kind: 'public' })
@@ -78,7 +75,7 @@ test('a redirect URI that cannot be one is told with its line, and what was fill
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_made')
 })
 
-test('an application is deleted after a question, with what it was allowed', async ({
+test('an application is deleted after a confirmation, with its grants', async ({
   academy,
   admin,
   signIn,

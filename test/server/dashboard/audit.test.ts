@@ -70,7 +70,7 @@ test('the form filters by user, action, noun and day, and keeps what was filled 
   expect(filtered.html).toContain('<a href="/dashboard/audit">Clear</a>')
 })
 
-test('an entry leads to what it is about while that is there, and to entries like it', async ({
+test('an entry links to its subject while that exists, and to similar entries', async ({
   admin,
   browser,
   courseId,
@@ -93,7 +93,7 @@ test('an entry leads to what it is about while that is there, and to entries lik
   expect((await browser.open(link)).html).not.toContain(there)
 })
 
-test('a filter that cannot be is told above the form', async ({ browser }) => {
+test('an invalid filter is reported above the form', async ({ browser }) => {
   for (const wrong of ['action=course.eaten', 'from=yesterday']) {
     const page = await browser.open(`/dashboard/audit?${wrong}`)
     expect({ wrong, status: page.status }).toEqual({ wrong, status: 400 })

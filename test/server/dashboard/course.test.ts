@@ -118,15 +118,18 @@ test.for(roles)('who is %s finds a draft as the API has it', async (role, { acad
   expect(html.includes('Secret plans')).toBe(role !== 'learner')
 })
 
-test.for(roles)('who is %s is told when there is no such course', async (role, { academy, signIn }) => {
-  const browser = await signIn(await academy.person(role))
-  const { status, text } = await browser.open('/dashboard/courses/crs_none')
-  expect({ status, text }).toMatchObject({
-    status: 404,
-    text: expect.stringContaining('Course crs_none not found.'),
-  })
-  expect(text).toContain('Back to the overview')
-})
+test.for(roles)(
+  'a user who is %s is told when there is no such course',
+  async (role, { academy, signIn }) => {
+    const browser = await signIn(await academy.person(role))
+    const { status, text } = await browser.open('/dashboard/courses/crs_none')
+    expect({ status, text }).toMatchObject({
+      status: 404,
+      text: expect.stringContaining('Course crs_none not found.'),
+    })
+    expect(text).toContain('Back to the overview')
+  },
+)
 
 /** Makes learners in one course whose names, grades and days sort differently. */
 const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {

@@ -144,7 +144,7 @@ test('what waits is processed again all at once, after mapping', async ({
   expect((await admin.get(`/v1/webhooks/deliveries/${deliveryId}`)).body.status).toBe('applied')
 })
 
-test('a learner who is not enrolled is told as such', async ({
+test('a learner who is not enrolled is reported as such', async ({
   admin,
   browser,
   deliveryId,

@@ -33,7 +33,7 @@ test('a system is connected by its form, and its secret is never shown', async (
   )
 })
 
-test('a system that signs nothing is told to send the secret in its address', async ({ browser }) => {
+test('the page of a system that signs nothing puts the secret in its address', async ({ browser }) => {
   const { text } = await browser.open('/dashboard/integrations/openedx')
   expect(text).toContain('http://localhost/webhooks/openedx/grades?token=<webhook secret>')
   expect(text).toContain('In the Open edX admin, under Openedx Webhooks, add a webhook with this URL')
@@ -95,7 +95,7 @@ test('a secret is generated once for each form, shown once, and the one before g
   expect((await browser.open('/dashboard/integrations/thinkific')).html).not.toContain('value="generate"')
 })
 
-test('what is wrong is told at its field, without the secrets that were typed', async ({ browser }) => {
+test('a problem is shown at its field, without the secrets that were typed', async ({ browser }) => {
   const page = await browser.open('/dashboard/integrations/standard')
   const faulty = await browser.submit(page, {
     webhookSecrets: 'not of that form',

@@ -54,7 +54,7 @@ test('saving the items leaves the settings, and saving the settings the items', 
   })
 })
 
-test('what is wrong with an item is told at its field, and nothing is saved', async ({ browser, items }) => {
+test('a problem of an item is shown at its field, and nothing is saved', async ({ browser, items }) => {
   const before = await items()
   const faulty = await browser.submit(
     await browser.open(path),

@@ -83,10 +83,7 @@ test('a form without its mark is refused', async ({ analyst, signIn }) => {
   expect(await create(browser, { once: '' })).toMatchObject({ status: 400 })
 })
 
-test('every fault of a form is told at its field, and what was filled in stays', async ({
-  analyst,
-  signIn,
-}) => {
+test('every fault of a form is shown at its field, and the input stays', async ({ analyst, signIn }) => {
   const browser = await signIn(analyst)
   const page = await create(browser, { name: '<b> ', scopes: [], expiresAt: '2020-01-01' })
   expect(page.status).toBe(422)

@@ -27,9 +27,7 @@ test('an endpoint is created with its secret shown once, and sending the form ag
   }
 })
 
-test('what is wrong with a form is told at its fields, which stay as they were filled in', async ({
-  browser,
-}) => {
+test('problems of a form are shown at its fields, which keep their input', async ({ browser }) => {
   const page = await browser.open('/dashboard/endpoints')
   const faulty = await browser.submit(page, { url: 'https://ada:secret@receiver.example/', events: [] })
   expect(faulty.status).toBe(422)

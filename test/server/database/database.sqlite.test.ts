@@ -192,7 +192,7 @@ test('a new academy is there whole or not at all, with nothing left beside it', 
   expect(modeOf(path)).toBe('600')
 })
 
-test('a directory, or a file where a directory should be, is told as that', async ({ directory }) => {
+test('a directory, or a file in place of a directory, is reported as such', async ({ directory }) => {
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
   expect(await refusalOf(join(directory, 'folder'))).toBe('is a directory')

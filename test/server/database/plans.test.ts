@@ -209,7 +209,7 @@ test('a page of runs of the audit log does not grow', async () => {
   expect([...faults]).toEqual([])
 })
 
-test('what reads or sorts a whole table is told', async () => {
+test('a statement that reads or sorts a whole table is reported', async () => {
   const whole = [
     sql`select id from users where profile ->> 'city' = ${'x'}`,
     sql`select count(*) from enrollments e`,

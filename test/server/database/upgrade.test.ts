@@ -68,7 +68,7 @@ test('an academy of 9430e96 is upgraded to the schema of a new one', async () =>
   for (const [index, part] of expected.entries()) expect(found[index]).toEqual(part)
 })
 
-test('what an academy of 9430e96 holds is there after the upgrade, and goes on', async () => {
+test('all records of an academy of 9430e96 exist after the upgrade, and can be changed', async () => {
   await using academy = await openUpgraded()
   const { database } = academy
   const admin = await academy.person('admin')

@@ -68,7 +68,7 @@ const signal = new AbortController().signal
 const sending = (url: string) => ({ url, headers: {}, body: '{}', signal })
 const local: LookupAddress = { address: '127.0.0.1', family: 4 }
 
-test('a host is judged by the address that is connected to, each time anew', async () => {
+test('a host is judged by the address of each connection', async () => {
   const receiver = await startReceiver()
   const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
   const targets = targetsOf({ allow: ['127.0.0.1'], loopback: false })

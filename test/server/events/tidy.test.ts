@@ -64,7 +64,10 @@ test('a queue that grows too long loses those that have waited longest, and says
   expect(await messagesOf(admin, id)).toMatchObject([gone, gone, left, left, left])
 })
 
-test('the oldest are given up, whether they failed or wait for others', async ({ academy, admin }) => {
+test('the oldest messages fail, whether they were attempted or wait for others', async ({
+  academy,
+  admin,
+}) => {
   const { database, clock } = academy
   const receiver = await startReceiver(status(500))
   const { id } = await endpointAt(admin, receiver.url)

@@ -22,7 +22,7 @@ async function enrolled(admin: Person, learner: Person, course: object = {}): Pr
   }
 }
 
-test('a grade is told with its learner and course, and counts as that of the course', async ({
+test('a grade is shown with its learner and course, and counts as that of the course', async ({
   admin,
   learner,
 }) => {

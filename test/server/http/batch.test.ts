@@ -8,7 +8,7 @@ async function courseOf(admin: Person): Promise<string> {
   return (await admin.post('/v1/courses', { title: 'Logic', externalId: 'L1' })).body.id
 }
 
-test('each item is judged on its own, and told in order', async ({ admin }) => {
+test('each item is judged on its own, with results in order', async ({ admin }) => {
   const taken = (await admin.post('/v1/users', { email: 'taken@b.example' })).body
   const answer = await admin.post('/v1/users/batch', {
     items: [
@@ -51,7 +51,7 @@ test('each item is judged on its own, and told in order', async ({ admin }) => {
   expect((await admin.get('/v1/users?q=b.example&include_total=true')).body.total).toBe(3)
 })
 
-test('what is there already is refused, changed or skipped, as onExists says', async ({ admin }) => {
+test('an existing record is refused, changed or skipped, as onExists says', async ({ admin }) => {
   const items = [{ externalId: 'S1', email: 'one@b.example', profile: { firstName: 'Ada' } }]
   const send = async (onExists: string, sent: unknown = items) =>
     codes(await admin.post('/v1/users/batch', { items: sent, onExists }))

@@ -4,7 +4,7 @@ import { day, test } from '../../helpers/academy.ts'
 
 const password = 'correct horse battery'
 
-test('one line of JSON tells who asked for what, and how it went', () => {
+test('one line of JSON has the user, the request and its outcome', () => {
   const line = logLine({
     time: '2026-03-01T12:00:00.000Z',
     requestId: 'req_1',

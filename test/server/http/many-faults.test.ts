@@ -35,7 +35,7 @@ test('an object inside a body is counted before its fields are judged', async ({
   ])
 })
 
-test('a hundred faults are all told', async ({ admin }) => {
+test('a hundred faults are all reported', async ({ admin }) => {
   const { body } = await admin.post('/v1/courses', { title: 'Logic', ...crowd(100) })
   expect(body.errors).toHaveLength(100)
   expect(body).not.toHaveProperty('moreErrors')
@@ -71,7 +71,7 @@ test('a body of nothing but faults is kept small for its repetition', async ({ a
   expect(kept?.size).toBeLessThan(16_000)
 })
 
-test('the faults in all items of a batch together are told up to a thousand', async ({ admin }) => {
+test('the faults in all items of a batch together are reported up to a thousand', async ({ admin }) => {
   const items = Array.from({ length: 300 }, () => ({ email: 'a@b.example', ...crowd(40) }))
   const { status, body } = await admin.post('/v1/users/batch', { items })
   expect(status).toBe(200)

@@ -17,7 +17,7 @@ test('a refusal is problem details with a code, the path and the id of the reque
   })
 })
 
-test('every fault of a body is told at once, each with its place and code', async ({ admin }) => {
+test('all faults of a body are reported at once, each with its place and code', async ({ admin }) => {
   const answer = await admin.post('/v1/courses', {
     titel: 'Logic',
     difficulty: 'expart',
@@ -61,7 +61,7 @@ test('every fault of a body is told at once, each with its place and code', asyn
   expect(answer.body.detail).toMatch(/^13 problems found: \w.*, .* and 3 more places\.$/)
 })
 
-test('a length is told in words that fit', async ({ admin }) => {
+test('a length is reported in fitting words', async ({ admin }) => {
   const { body } = await admin.post('/v1/courses', { title: ' ', externalId: 'x'.repeat(256) })
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
     'must have at most 255 characters',
@@ -82,7 +82,9 @@ test.for([
   ])
 })
 
-test('near misses are told inside objects and arrays, in choices and in parameters', async ({ admin }) => {
+test('near misses are suggested inside objects and arrays, in choices and in parameters', async ({
+  admin,
+}) => {
   const { body } = await admin.post('/v1/courses', {
     title: 'Logic',
     difficulty: 'begginer',
@@ -133,7 +135,7 @@ test('a question mark in a query is part of it', async ({ admin }) => {
   expect((await admin.get('/v1/courses?q=why?%20how?&include_total=true')).body.total).toBe(1)
 })
 
-test('another method is 405 and told which ones there are', async ({ admin }) => {
+test('another method is 405 and gets the allowed ones', async ({ admin }) => {
   const answer = await admin.post('/v1/courses/crs_none', {})
   expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
   expect(answer.headers.get('allow')).toBe('HEAD, GET, PUT, PATCH, DELETE, OPTIONS')
@@ -144,7 +146,7 @@ test('another method is 405 and told which ones there are', async ({ admin }) =>
   })
 })
 
-test('OPTIONS tells what may be done at a path, to anybody', async ({ academy }) => {
+test('OPTIONS lists the methods of a path, to anyone', async ({ academy }) => {
   const ask = (path: string) => academy.bearer(undefined).send('OPTIONS', path)
   const item = await ask('/v1/courses/crs_none')
   expect(item).toMatchObject({ status: 204, text: '' })
@@ -159,7 +161,7 @@ test('OPTIONS tells what may be done at a path, to anybody', async ({ academy })
   expect((await ask('/v1/nothing')).status).toBe(404)
 })
 
-test('every operation is among what OPTIONS tells of its path', async ({ academy }) => {
+test('every operation is among the methods that OPTIONS lists for its path', async ({ academy }) => {
   for (const { method, path } of operations) {
     const { status, headers } = await academy.bearer(undefined).send('OPTIONS', path.replaceAll(/[{}]/g, ''))
     expect(status, path).toBe(204)

@@ -105,7 +105,7 @@ test.for([
   expect(answer.status).toBe(status)
 })
 
-test('a compressed body is 415, and told how to send it', async ({ admin }) => {
+test('a compressed body is 415, and the response says how to send it', async ({ admin }) => {
   const send = (coding: string) =>
     admin.send('POST', '/v1/courses', gzipSync('{"title":"Logic"}'), {
       'content-type': 'application/json',

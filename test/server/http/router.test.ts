@@ -42,7 +42,7 @@ test.for(['/nothing', '/courses/', '/courses//versions/1', '/courses/a/versions'
   },
 )
 
-test('where the method is not taken, those that are taken are told', () => {
+test('for an unsupported method, the supported ones are listed', () => {
   expect(router('PUT', '/courses/a')?.allow).toBe('HEAD, GET, DELETE, OPTIONS')
   expect(router('PUT', '/courses/batch')?.allow).toBe('HEAD, GET, DELETE, POST, OPTIONS')
   expect(router('PUT', '/pages/first')?.allow).toBe('HEAD, GET, OPTIONS')

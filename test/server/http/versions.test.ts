@@ -26,7 +26,9 @@ test('a stale If-Match is 412, with the version that is stored', async ({ admin 
   expect((await admin.get(path)).body.title).toBe('Rhetoric')
 })
 
-test('an If-Match that is no list of entity tags is 400, and told how to write one', async ({ admin }) => {
+test('an If-Match that is no list of entity tags is 400, and the response says how to write one', async ({
+  admin,
+}) => {
   const { path } = await courseOf(admin)
   for (const malformed of ['1', 'w/"1"', '"1', '"1", *', '"1", 2', ',', 'version-1']) {
     const answer = await admin.put(path, { title: 'Grammar' }, { 'if-match': malformed })
@@ -42,7 +44,7 @@ test('an If-Match that is no list of entity tags is 400, and told how to write o
   expect((await admin.get(path)).body.title).toBe('Logic')
 })
 
-test('a weak tag in If-Match is 412, and told why', async ({ admin }) => {
+test('a weak tag in If-Match is 412, with the reason', async ({ admin }) => {
   const { path } = await courseOf(admin)
   const answer = await admin.delete(path, { 'if-match': 'W/"1"' })
   expect(answer).toMatchObject({

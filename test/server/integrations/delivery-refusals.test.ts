@@ -34,7 +34,7 @@ test('what a delivery is refused for comes in one order: size, kind, type, proof
   expect(get.headers.get('allow')).toContain('POST')
 })
 
-test('without its encryption key the server asks to send again, and tells a stranger nothing of the key', async ({
+test('without its encryption key the server asks to retry, and reveals nothing about the key', async ({
   academy,
   admin,
 }) => {
@@ -230,7 +230,7 @@ test('whatever score comes, the grades that come after it count, and all figures
   expect(summary.averageGradePercent).toEqual(expect.any(Number))
 })
 
-test('whatever comes is answered clearly: never by a fault of the server', async ({ academy, admin }) => {
+test('any request gets a clear response, never a fault of the server', async ({ academy, admin }) => {
   const all = await Promise.all(
     (['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const).map((kind) =>
       connect(academy, admin, kind),

@@ -188,7 +188,7 @@ test('a delivery without a match waits, and is applied after a mapping and a rep
   ])
 })
 
-test('a learner who is suspended or not enrolled is told as what is missing', async ({ academy, admin }) => {
+test('a learner who is suspended or not enrolled is reported as missing', async ({ academy, admin }) => {
   const { courseId, learnerId } = await learnerCandidatesOf(
     admin,
     { externalId: 'BIO-101' },
@@ -211,7 +211,7 @@ test('a learner who is suspended or not enrolled is told as what is missing', as
   expect(await grades(admin)).toMatchObject([{ version: 1 }])
 })
 
-test('an archived course takes nothing, and is told', async ({ academy, admin }) => {
+test('an archived course accepts nothing, and the outcome says so', async ({ academy, admin }) => {
   const { courseId } = await learnerCandidatesOf(
     admin,
     { externalId: 'BIO-101' },

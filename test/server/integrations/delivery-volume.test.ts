@@ -14,7 +14,7 @@ async function connected(inboxPerDay: { deliveries: number; bytes: number }) {
   return { academy, admin, clock: academy.clock, standard: await connect(academy, admin, 'standard') }
 }
 
-test('of one integration so many deliveries are kept in a day; more are told when to come again', async () => {
+test('a limited number of deliveries of an integration is stored in a day; others get a time to retry', async () => {
   const { academy, admin, clock, standard } = await connected({ deliveries: 3, bytes: 1_000_000 })
   const moodle = await connect(academy, admin, 'moodle')
   for (const id of ['msg_1', 'msg_2', 'msg_3']) expect((await standard.deliver(payload, id)).status).toBe(202)

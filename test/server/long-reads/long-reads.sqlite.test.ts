@@ -101,7 +101,7 @@ function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
   return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
 }
 
-test('a thread that ends fails what it was asked, and the next one is asked anew', async ({ directory }) => {
+test('requests to a thread that ends fail, and the next request starts another', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const longReads = openLongReads({ path, publicUrl: undefined }, limits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')

@@ -35,7 +35,7 @@ test('what is pushed is read in its order, before it is asked for and after', as
   expect(told).toEqual(['taken', 'taken', 'taken'])
 })
 
-test('its source is told once that the reader has left', async () => {
+test('its source learns once that the reader has left', async () => {
   const { body, told } = bodyOf(patient)
   body.push('a')
   for await (const _ of body) break

@@ -58,7 +58,7 @@ test('of those that wait it is the turn of the owner with the fewest', async () 
   expect(begun).toEqual(['a', 'b'])
 })
 
-test('an owner with too many waiting is told when to try again, and no other is', async () => {
+test('an owner with too many waiting gets a time to retry, and no other does', async () => {
   const { turns, taken } = crowd(['a', 'a', 'a', 'a'], { inAll: 9, answering: 9 })
   await expect(turns.take('a', undefined)).rejects.toMatchObject({
     code: 'rate_limited',

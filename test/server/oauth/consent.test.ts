@@ -89,7 +89,7 @@ test('denial leads back with access_denied, and leaves no code', async ({ academ
   expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
-test('another account takes signing in anew, and comes back to the same question', async ({
+test('another account requires signing in again, and returns to the same question', async ({
   academy,
   admin,
   learner,
@@ -105,7 +105,7 @@ test('another account takes signing in anew, and comes back to the same question
   expect(again.text).toContain(`${admin.email} admin`)
 })
 
-test('only what the role may give is given, and the page says what is not', async ({ flow, learner }) => {
+test('only scopes of the role are granted, and the page names the others', async ({ flow, learner }) => {
   const page = await flow.consent(learner, { scope: 'admin read' })
   expect(page.text).toContain('It also asked for admin, which your role does not allow.')
   const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
@@ -123,7 +123,7 @@ test.for([
   expect((await flow.tokens(admin, { scope })).scope).toBe(given)
 })
 
-test('where the role can give none of the scopes, the client is told so', async ({ analyst, flow }) => {
+test('if the role can grant none of the scopes, the client gets an error', async ({ analyst, flow }) => {
   const answered = await flow.consent(analyst, { scope: 'write admin' })
   expect(answered.status).toBe(303)
   expect(sentBack(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })

@@ -106,7 +106,7 @@ test('a code may be typed in small letters, with spaces or without the hyphen', 
   }
 })
 
-test('a denied device is told so, once', async ({ admin, device, flow }) => {
+test('a denied device gets access_denied, once', async ({ admin, device, flow }) => {
   const { device_code, user_code } = (await device.start()).body
   const done = await flow.browser.submit(await device.type(admin, user_code), {}, 'Deny')
   expect(done.text).toContain('Device denied')
@@ -176,7 +176,7 @@ test('a device asks for scopes of ours, for read where it names none', async ({ 
   expect((await device.poll(device_code)).body.scope).toBe('read')
 })
 
-test('an account that can give none of the scopes is told, and another may answer', async ({
+test('an account that can grant none of the scopes gets an error, and another may answer', async ({
   admin,
   device,
   flow,

@@ -3,7 +3,7 @@ import { authorizePath, callback, givePassword, password, register, sentBack, te
 
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;`
 
-test('the name of an application is text, whatever it is made of', async ({ academy, admin, flow }) => {
+test('the name of an application is always shown as text', async ({ academy, admin, flow }) => {
   const { clientId: client_id } = await register(academy, { name: markup })
   const signIn = await flow.authorize({ client_id })
   const consent = await flow.consent(admin, { client_id })

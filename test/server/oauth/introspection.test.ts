@@ -6,7 +6,7 @@ const place = '/oauth/introspect'
 const own = { client_id: 'learnctl' }
 const epochSeconds = Date.parse(start) / second
 
-test('a client is told what its tokens allow, and until when', async ({ admin, flow }) => {
+test('a client learns what its tokens allow, and until when', async ({ admin, flow }) => {
   const { access_token, refresh_token } = await flow.tokens(admin, { scope: 'read write' })
   const token = { active: true, scope: 'read write', client_id: 'learnctl', sub: admin.id, iss: issuer }
   const access = await flow.send(place, { ...own, token: access_token, token_type_hint: 'refresh_token' })

@@ -50,7 +50,7 @@ test('the end of one grant is not that of another', async ({ academy, admin, flo
   }
 })
 
-test('a client that lost the answer asks once more within ten seconds, and goes on', async ({
+test('a client that lost the response may ask again within ten seconds, and goes on', async ({
   academy,
   admin,
   clock,

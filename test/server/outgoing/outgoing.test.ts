@@ -81,7 +81,7 @@ test('a request and its answer arrive as they were sent', async () => {
   expect(answer.body.toString()).toBe('grüße')
 })
 
-test('a redirect is told, not followed', async () => {
+test('a redirect is reported, not followed', async () => {
   const { port, seen } = await served((_, response) => response.writeHead(302, { location: '/other' }).end())
   expect(await outgoingTo(near)(asking(`http://127.0.0.1:${port}/`))).toMatchObject({
     status: 302,

@@ -161,7 +161,7 @@ test('of two servers with different keys the one whose key sealed first goes on,
   await expect(sealIn(database, one)).rejects.toThrow(/one\.key holds another key .*: use that one\.$/)
 })
 
-test('another key is told from the right one', async ({ academy }) => {
+test('another key is distinguished from the right one', async ({ academy }) => {
   const sealed = await sealIn(academy.database, academy.sealing)
   writeFileSync(keyPathOf(academy.path), `${'A'.repeat(43)}\n`, { mode: 0o600 })
   const another = /academy\.db\.key holds another key \(\w{16}\) than the one that was used \(\w{16}\)/

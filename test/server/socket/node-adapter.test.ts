@@ -79,9 +79,7 @@ test('an upload that is broken off is no fault of the server’s', async ({ serv
   expect(upload()).not.toHaveProperty('error')
 })
 
-test('an answer that is at hand says how long it is, and one that has no body does not', async ({
-  served,
-}) => {
+test('a complete response has a length, and one without a body has none', async ({ served }) => {
   const ask = (request: string) => sendRaw(served.port, `${request}${close}\r\n`)
   for (const request of [
     `GET / HTTP/1.1\r\n${host}`,
@@ -273,7 +271,7 @@ test('a stream waits for its turn on the connection, and is left when that close
   expect(begun).toBe(1)
 })
 
-test('a request tells when its client has gone, one with a condition too', async () => {
+test('a request reports when its client has disconnected, one with a condition too', async () => {
   for (const condition of ['', 'If-None-Match: "1"\r\n']) {
     const asked: HttpRequest[] = []
     const { port } = await listening(

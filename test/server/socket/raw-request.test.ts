@@ -165,7 +165,7 @@ test.for(['TRACE', 'PATCH', 'PROPFIND'])('%s is 405', async (method, { served })
   expect(answer.head).toContain('allow: head, get, post, options')
 })
 
-test('OPTIONS tells the methods of a path, and with * those of the server', async ({ served }) => {
+test('OPTIONS lists the methods of a path, and with * those of the server', async ({ served }) => {
   const ask = (target: string) =>
     sendRaw(served.port, `OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`)
   const path = await ask('/v1/courses')
@@ -215,7 +215,7 @@ test('a body of 1 MiB is read, in one piece or in chunks', async ({ served }) =>
     expect(answer).toMatchObject({ status: 422, code: 'validation_failed' })
 })
 
-test('names of this server are the loopback, what it is bound to, and what it is told', () => {
+test('names of this server are the loopback, its bound address, and the configured hosts', () => {
   const names = (more: object) => [
     ...allowedHosts({ host: '127.0.0.1', allowHosts: [], publicUrl: undefined, ...more }),
   ]

@@ -51,7 +51,7 @@ test('a request that comes while the server is stopping is 503, and the connecti
   expect(refused.head).toContain('connection: close')
 })
 
-test('a client of OAuth is told in its own form that the server is stopping', async ({ served }) => {
+test('a client of OAuth gets the error that the server is stopping in its own form', async ({ served }) => {
   const busy = await open(served.port)
   busy.socket.write(`${post(served.key)}{"title"`)
   await served.fetch('/health')

@@ -97,7 +97,7 @@ hasty('a client that never ends its head or its body is 408', async ({ served })
   }
 })
 
-test('a client that sends too large a body and only then reads is told 413', async ({ served }) => {
+test('a client that sends too large a body and only then reads gets 413', async ({ served }) => {
   const answer = await served.fetch('/v1/courses', {
     method: 'POST',
     headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },

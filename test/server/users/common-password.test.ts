@@ -32,7 +32,7 @@ test.for(common)('%j is refused wherever a password is set', async (guess, { aca
   expect(body.results).toMatchObject([{ status: 422, errors: [fault] }, { status: 201 }])
 })
 
-test('it is told with whatever else is wrong', async ({ admin }) => {
+test('it is reported with all other problems', async ({ admin }) => {
   const { body } = await admin.post('/v1/users', { email: 'ada', password: 'qwertyuiop12' })
   const pointers = body.errors.map(({ pointer }: { pointer: string }) => pointer)
   expect(pointers.toSorted()).toEqual(['#/email', '#/password'])

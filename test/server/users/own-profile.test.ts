@@ -7,7 +7,7 @@ import { givePassword, password } from '../oauth/flow.ts'
 const first = password
 const second = 'staple of the second'
 
-test('everybody is told who they are and what their credential may do', async ({ academy, learner }) => {
+test('every user can see who they are and what their credential may do', async ({ academy, learner }) => {
   expect((await learner.get('/v1/user/profile')).body).toMatchObject({
     id: learner.id,
     role: 'learner',

@@ -116,7 +116,7 @@ test('a user is not made deleted', async ({ admin }) => {
   expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/status' }] } })
 })
 
-test('erasing takes away for good what tells who it was; the id stays', async ({ academy, admin }) => {
+test('erasing permanently removes what identifies the user; the id stays', async ({ academy, admin }) => {
   const secret = { email: 'ada@b.example', externalId: 'S-4711', username: 'countess' }
   const { body: user } = await admin.post(
     '/v1/users',

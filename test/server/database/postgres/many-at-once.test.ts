@@ -38,7 +38,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(plan[0]?.['QUERY PLAN']).toContain('Index Scan')
   })
 
-  test('of the last two, each of which may only go while the other is there, one stays', async () => {
+  test('of the last two records, each of which may only be deleted while the other exists, one stays', async () => {
     await using academy = await openTestPostgres()
     const { store } = academy
     await store.run(sql`insert into settings (name, value) values ('last-1', 'here'), ('last-2', 'here')`)
@@ -152,7 +152,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(await academy.store.one(named('unknown'))).toEqual({ value: '' })
   })
 
-  test('a connection that is silent for too long is given up', async () => {
+  test('a connection that is silent for too long is closed', async () => {
     await using academy = await openTestPostgres()
     await using front = await postgresFront(academy.url)
     const store = await academy.another({ url: front.url, statementMs: 50, graceMs: 50 })

@@ -47,7 +47,7 @@ afterAll(async () => {
   if (withoutPostgres === false) await asSuperuser([`drop role if exists ${role}`]).catch(() => undefined)
 })
 
-describe('what is not there is told in one line, with what can be done', () => {
+describe('an unreachable database is reported in one line, with a hint', () => {
   const check =
     'hint: Check the host and port, and that PostgreSQL is running and accepts connections from this machine'
 

@@ -185,7 +185,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect([answer, tries]).toEqual(['made', 2])
   })
 
-  test('a write that meets another with the same key begins anew, and sees its row', async () => {
+  test('a write that conflicts with another of the same key is retried, and sees its row', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ one, run }) => {
@@ -198,7 +198,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect([answer, tries]).toEqual(['taken', 2])
   })
 
-  test('a conflict inside a savepoint that was caught begins the whole write anew', async () => {
+  test('a conflict that was caught inside a savepoint retries the whole write', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ run, savepoint }) => {
@@ -208,7 +208,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect([answer, tries]).toEqual([1, 2])
   })
 
-  test('a write that is in the way of itself ends after ten tries, with the fault as it was', async () => {
+  test('a write that conflicts with itself ends after ten attempts, with the original fault', async () => {
     const { write } = await store()
     let tries = 0
     const failing = write(async ({ run }) => {
