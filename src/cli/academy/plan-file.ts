@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { keyText } from '../records/identity.ts'
-import { planHeader, savePlanLines } from '../records/plan-lines.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
+import { planHeader, savePlanLines, stalePlan } from '../records/plan-lines.ts'
+import { type CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText } from '../terminal/text-input.ts'
 import type { ApplyJournal } from './apply-journal.ts'
@@ -19,9 +19,8 @@ export interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'change
   readonly version: unknown
 }
 
-/** A saved plan and its target. */
+/** A saved plan. */
 export interface SavedPlan {
-  readonly target: string
   readonly options: PlanOptions
   /** Returns the records to compare, which are those that an earlier run has not written. */
   declaredIn(journal: ApplyJournal): Declared
@@ -41,7 +40,7 @@ export async function savePlan(
   io: Io,
   path: string,
   plan: Plan,
-  { target, options }: Pick<SavedPlan, 'target' | 'options'>,
+  { target, options }: { readonly target: string; readonly options: PlanOptions },
 ): Promise<void> {
   const secret = plan.actions.find(({ entry }) => entry?.record['password'] && entry.password === undefined)
   if (secret?.entry) {
@@ -72,12 +71,17 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
   }
 }
 
-/** Reads a saved plan. Throws a UsageError if the file is not one. */
-export async function readPlan(io: Io, path: string, variables: Variables): Promise<SavedPlan> {
+/** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
+export async function readPlan(
+  io: Io,
+  path: string,
+  target: string,
+  variables: Variables,
+): Promise<SavedPlan> {
   const text = await readFileText(io, path)
   const [first, ...lines] = text.split('\n').filter(Boolean).map(valueIn)
   const last = lines.pop()
-  const header = planHeader(path, 'apply', first, { last, count: lines.length })
+  const header = planHeader(path, { command: 'apply', target }, first, { last, count: lines.length })
   // Written by savePlan.
   const saved = lines as (Saved & { isClosed?: boolean })[]
   const actions = saved.filter(({ isClosed }) => !isClosed)
@@ -96,7 +100,6 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
   }
   problems.throwIfAny()
   return {
-    target: String(header['target']),
     options: header['options'] as PlanOptions,
     declaredIn: (journal) =>
       new Map(
@@ -130,10 +133,8 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
 
 /** Returns the error for an academy that has changed since the plan was made. */
 export function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
-  return new CommandError('stale_plan', 'conflict', 'The academy has changed since the plan was made', {
-    why: [`Cannot ${kind} ${nouns[dataset]} ${keyText(key)} as planned; nothing was changed`],
-    hint: 'Make a new plan: learnctl apply --plan-out plan.jsonl',
-  })
+  const name = `${nouns[dataset]} ${keyText(key)}`
+  return stalePlan('apply', `Cannot ${kind} ${name} as planned; nothing was changed`)
 }
 
 /** Returns entries without the lessons that an earlier run has written: they could not be told from others. */

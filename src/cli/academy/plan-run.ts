@@ -5,7 +5,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { openWriting, type Writing } from '../records/execute.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
 import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
 import { findFiles } from './find-files.ts'
 import { loadAcademy } from './load-academy.ts'
@@ -57,15 +57,8 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
 export async function readSaved(context: Context, given: Given, path: string): Promise<MakePlan> {
   const { io, session } = context
   await io.expectGarbage?.()
-  const saved = await readPlan(io, path, { allowed: new Set(textsOf(given, 'env')), env: io.env })
-  const target = platformName(session.target())
-  if (saved.target !== target) {
-    throw new CommandError(
-      'stale_plan',
-      'conflict',
-      `The plan was made for ${saved.target}, not for ${target}`,
-    )
-  }
+  const variables = { allowed: new Set(textsOf(given, 'env')), env: io.env }
+  const saved = await readPlan(io, path, platformName(session.target()), variables)
   return async (context) => {
     const opened = await openAcademy(context, given, saved.hash)
     const { reader, journal } = opened

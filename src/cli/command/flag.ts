@@ -254,3 +254,30 @@ export const waitLockFlag = {
   summary: 'Time to wait while another apply to the same academy runs; 0 does not wait',
   default: '30s',
 } as const satisfies Flag
+
+/** Flags that save a plan and carry it out later: `--plan-out` and `--plan`. */
+export const planFlags = [
+  {
+    name: 'plan-out',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Save the plan to this file and change nothing',
+  },
+  {
+    name: 'plan',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Carry out a saved plan; refused if its records have changed since (exit 6)',
+  },
+] as const satisfies readonly Flag[]
+
+/** Throws a UsageError if `--plan` is given together with files or with a flag that the plan was made with. */
+export function requirePlanAlone(flags: FlagValues, others: readonly string[], hasFiles: boolean): void {
+  if (flags['plan'] === undefined) return
+  const other = [...others, 'plan-out'].find((name) => flags[name] !== undefined && flags[name] !== false)
+  if (other === undefined && !hasFiles) return
+  const what = other === undefined ? 'files' : `--${other}`
+  throw new UsageError(`--plan and ${what} cannot be used together`, {
+    why: ['A saved plan has everything that it was made with'],
+  })
+}

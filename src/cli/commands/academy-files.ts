@@ -5,7 +5,7 @@ import type { MakePlan, Planned } from '../academy/plan-run.ts'
 import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, waitLockFlag } from '../command/flag.ts'
+import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
@@ -140,18 +140,7 @@ export const applyCommand: Command = {
       placeholder: 'count',
       summary: 'Refuse to delete more records than this (exit 6)',
     },
-    {
-      name: 'plan-out',
-      kind: 'text',
-      placeholder: 'path',
-      summary: 'Save the plan to this file and change nothing',
-    },
-    {
-      name: 'plan',
-      kind: 'text',
-      placeholder: 'path',
-      summary: 'Apply a saved plan; refused if the academy has changed since (exit 6)',
-    },
+    ...planFlags,
     { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
     waitLockFlag,
   ],
@@ -202,13 +191,7 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
 
 function planMaker(context: Context, given: Given): Promise<MakePlan> {
   const { plan } = given.flags
-  const others = ['label', 'prune', 'plan-out'].filter((name) => given.flags[name] !== undefined)
-  if (plan !== undefined && (given.rest.length > 0 || others.length > 0)) {
-    const what = others.length > 0 ? `--${others[0]}` : 'files'
-    throw new UsageError(`--plan and ${what} cannot be used together`, {
-      why: ['A saved plan has everything that it was made with'],
-    })
-  }
+  requirePlanAlone(given.flags, ['label', 'prune'], given.rest.length > 0)
   return import('../academy/plan-run.ts').then(({ readFiles, readSaved }) =>
     plan === undefined ? readFiles(context, given) : readSaved(context, given, String(plan)),
   )

@@ -1,9 +1,11 @@
+import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
-import type { Import } from '../import/run-import.ts'
+import type { Import } from '../import/open-import.ts'
+import type { PlanTarget } from '../records/plan-lines.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 
@@ -15,6 +17,18 @@ const dateFormats = [
   'excel',
 ] as const satisfies readonly DateFormat[]
 const formats = ['csv', 'tsv', 'json', 'jsonl']
+
+/** Flags that a saved plan replaces. */
+const planned = [
+  'on-exists',
+  'map',
+  'skip-invalid',
+  'format',
+  'delimiter',
+  'encoding',
+  'date-format',
+  'clear-empty',
+]
 
 /** Flags of every import. */
 export const importFlags = [
@@ -69,6 +83,7 @@ export const importFlags = [
     kind: 'switch',
     summary: 'Reset fields whose cells are empty (default: an empty cell changes nothing)',
   },
+  ...planFlags,
   { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
   {
     name: 'batch-size',
@@ -96,7 +111,12 @@ export function importCommand(
     description:
       'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would become of each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [
-      { name: 'file', summary: 'File to import; - for standard input', unlisted: ['--file', '-f'] },
+      {
+        name: 'file',
+        summary: 'File to import; - for standard input',
+        unlisted: ['--file', '-f'],
+        instead: ['plan'],
+      },
     ],
     createsAcademy: true,
     interruption: 'told',
@@ -105,32 +125,34 @@ export function importCommand(
     examples,
     run: async (context, given) => {
       const { loadDataset } = await import('../dataset/load-dataset.ts')
-      const path = given.arguments['file'] ?? '-'
+      const path = given.arguments['file']
       const isOn = own !== undefined && given.flags[own.flag.name] === true
       const flags = isOn ? [`--${own.flag.name}`] : []
       const loaded = await loadDataset(name)
       const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
-      await importRecords(context, given, { dataset, noun, path, words: [name, 'import', path], flags })
+      await importRecords(context, given, { dataset, path, command: [name, 'import'], flags })
     },
   }
 }
 
-/** Source and target of an import, with its command line without flags. */
+/** Source of an import, with its command. */
 export interface Imported {
   readonly dataset: Dataset
-  /** Plural noun for messages. */
-  readonly noun: string
-  readonly path: string
-  readonly words: readonly string[]
+  /** File of records; undefined for a saved plan. */
+  readonly path: string | undefined
+  /** Words of the command line before the file. */
+  readonly command: readonly string[]
+  /** Flag that names the file, if it is not an argument. */
+  readonly fileFlag?: readonly string[]
   /** Flags beside those of every import. */
   readonly flags?: readonly string[]
 }
 
-/** Imports a file of records with the flags of every import. Throws ExitWith if rows were rejected. */
+/** Imports a file of records or a saved plan with the flags of every import. Throws ExitWith if rows were rejected. */
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset, path, words, flags = [] }: Imported,
+  { dataset: wholeDataset, path, command, fileFlag = [], flags = [] }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
@@ -143,20 +165,24 @@ export async function importRecords(
     if (Number.isInteger(value) && value >= 1 && value <= most) return value
     throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
   }
-  const [{ openImportFile }, { readMap }, { requireCharset }, { errorsFileOf }] = await Promise.all([
-    import('../records/sources/file.ts'),
-    import('../records/sources/header.ts'),
-    import('../records/sources/file.ts'),
-    import('../import/errors-file.ts'),
-  ])
+  const plan = text('plan')
+  requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
+  const [{ openImportFile, requireCharset }, { readMap }, { errorsFileOf }, { openImportPlan }] =
+    await Promise.all([
+      import('../records/sources/file.ts'),
+      import('../records/sources/header.ts'),
+      import('../import/errors-file.ts'),
+      import('../import/saved-import.ts'),
+    ])
   await io.expectGarbage?.()
   const charset = requireCharset(text('encoding'))
   const map = given.flags['map']
-  const file = await openImportFile(io, path, {
-    charset,
-    // The flag's choices are the formats.
-    format: text('format') as never,
-  })
+  const target = { command: command.join(' '), target: platformName(context.session.target()) }
+  const saved = plan === undefined ? null : await openImportPlan(io, plan, target)
+  // The flag's choices are the formats.
+  const format = text('format') as never
+  const file = saved?.file ?? (await openImportFile(io, path ?? '-', { charset, format }))
+  const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
   const wanted: Import = {
     dataset,
     file,
@@ -164,7 +190,7 @@ export async function importRecords(
     delimiter: text('delimiter'),
     // The flag's choices are the formats.
     dateFormat: text('date-format') as never,
-    onExists: (text('on-exists') ?? 'update') as never,
+    onExists: saved?.onExists ?? ((text('on-exists') ?? 'update') as never),
     skipInvalid: given.flags['skip-invalid'] === true,
     clearEmpty: given.flags['clear-empty'] === true,
     batchSize: number('batch-size', 500, 1000),
@@ -172,8 +198,11 @@ export async function importRecords(
     restart: given.flags['restart'] === true,
     concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file.name),
-    line: lineOf(context, given, words, flags),
+    line: lineOf(context, given, [...command, ...(path === undefined ? [] : [...fileFlag, path])], flags),
+    saved: saved && target,
   }
+  const planOut = text('plan-out')
+  if (planOut !== undefined) return savePlan(context, wanted, planOut, target)
   await (settings.dryRun.value ? showPlan(context, wanted) : doImport(context, wanted))
 }
 
@@ -195,24 +224,41 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
 
 async function showPlan(context: Context, wanted: Import): Promise<void> {
   const { output } = context
-  const { planImport, plannedActions } = await import('../import/plan-import.ts')
-  const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
-  const plan = await planImport(context, wanted)
-  async function* counting() {
-    for await (const rows of plan) {
-      for (const { action } of rows) counts[action] = (counts[action] ?? 0) + 1
-      yield rows
-    }
+  const { counts, plan } = await countedPlan(context, wanted)
+  async function* shown() {
+    for await (const rows of plan) yield rows.map(({ planned }) => planned)
   }
   const paths = ['line', 'key', 'action', 'changes', 'message']
-  await output.list(counting(), { table: paths, paths })
+  await output.list(shown(), { table: paths, paths })
   await output.done(`Dry run of ${wanted.file.name}: ${countsText(counts)}; nothing was sent`)
   if (counts['fail']) throw new ExitWith('partial')
 }
 
+async function savePlan(context: Context, wanted: Import, path: string, target: PlanTarget): Promise<void> {
+  const { saveImportPlan } = await import('../import/saved-import.ts')
+  const { counts, plan } = await countedPlan(context, wanted)
+  await saveImportPlan(context.io, path, wanted, target, plan)
+  await context.output.done(`Saved the plan to ${path}: ${countsText(counts)}`)
+  if (counts['fail']) throw new ExitWith('partial')
+}
+
+/** Returns the plan of an import, which counts the actions while it is read. */
+async function countedPlan(context: Context, wanted: Import) {
+  const { planImport, plannedActions } = await import('../import/plan-import.ts')
+  const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
+  const rows = await planImport(context, wanted)
+  async function* counting() {
+    for await (const some of rows) {
+      for (const { planned } of some) counts[planned.action] = (counts[planned.action] ?? 0) + 1
+      yield some
+    }
+  }
+  return { counts, plan: counting() }
+}
+
 function countsText(counts: Readonly<Record<string, number>>): string {
-  const told = Object.entries(counts).filter(([, count]) => count > 0)
-  return told.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing to do'
+  const some = Object.entries(counts).filter(([, count]) => count > 0)
+  return some.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing to do'
 }
 
 function isDocument(format: string): boolean {

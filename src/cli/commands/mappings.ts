@@ -19,7 +19,7 @@ const columns = ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id
 
 /** `learnctl integrations map` */
 export function mapCommand(kind: Argument): Command {
-  const instead = { instead: ['file'] as const }
+  const instead = { instead: ['file', 'plan'] as const }
   return {
     name: 'map',
     summary: 'Map a course or user of the other system',
@@ -45,7 +45,7 @@ standard input. All rows are checked before anything is sent; --dry-run shows wh
 
 async function map(context: Context, given: Given): Promise<void> {
   const { flags, arguments: named } = given
-  if (flags['file'] !== undefined) return mapFile(context, given)
+  if (flags['file'] !== undefined || flags['plan'] !== undefined) return mapFile(context, given)
   const odd = importFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
   if (odd) throw new UsageError(`--${odd.name} requires --file`)
   const one = call({
@@ -70,12 +70,12 @@ async function mapFile(context: Context, given: Given): Promise<void> {
   const { noun: first, kind = '' } = given.arguments
   if (first !== undefined) throw new UsageError('--file cannot be used with a mapping as arguments')
   const { mappingsOf } = await import('../dataset/mappings.ts')
-  const path = String(given.flags['file'])
+  const path = given.flags['file'] === undefined ? undefined : String(given.flags['file'])
   await importRecords(context, given, {
     dataset: mappingsOf(kind),
-    noun: 'mappings',
     path,
-    words: ['integrations', 'map', kind, '--file', path],
+    command: ['integrations', 'map', kind],
+    fileFlag: ['--file'],
   })
 }
 

@@ -6,10 +6,16 @@ import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { changesOf, isOlder, restoring } from '../records/compare.ts'
-import { byPages, byReferences } from '../records/finder.ts'
 import type { Row } from '../records/sources/rows.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { checkImport, type Import, openSending, type Sending } from './run-import.ts'
+import {
+  checkImport,
+  type Import,
+  inWindows,
+  openSending,
+  type Sending,
+  windowFinder,
+} from './open-import.ts'
 
 /** Actions that an import would take for a row. */
 export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
@@ -27,8 +33,14 @@ export interface Planned {
   readonly message: string | null
 }
 
-/** Number of rows to look up together and hold in memory. */
-const chunkRows = 20_000
+/** A row, its planned action and the record that it was compared with. */
+export interface PlannedRow {
+  readonly planned: Planned
+  readonly row: Row
+  /** Existing record, null for none; undefined if the platform was not asked. */
+  readonly found: JsonObject | null | undefined
+}
+
 const inCourse = { field: 'courseId', to: 'course' } as const
 const noChanges = { changes: [], message: null } as const
 
@@ -36,18 +48,13 @@ const noChanges = { changes: [], message: null } as const
 export async function planImport(
   context: Context,
   wanted: Import,
-): Promise<AsyncGenerator<readonly Planned[]>> {
+): Promise<AsyncGenerator<readonly PlannedRow[]>> {
   const { session } = context
   const { invalid, rowsOf, document } = await checkImport(context, wanted)
   const local = session.target().kind === 'local'
   const sending = await openSending(context, wanted, document)
-  const { abilities, caller, dataset, pacing, signal } = sending
-  const { severalUsers } = abilities
-  const finder = severalUsers
-    ? byReferences(caller, dataset, signal, severalUsers)
-    : abilities.get && abilities.keys && !local
-      ? byPages(caller, dataset, signal, false)
-      : sending.finder
+  const { dataset, pacing, signal } = sending
+  const finder = windowFinder(sending, local)
   /** Last step of each progress record: the next step is compared with it. */
   const steps = new Map<string, JsonObject>()
 
@@ -65,19 +72,19 @@ export async function planImport(
     })
   }
 
-  async function plan(rows: readonly Row[]): Promise<readonly Planned[]> {
-    const planned: Planned[] = []
-    if (abilities.find || severalUsers) await finder.prepare(rows.map(({ record }) => record))
+  async function plan(rows: readonly Row[]): Promise<readonly PlannedRow[]> {
+    const planned: PlannedRow[] = []
+    await finder.prepare(rows.map(({ record }) => record))
     for (const [index, row] of rows.entries()) {
       signal.throwIfAborted()
       const rejection = invalid.get(row.line)
       const work = async () => {
         const { line, record } = row
         const key = keyOf(dataset, record)?.join(' ') ?? null
-        const found = rejection
+        const { found, ...action } = rejection
           ? failing(rejection.message)
           : await planRow({ ...sending, finder }, await sending.settle(record), steps).catch(unseen)
-        planned[index] = { line, key, ...found }
+        planned[index] = { planned: { line, key, ...action }, row, found }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
     }
@@ -85,15 +92,9 @@ export async function planImport(
     return planned
   }
 
+  const { rows } = await rowsOf()
   return (async function* () {
-    let held: Row[] = []
-    for await (const rows of (await rowsOf()).rows) {
-      held.push(...rows)
-      if (held.length < chunkRows) continue
-      yield await plan(held)
-      held = []
-    }
-    yield await plan(held)
+    for await (const some of inWindows(rows)) yield await plan(some)
   })()
 }
 
@@ -101,7 +102,7 @@ async function planRow(
   sending: Sending,
   record: JsonObject,
   steps: Map<string, JsonObject>,
-): Promise<Omit<Planned, 'line' | 'key'>> {
+): Promise<Omit<Planned, 'line' | 'key'> & Pick<PlannedRow, 'found'>> {
   const { abilities, dataset, finder, names, onExists } = sending
   const replaces = dataset.operations.update === undefined
   const [name = ''] = namesOf(dataset, record)
@@ -110,6 +111,7 @@ async function planRow(
     const step = replaces ? steps.get(name) : undefined
     const match = asked && !step ? await finder.find(record) : null
     const shown = step ?? match?.shown ?? null
+    const found = match?.shown
     if (replaces) steps.set(name, { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
@@ -122,14 +124,14 @@ async function planRow(
       if (to !== undefined && (await names[to](reference)) === null) {
         return failing(`${field}: ${to} ${reference} not found`)
       }
-      return { action: 'create', ...noChanges }
+      return { action: 'create', ...noChanges, found }
     }
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
-    if (onExists === 'skip') return { action: 'skip', ...noChanges }
+    if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
     if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
     const changes = await columnsChanged(sending, restoring(record, shown), shown)
     if (changes.length > 0) await sending.noteChange()
-    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
+    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
   } catch (error) {
     if (error instanceof RecordError) return failing(`${error.field}: ${error.message}`)
     if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return failing(error.message)
@@ -162,6 +164,6 @@ async function columnsChanged(
   })
 }
 
-function failing(message: string): Omit<Planned, 'line' | 'key'> {
-  return { action: 'fail', changes: [], message }
+function failing(message: string) {
+  return { action: 'fail', changes: [], message, found: undefined } as const
 }

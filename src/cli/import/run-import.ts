@@ -1,54 +1,22 @@
-import { publishedApi } from '../../client/published-api.ts'
-import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
-import type { DateFormat } from '../dataset/cell.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/field-path.ts'
-import { type Abilities, abilitiesOf, changeNote, requireChange } from '../records/abilities.ts'
-import { createExecutor, openWriting, type Writing } from '../records/execute.ts'
-import { byPages, type Finder, oneByOne } from '../records/finder.ts'
+import { createExecutor, unitsOf } from '../records/execute.ts'
 import { maxAttemptAgeMs } from '../records/journal-file.ts'
-import { createPut, type Putting, unconfirmed } from '../records/put.ts'
-import type { ImportFile } from '../records/sources/file.ts'
-import type { ColumnMap } from '../records/sources/header.ts'
-import { readRows } from '../records/sources/read-rows.ts'
+import { createPut, unconfirmed } from '../records/put.ts'
 import type { Row, Rows } from '../records/sources/rows.ts'
-import type { Refusal, Step } from '../records/step.ts'
-import { type BatchSize, batchSize, type OnExists } from '../records/write.ts'
+import type { Refusal, Step, Unit } from '../records/step.ts'
+import { type BatchSize, batchSize } from '../records/write.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { checkByDocument } from './check-document.ts'
-import { type Checked, checkFile } from './check-file.ts'
 import { codeCellIn, writeErrors } from './errors-file.ts'
 import { type ImportLine, type Journal, lineText, openJournal } from './journal.ts'
+import { checkImport, type Import, openSending } from './open-import.ts'
 import { type Counts, countsOf, type Rejection, type RowOutcome, sumOf, totalOf } from './outcome.ts'
-import { referenceSettler } from './settle-references.ts'
-
-/** Options of an import. */
-export interface Import {
-  readonly dataset: Dataset
-  readonly file: ImportFile
-  readonly map: ColumnMap
-  readonly delimiter: string | undefined
-  readonly dateFormat: DateFormat | undefined
-  readonly onExists: OnExists
-  readonly skipInvalid: boolean
-  /** Starts again from the first row if an import of the file was interrupted. */
-  readonly restart: boolean
-  /** Notes it if there is no interrupted import to resume. */
-  readonly resume: boolean
-  readonly concurrency: number
-  /** An empty cell resets its field to the default. */
-  readonly clearEmpty: boolean
-  /** Maximum rows in one request, if the platform takes several. */
-  readonly batchSize: number
-  /** File for rejected rows. */
-  readonly errorsFile: string
-  readonly line: ImportLine
-}
+import { requireSameRecords } from './saved-import.ts'
 
 /** Result of an import. */
 export interface Imported {
@@ -133,6 +101,12 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       const lanes = pass >= 0 ? ['retry'] : lanesOf(dataset, row, isBatch)
       return { deed: 'put', dataset, from: row, record: row.record, lanes }
     }
+    if (wanted.saved) {
+      const steps = inSteps(valid(await rowsOf(), invalid), stepOf)
+      const isLocal = session.target().kind === 'local'
+      const left = unsent(unitsOf(steps, size, { next: 0 }), journal)
+      await requireSameRecords(sending, wanted, isLocal, left)
+    }
     await executor.run(inSteps(valid(rowsToSend, invalid), stepOf), size)
     for (pass = 0; ; pass += 1) {
       if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
@@ -201,61 +175,6 @@ function requireRemembered(journal: Journal, now: number, line: ImportLine): voi
   })
 }
 
-/** A checked file and the OpenAPI document of the platform; null for a local academy and if there is none. */
-interface CheckedImport extends Checked {
-  /** Reads the rows again; durations count back from `now`. */
-  readonly rowsOf: (now?: number) => Promise<Rows>
-  readonly document: JsonObject | null
-}
-
-/** Checks all rows against the contract and the platform's OpenAPI document, before anything is sent. */
-export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
-  const { dataset, file, onExists, skipInvalid } = wanted
-  const rowsOf = (now = context.io.now()) => readRows(file, dataset, { ...wanted, now })
-  const local = context.session.target().kind === 'local'
-  const partial = onExists === 'update'
-  const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
-  const byDocument = checkByDocument(document, dataset)
-  const options = { partial, local, skipInvalid, byDocument, expectedRows: file.lines }
-  const checked = await checkFile(file.name, dataset, await rowsOf(), options)
-  const { keyless } = checked
-  if (keyless > 0) {
-    const [field] = dataset.keys.flat()
-    const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
-    await note(context.io, `${which} no ${field}; each import creates ${them} again`)
-  }
-  return { ...checked, rowsOf, document }
-}
-
-/** State that sending rows needs. */
-export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
-  readonly abilities: Abilities
-  readonly finder: Finder
-}
-
-/** Opens everything that sending needs. Throws if the platform lacks a required operation. */
-export async function openSending(
-  { io, session }: Context,
-  { dataset, onExists, batchSize, concurrency }: Import,
-  document: JsonObject | null,
-): Promise<Sending> {
-  const writing = await openWriting({ io, session }, concurrency)
-  const { caller, signal } = writing
-  const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
-  if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
-  // Otherwise read the list once: each missing record would be searched for in the whole list.
-  const asks = abilities.get && abilities.keys
-  const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
-  if (!asks && abilities.find) await finder.prepare([])
-  return {
-    ...writing,
-    settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
-    noteChange: changeNote({ io, session }, dataset, abilities),
-    ...{ dataset, finder, onExists },
-    abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
-  }
-}
-
 const allSteps = ['all']
 
 /**
@@ -289,6 +208,17 @@ async function* inSteps(
   stepOf: (row: Row) => Step<Row>,
 ): AsyncGenerator<readonly Step<Row>[]> {
   for await (const rows of chunks) yield rows.map(stepOf)
+}
+
+/** Yields the rows of units that no earlier run has begun. */
+async function* unsent(
+  units: AsyncIterable<readonly Unit<Row>[]>,
+  journal: Journal,
+): AsyncGenerator<readonly Row[]> {
+  for await (const some of units) {
+    const left = some.filter(({ number }) => !journal.isDone(number) && journal.intentOf(number) === null)
+    yield left.flatMap(({ steps }) => steps.map(({ from }) => from))
+  }
 }
 
 async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<readonly Row[]> {

@@ -78,13 +78,13 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
   const { pacing, signal, finish, attemptOf = () => firstAttempt, withdraw, hasRepeated } = executing
   const refusals = createRefusals()
   const refused = new WeakSet<Step<From>>()
-  let next = 0
+  const numbers = { next: 0 }
 
   return {
     async run(steps, size = singly) {
       const isBatch = size.records > 1
       try {
-        for await (const units of unitsOf(Symbol.asyncIterator in steps ? steps : [steps], size)) {
+        for await (const units of unitsOf(Symbol.asyncIterator in steps ? steps : [steps], size, numbers)) {
           for (const unit of units) {
             signal.throwIfAborted()
             const attempt = attemptOf(unit)
@@ -100,23 +100,6 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
         throw error
       }
     },
-  }
-
-  /** Groups steps into units; yields all units of a chunk at once. */
-  async function* unitsOf(
-    chunks: AsyncIterable<readonly Step<From>[]> | Iterable<readonly Step<From>[]>,
-    size: BatchSize,
-  ): AsyncGenerator<readonly Unit<From>[]> {
-    const batcher = createBatcher<Step<From>>(size, ({ record }) => record)
-    const unitOf = (steps: readonly Step<From>[]): Unit<From> => ({ number: next++, steps })
-    for await (const steps of chunks) {
-      yield steps.flatMap((step) => {
-        const full = batcher.add(step)
-        return full ? [unitOf(full)] : []
-      })
-    }
-    const rest = batcher.rest()
-    if (rest.length > 0) yield [unitOf(rest)]
   }
 
   async function send(unit: Unit<From>, attempt: Attempt, isBatch: boolean): Promise<void> {
@@ -201,6 +184,28 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
   async function createdBy({ dataset, created }: Step<From>) {
     return created ? findShown(executing.caller, dataset, created, signal) : null
   }
+}
+
+/**
+ * Groups steps into units; yields all units of a chunk at once.
+ *
+ * @param numbers counter of the units
+ */
+export async function* unitsOf<From>(
+  chunks: AsyncIterable<readonly Step<From>[]> | Iterable<readonly Step<From>[]>,
+  size: BatchSize,
+  numbers: { next: number },
+): AsyncGenerator<readonly Unit<From>[]> {
+  const batcher = createBatcher<Step<From>>(size, ({ record }) => record)
+  const unitOf = (steps: readonly Step<From>[]): Unit<From> => ({ number: numbers.next++, steps })
+  for await (const steps of chunks) {
+    yield steps.flatMap((step) => {
+      const full = batcher.add(step)
+      return full ? [unitOf(full)] : []
+    })
+  }
+  const rest = batcher.rest()
+  if (rest.length > 0) yield [unitOf(rest)]
 }
 
 const singly: BatchSize = { ...batchSize, records: 1 }

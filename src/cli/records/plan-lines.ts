@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
 
@@ -31,26 +31,52 @@ export async function savePlanLines(
   }
 }
 
+/** Command and target of a plan. */
+export interface PlanTarget {
+  /** Command without its files: `users import`. */
+  readonly command: string
+  /** Name of the platform. */
+  readonly target: string
+}
+
 /**
  * Checks the first and last line of a plan and returns the first. Throws a UsageError if they are not those of a whole
- * plan for a command.
+ * plan for a command, and a CommandError if it was made for another target.
  *
  * @param count number of lines between them
  */
 export function planHeader(
   path: string,
-  command: string,
+  { command, target }: PlanTarget,
   first: unknown,
   { last, count }: { readonly last: unknown; readonly count: number },
 ): JsonObject {
-  const again = { code: 'invalid_plan', hint: `Make a new plan: learnctl ${command} --plan-out plan.jsonl` }
-  if (!isJsonObject(first) || first['learnctlPlan'] === undefined) {
-    throw new UsageError(`${path} is not a plan`, again)
-  }
-  if (first['learnctlPlan'] !== version) throw new UsageError(`${path} is a plan of another version`, again)
-  if (first['command'] !== command) {
-    throw new UsageError(`${path} is a plan for learnctl ${first['command']}, not for ${command}`, again)
-  }
-  if (!isJsonObject(last) || last['changes'] !== count) throw new UsageError(`${path} is incomplete`, again)
-  return first
+  const header = isJsonObject(first) ? first : {}
+  const fault =
+    header['learnctlPlan'] === undefined
+      ? 'is not a plan'
+      : header['learnctlPlan'] !== version
+        ? 'is a plan of another version'
+        : header['command'] !== command
+          ? `is a plan for learnctl ${header['command']}`
+          : !isJsonObject(last) || last['changes'] !== count
+            ? 'is incomplete'
+            : null
+  if (fault !== null) throw new UsageError(`${path} ${fault}`, { code: 'invalid_plan', hint: again(command) })
+  if (header['target'] === target) return header
+  const message = `The plan was made for ${header['target']}, not for ${target}`
+  throw new CommandError('stale_plan', 'conflict', message)
+}
+
+/** Returns the error for a platform that has changed since a plan was made. */
+export function stalePlan(command: string, reason: string): CommandError {
+  const platform = command === 'apply' ? 'academy' : 'platform'
+  return new CommandError('stale_plan', 'conflict', `The ${platform} has changed since the plan was made`, {
+    why: [reason],
+    hint: again(command),
+  })
+}
+
+function again(command: string): string {
+  return `Make a new plan: learnctl ${command} --plan-out plan.jsonl`
 }

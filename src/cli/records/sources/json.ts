@@ -22,11 +22,30 @@ export async function jsonRows(
   reading: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
 ): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
-  const values = file.format === 'json' ? itemsOf(file) : linesOf(file)
+  const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
   return {
     header,
     paths: new Set(dataset.columns.map(({ path }) => path)),
     rows: rowsOf(values, dataset, reading),
+  }
+}
+
+/** Returns the rows of a saved plan, with their lines in the file that it was made from. */
+export function planRows(file: ImportFile, dataset: Dataset): Rows {
+  return {
+    header: dataset.columns.map(({ name }) => name),
+    paths: new Set(dataset.columns.map(({ path }) => path)),
+    rows: rowsIn(),
+  }
+
+  async function* rowsIn(): AsyncGenerator<readonly Row[]> {
+    for await (const { value } of jsonLines(file)) {
+      // The first and last line have no record.
+      if (!isJsonObject(value) || !isJsonObject(value['record'])) continue
+      // A plan is written by this program.
+      const { line, record, found } = value as unknown as Pick<Row, 'line' | 'record' | 'found'>
+      yield [{ line, record, problems: [], cells: recordCells(dataset, record), ...(found && { found }) }]
+    }
   }
 }
 
@@ -76,8 +95,12 @@ function rowOf(
       problems.push({ column: name, value, code: 'invalid_type', message, ...(guess && { guess }) })
     }
   }
-  const cells = dataset.columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
-  return { line, record, problems, cells }
+  return { line, record, problems, cells: recordCells(dataset, record) }
+}
+
+/** Returns the cells of a record, one for each column. */
+function recordCells({ columns }: Dataset, record: JsonObject): string[] {
+  return columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
 }
 
 async function* itemsOf(file: ImportFile): AsyncGenerator<{ line: number; value: unknown }> {
@@ -105,7 +128,8 @@ function parsedDocument(name: string, text: string): unknown {
   }
 }
 
-async function* linesOf(
+/** Parses the lines of a file; a `problem` says why one is not JSON. */
+export async function* jsonLines(
   file: ImportFile,
 ): AsyncGenerator<{ line: number; value: unknown; problem?: string }> {
   let rest = ''

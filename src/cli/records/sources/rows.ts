@@ -25,6 +25,8 @@ export interface Row {
   readonly problems: readonly RowProblem[]
   /** Cells in the order of `Rows.header`: as in the file, but numbers and days in the API's form. */
   readonly cells: readonly string[]
+  /** Existing record that a saved plan found, with null for none; undefined if it is not to be compared. */
+  readonly found?: { readonly id: string | null; readonly version: number | null }
 }
 
 /** The rows of a file and its header. */

@@ -1,0 +1,127 @@
+import { publishedApi } from '../../client/published-api.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import type { Context } from '../command/context.ts'
+import type { DateFormat } from '../dataset/cell.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { type Abilities, abilitiesOf, changeNote, requireChange } from '../records/abilities.ts'
+import { openWriting, type Writing } from '../records/execute.ts'
+import { byPages, byReferences, type Finder, oneByOne } from '../records/finder.ts'
+import type { PlanTarget } from '../records/plan-lines.ts'
+import type { Putting } from '../records/put.ts'
+import type { ImportFile } from '../records/sources/file.ts'
+import type { ColumnMap } from '../records/sources/header.ts'
+import { planRows } from '../records/sources/json.ts'
+import { readRows } from '../records/sources/read-rows.ts'
+import type { Row, Rows } from '../records/sources/rows.ts'
+import type { OnExists } from '../records/write.ts'
+import { note } from '../terminal/io.ts'
+import { checkByDocument } from './check-document.ts'
+import { type Checked, checkFile } from './check-file.ts'
+import type { ImportLine } from './journal.ts'
+import { referenceSettler } from './settle-references.ts'
+
+/** Options of an import. */
+export interface Import {
+  readonly dataset: Dataset
+  readonly file: ImportFile
+  readonly map: ColumnMap
+  readonly delimiter: string | undefined
+  readonly dateFormat: DateFormat | undefined
+  readonly onExists: OnExists
+  readonly skipInvalid: boolean
+  /** Starts again from the first row if an import of the file was interrupted. */
+  readonly restart: boolean
+  /** Notes it if there is no interrupted import to resume. */
+  readonly resume: boolean
+  readonly concurrency: number
+  /** An empty cell resets its field to the default. */
+  readonly clearEmpty: boolean
+  /** Maximum rows in one request, if the platform takes several. */
+  readonly batchSize: number
+  /** File for rejected rows. */
+  readonly errorsFile: string
+  readonly line: ImportLine
+  /** Command and target if the file is a saved plan; null for a file of records. */
+  readonly saved: PlanTarget | null
+}
+
+/** A checked file and the OpenAPI document of the platform; null for a local academy and if there is none. */
+interface CheckedImport extends Checked {
+  /** Reads the rows again; durations count back from `now`. */
+  readonly rowsOf: (now?: number) => Promise<Rows>
+  readonly document: JsonObject | null
+}
+
+/** Checks all rows against the contract and the platform's OpenAPI document, before anything is sent. */
+export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
+  const { dataset, file, onExists, skipInvalid } = wanted
+  const rowsOf = async (now = context.io.now()) =>
+    wanted.saved ? planRows(file, dataset) : readRows(file, dataset, { ...wanted, now })
+  const local = context.session.target().kind === 'local'
+  const partial = onExists === 'update'
+  const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
+  const byDocument = checkByDocument(document, dataset)
+  const options = { partial, local, skipInvalid, byDocument, expectedRows: file.lines }
+  const checked = await checkFile(file.name, dataset, await rowsOf(), options)
+  const { keyless } = checked
+  if (keyless > 0) {
+    const [field] = dataset.keys.flat()
+    const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
+    await note(context.io, `${which} no ${field}; each import creates ${them} again`)
+  }
+  return { ...checked, rowsOf, document }
+}
+
+/** State that sending rows needs. */
+export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
+  readonly abilities: Abilities
+  readonly finder: Finder
+}
+
+/** Opens everything that sending needs. Throws if the platform lacks a required operation. */
+export async function openSending(
+  { io, session }: Context,
+  { dataset, onExists, batchSize, concurrency }: Import,
+  document: JsonObject | null,
+): Promise<Sending> {
+  const writing = await openWriting({ io, session }, concurrency)
+  const { caller, signal } = writing
+  const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
+  if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
+  // Otherwise read the list once: each missing record would be searched for in the whole list.
+  const asks = abilities.get && abilities.keys
+  const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
+  if (!asks && abilities.find) await finder.prepare([])
+  return {
+    ...writing,
+    settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
+    noteChange: changeNote({ io, session }, dataset, abilities),
+    ...{ dataset, finder, onExists },
+    abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
+  }
+}
+
+/** Number of rows to look up together and hold in memory. */
+const windowRows = 20_000
+/** Returns a finder for the records of a window: it reads lists where that takes fewer requests. */
+export function windowFinder(
+  { abilities, caller, dataset, finder, signal }: Sending,
+  isLocal: boolean,
+): Finder {
+  const { severalUsers, find, get, keys } = abilities
+  if (severalUsers) return byReferences(caller, dataset, signal, severalUsers)
+  if (!find) return { ...finder, prepare: async () => {} }
+  return get && keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
+}
+
+/** Yields rows in windows that are looked up together. */
+export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+  let held: Row[] = []
+  for await (const some of rows) {
+    held.push(...some)
+    if (held.length < windowRows) continue
+    yield held
+    held = []
+  }
+  yield held
+}
