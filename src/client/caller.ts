@@ -1,23 +1,24 @@
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
-import { bareResult, isOwnReply, type RawPage, readOwnAnswer, readOwnPage, readOwnPages } from './answer.ts'
 import { normaliseBaseUrl } from './base-url.ts'
-import {
-  type AnyInput,
-  type CallArguments,
-  type CallInput,
-  type Item,
-  isStrict,
-  type OutgoingRequest,
-  type Page,
-  type Result,
-  requestOf as requestFor,
-} from './call-input.ts'
-import { assertMediaType, leave, type StreamedResponse, streamed } from './decode.ts'
+import type { AnyInput, CallArguments, CallInput, Item, OutgoingRequest, Page, Result } from './call.ts'
 import { ApiError, hostOf, isOurs, lineOf, NotOfferedError, ProtocolError } from './errors.ts'
-import type { Refuse } from './foreign/answer.ts'
+import type { Refuse } from './foreign/reply.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
-import { type RawRequest, rawRequestOf } from './raw-request.ts'
+import {
+  assertMediaType,
+  bareResult,
+  discardBody,
+  isOwnReply,
+  isStrict,
+  type RawPage,
+  readOwnAnswer,
+  readOwnPage,
+  readOwnPages,
+  type StreamedResponse,
+  streamOf,
+} from './reply.ts'
+import { type RawRequest, rawRequestOf, requestOf as requestFor } from './request.ts'
 import type { Wait } from './retry.ts'
 import { createSender, type ExchangeReport, type Translate } from './sender.ts'
 import { createWrite } from './write.ts'
@@ -170,7 +171,7 @@ export function createCaller(options: CallerOptions): Caller {
 
   async function readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation) {
     if (isOwn(reply)) return readOwnPage(request, reply)
-    const { readPage } = await import('./foreign/answer.ts')
+    const { readPage } = await import('./foreign/reply.ts')
     return readPage(request, reply, operation, refuse)
   }
 
@@ -189,7 +190,7 @@ export function createCaller(options: CallerOptions): Caller {
     const consume = async (reply: HttpResponse) => {
       const { data, written, id } = isOwn(reply)
         ? await readOwnAnswer(request, reply, operation, input ?? {})
-        : await (await import('./foreign/answer.ts')).readAnswer(
+        : await (await import('./foreign/reply.ts')).readAnswer(
             { target: request, operation, input: input ?? {}, reply },
             refuse,
           )
@@ -230,11 +231,11 @@ export function createCaller(options: CallerOptions): Caller {
       try {
         assertMediaType(request, reply, media)
       } catch (error) {
-        await (await import('./foreign/answer.ts')).assertNoFailure(request, reply, refuse)
-        await leave(reply)
+        await (await import('./foreign/reply.ts')).assertNoFailure(request, reply, refuse)
+        await discardBody(reply)
         throw error
       }
-      return streamed(reply)
+      return streamOf(reply)
     }
     return sender.send(request, consume, translating(request, operation, input))
   }
@@ -282,7 +283,7 @@ export function createCaller(options: CallerOptions): Caller {
     isOurs: () => isOwnServer,
     request: (operation, ...[input]) => requestOf(operation, input),
     rawRequest,
-    send: (raw) => sender.send(rawRequest(raw), async (reply) => streamed(reply)),
+    send: (raw) => sender.send(rawRequest(raw), async (reply) => streamOf(reply)),
   }
 }
 

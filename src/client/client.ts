@@ -4,17 +4,17 @@ import { type Call, calls } from '../contract/calls.ts'
 import type { Transport } from '../contract/http.ts'
 import { type Contract, contract } from '../contract/index.ts'
 import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
-import type { AnyInput, CallOptions, Item } from './call-input.ts'
+import type { AnyInput, CallOptions, Item } from './call.ts'
 import { type Caller, type CallerOptions, createCaller } from './caller.ts'
-import type { StreamedResponse } from './decode.ts'
 import { RequestError } from './errors.ts'
+import type { StreamedResponse } from './reply.ts'
 import { createUndiciTransport, type UndiciOptions } from './undici.ts'
 
 export type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-export type { CallOptions, Item } from './call-input.ts'
+export type { CallOptions, Item } from './call.ts'
 export type { Caller, CallerOptions } from './caller.ts'
-export type { StreamedResponse } from './decode.ts'
 export * from './errors.ts'
+export type { StreamedResponse } from './reply.ts'
 
 type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? [id: string, ...more: PathArguments<Rest>]

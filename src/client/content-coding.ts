@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
-import { bytesOf } from './decode.ts'
 import { ConnectionError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+import { bytesOf } from './reply.ts'
 
 type Zlib = typeof import('node:zlib')
 type Decoder = Transform & { readonly bytesWritten: number }
@@ -26,17 +26,17 @@ const decoders: Readonly<Record<string, (zlib: Zlib, first: Uint8Array) => Decod
 export const acceptedCodings = 'gzip, deflate, br, zstd'
 
 /** Maximum number of codings: the server's own and one added by a proxy. */
-const maximumCodings = 2
-/** Maximum expansion of a body longer than `freeBytes`: real text does not compress this well. */
-const maximumRatio = 200
-const freeBytes = 8 * 1024 * 1024
+const maxCodings = 2
+/** Maximum expansion of a body longer than `uncheckedBytes`: real text does not compress this well. */
+const maxExpansion = 200
+const uncheckedBytes = 8 * 1024 * 1024
 
 /**
  * Returns the reply with its body decoded as a stream; the `Content-Encoding` header stays. Reading that body throws
  * ProtocolError for an unknown coding, invalid data or a body that expands too far, and ConnectionError `cut_short`
  * if the end is missing.
  */
-export function decoded(target: Target, reply: HttpResponse): HttpResponse {
+export function decodeReply(target: Target, reply: HttpResponse): HttpResponse {
   if (reply.headers['content-encoding'] === undefined) return reply
   const codings = (reply.headers['content-encoding'] ?? '')
     .toLowerCase()
@@ -70,9 +70,13 @@ async function* decode(
     }
   }
   const name = codings.join(', ')
-  if (make.includes(undefined) || codings.length > maximumCodings) {
+  if (make.includes(undefined) || codings.length > maxCodings) {
     await source.return(undefined)
-    throw unusable(target, 'unknown_encoding', `has the unsupported Content-Encoding ${JSON.stringify(name)}`)
+    throw encodingError(
+      target,
+      'unknown_encoding',
+      `has the unsupported Content-Encoding ${JSON.stringify(name)}`,
+    )
   }
   // The last coding in the header was applied last (RFC 9110 §8.4); only its data is checked for the zlib header.
   const chain = make
@@ -84,14 +88,14 @@ async function* decode(
   try {
     for await (const piece of (chain.at(-1) ?? []) as AsyncIterable<Uint8Array>) {
       sent += piece.byteLength
-      if (sent > freeBytes && sent > received * maximumRatio) {
-        throw unusable(target, 'too_large', `expands to more than ${maximumRatio} times its size`)
+      if (sent > uncheckedBytes && sent > received * maxExpansion) {
+        throw encodingError(target, 'too_large', `expands to more than ${maxExpansion} times its size`)
       }
       yield piece
     }
     // A decoder ignores data after the end of its format, which may be long.
     if (outermost && outermost.bytesWritten < received)
-      throw unusable(target, 'bad_encoding', `is not valid ${name}`)
+      throw encodingError(target, 'bad_encoding', `is not valid ${name}`)
   } catch (error) {
     throw faultOf(target, name, error)
   }
@@ -107,10 +111,10 @@ function faultOf(target: Target, name: string, error: unknown): unknown {
     return new ConnectionError(target, 'cut_short', message, error)
   }
   if (!/^(Z_|ERR_|ZSTD_|BROTLI_)/i.test(code)) return error
-  return unusable(target, 'bad_encoding', `is not valid ${name}`, error)
+  return encodingError(target, 'bad_encoding', `is not valid ${name}`, error)
 }
 
-function unusable(
+function encodingError(
   target: Target,
   code: 'unknown_encoding' | 'bad_encoding' | 'too_large',
   what: string,

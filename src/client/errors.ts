@@ -112,7 +112,7 @@ export class ConnectionError extends Error {
 /** Which timeout was exceeded: for the connection, for the start of the response, for more of its data, or for 1 KiB of it. */
 export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout' | 'too_slow'
 
-const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
+const timeoutMessages: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
   connect_timeout: (host, seconds) => `Connection to ${host} timed out after ${seconds} s`,
   first_byte_timeout: (host, seconds) => `${host} did not respond within ${seconds} s`,
   idle_timeout: (host, seconds) => `${host} stalled in the middle of its response (no data for ${seconds} s)`,
@@ -130,7 +130,7 @@ export class TimeoutError extends Error {
 
   constructor(target: Target, code: TimeoutCode, timeoutMs: number, cause?: unknown) {
     const via = target.proxy ? ` through the proxy ${target.proxy.host}` : ''
-    super(`${waits[code](hostOf(target) + via, timeoutMs / 1000)} (${lineOf(target)})`, { cause })
+    super(`${timeoutMessages[code](hostOf(target) + via, timeoutMs / 1000)} (${lineOf(target)})`, { cause })
     this.method = target.method
     this.url = target.url
     this.proxy = target.proxy ?? null

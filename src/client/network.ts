@@ -3,35 +3,35 @@ import { Readable } from 'node:stream'
 import { hasProxy } from '../codec/proxy.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
 import { isLoopback } from './base-url.ts'
+import { networkErrorOf } from './network-error.ts'
 import {
   type ClosableTransport,
   createUndiciTransport,
-  linesOf,
-  standing,
+  defaultHeaders,
+  joinHeaders,
   type UndiciOptions,
 } from './undici.ts'
-import { faultOf } from './wire-fault.ts'
 
 /** Keep-alive time of an idle connection: shorter than that of any server. */
-const keptMs = 4000
+const keepAliveMs = 4000
 /** Number of requests after which undici, at half the time per request, has made up for its load time. */
-const fewRequests = 500
+const maxDirectRequests = 500
 
 /** Options of the transport of a command. */
 export interface NetworkOptions extends UndiciOptions {
   /** Number of requests to send with Node's own client (default 500). */
-  readonly fewRequests?: number
+  readonly maxDirectRequests?: number
 }
 
 /**
  * Creates the transport of a short-lived program: it uses Node's own HTTP client, which loads in a fifth of undici's
- * time, and switches to undici for a proxy and after `fewRequests` requests. `close` drops every connection at once,
+ * time, and switches to undici for a proxy and after `maxDirectRequests` requests. `close` drops every connection at once,
  * also those in use.
  */
 export function createNetworkTransport(options: NetworkOptions = {}): ClosableTransport {
   const { connectTimeoutMs = 5000, env = {} } = options
   const agents = new Map<string, Promise<http.Agent>>()
-  let left = options.fewRequests ?? fewRequests
+  let left = options.maxDirectRequests ?? maxDirectRequests
   let undici: ClosableTransport | null = null
 
   function viaUndici(request: HttpRequest): Promise<HttpResponse> {
@@ -52,12 +52,12 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
       const response = await answered(request, url, agent)
       return {
         status: response.statusCode ?? 0,
-        headers: linesOf(response.headersDistinct),
+        headers: joinHeaders(response.headersDistinct),
         // A short body arrives together with the headers; null is an empty one.
         body: response.complete ? (response.read() as Buffer | null) : read(request, response),
       }
     } catch (error) {
-      throw faultOf(request, error, { part: 'head', connectTimeoutMs })
+      throw networkErrorOf(request, error, { part: 'head', connectTimeoutMs })
     }
   }
 
@@ -66,7 +66,7 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
       const outgoing = http.request(url, {
         agent,
         method: request.method,
-        headers: { ...standing(url.hostname), ...framing(request), ...request.headers },
+        headers: { ...defaultHeaders(url.hostname), ...framingHeader(request), ...request.headers },
         ...(request.signal && { signal: request.signal }),
       })
       outgoing.on('response', resolve).on('error', reject)
@@ -75,7 +75,7 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
         socket.destroy()
         reject(Object.assign(new Error('the protocol was switched'), { code: 'ECONNRESET' }))
       })
-      limitConnecting(outgoing, url.protocol === 'https:' ? 'secureConnect' : 'connect', connectTimeoutMs)
+      limitConnectTime(outgoing, url.protocol === 'https:' ? 'secureConnect' : 'connect', connectTimeoutMs)
       send(outgoing, request.body)
     })
   }
@@ -84,7 +84,7 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
     try {
       yield* response as AsyncIterable<Uint8Array>
     } catch (error) {
-      throw faultOf(request, error, { part: 'body', connectTimeoutMs })
+      throw networkErrorOf(request, error, { part: 'body', connectTimeoutMs })
     }
   }
 
@@ -106,12 +106,12 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
 }
 
 async function openAgent(protocol: string): Promise<http.Agent> {
-  const options = { keepAlive: true, timeout: keptMs }
+  const options = { keepAlive: true, timeout: keepAliveMs }
   return protocol === 'https:' ? new (await import('node:https')).Agent(options) : new http.Agent(options)
 }
 
 /** Returns the header that delimits the body: Node would omit it from a DELETE. */
-function framing({ body }: HttpRequest): Record<string, string> {
+function framingHeader({ body }: HttpRequest): Record<string, string> {
   if (body === undefined) return {}
   return typeof body === 'string' || body instanceof Uint8Array
     ? { 'content-length': `${Buffer.byteLength(body)}` }
@@ -129,7 +129,7 @@ function send(outgoing: ClientRequest, body: HttpRequest['body']): void {
 }
 
 /** Ends a request whose connection is not established in time. A reused connection has no limit. */
-function limitConnecting(outgoing: ClientRequest, made: 'connect' | 'secureConnect', limitMs: number): void {
+function limitConnectTime(outgoing: ClientRequest, made: 'connect' | 'secureConnect', limitMs: number): void {
   outgoing.on('socket', (socket) => {
     if (!socket.connecting) return
     const timer = setTimeout(() => {

@@ -1,19 +1,18 @@
 import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
-import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 import type { FailureStatus, ToldError } from './foreign/refusal.ts'
-import { retryAfterOf } from './retry-after.ts'
+import { bodyText, isPage, mediaTypeOf, readStart } from './reply.ts'
 
 /** Maximum size to read of an unsuccessful response: 64 KiB. */
-const maximumProblemBytes = 64 * 1024
+const maxProblemBytes = 64 * 1024
 
 /** Kind of the bearer credential: an expired API key gets a 403, an expired token a 401. */
 export type CredentialKind = 'api_key' | 'access_token'
 
 /** Error code by status, for responses without a code of this API. */
-const uncoded: Readonly<Record<number, string>> = {
+const codeByStatus: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'invalid_token',
   403: 'forbidden',
@@ -58,7 +57,7 @@ export async function errorOf(
   // The body may be a web page or plain text; then the status is enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
-  const told = ownTold(problem) ?? (await import('./foreign/refusal.ts')).toldError(value)
+  const told = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).toldError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
@@ -69,11 +68,11 @@ export async function errorOf(
     credential === 'api_key' &&
     !page &&
     isExpiredKey(told, plain === null ? told.texts : [plain])
-  const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[status]
+  const knownCode = needed ? 'insufficient_scope' : expired ? 'expired_key' : codeByStatus[status]
   const uncertain = failure?.said === null ? 'failed' : null
   return new ApiError(target, {
     status,
-    code: uncertain ?? code ?? known ?? `http_${status}`,
+    code: uncertain ?? code ?? knownCode ?? `http_${status}`,
     coded: code !== null,
     detail: told.detail ?? plain ?? statusText(target, reply, { page, failure, code: told.code }),
     faults: told.faults,
@@ -90,7 +89,7 @@ export async function errorOf(
 }
 
 /** Reads a problem of a server of this API; null for any other body. */
-function ownTold(problem: Readonly<Record<string, unknown>> | null): ToldError | null {
+function ownProblem(problem: Readonly<Record<string, unknown>> | null): ToldError | null {
   const { type, requestId, detail, errors } = problem ?? {}
   const isOwn = type === 'about:blank' && typeof detail === 'string' && String(requestId).startsWith('req_')
   if (!isOwn) return null
@@ -102,8 +101,8 @@ function ownTold(problem: Readonly<Record<string, unknown>> | null): ToldError |
 async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
   const { status, headers } = reply
   try {
-    const { bytes } = await readStart(reply, maximumProblemBytes)
-    return { status, headers, body: shownText(reply, bytes) }
+    const { bytes } = await readStart(reply, maxProblemBytes)
+    return { status, headers, body: lenientText(reply, bytes) }
   } catch (error) {
     // The content coding is unknown or invalid; the status is enough.
     if (error instanceof ProtocolError) return { status, headers, body: '' }
@@ -112,7 +111,7 @@ async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
 }
 
 /** Returns the body as text. Replaces invalid characters: the error is still readable. */
-function shownText(reply: HttpResponse, bytes: Buffer): string {
+function lenientText(reply: HttpResponse, bytes: Buffer): string {
   try {
     return bodyText(reply, bytes)
   } catch {
@@ -201,4 +200,23 @@ function plainTextOf(reply: HttpResponse, text: string): string | null {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+/**
+ * Returns the value of `Retry-After`, in seconds or as a date (RFC 9110 §10.2.3), in milliseconds from now; null if
+ * absent or invalid. A date is compared with the server's own clock if the reply has a `Date`.
+ */
+export function retryAfterOf(reply: HttpResponse, nowMs: number): number | null {
+  const value = reply.headers['retry-after']?.trim() ?? ''
+  if (/^\d{1,15}$/.test(value)) return Number(value) * 1000
+  const until = dateOf(value)
+  if (until === null) return null
+  return Math.max(0, until - (dateOf(reply.headers['date'] ?? '') ?? nowMs))
+}
+
+/** Parses an HTTP-date (RFC 9110 §5.6.7): all three forms begin with the name of a day and are in UTC. */
+function dateOf(text: string): number | null {
+  const utc = text.endsWith('GMT') ? text : `${text} GMT`
+  const time = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(utc) : Number.NaN
+  return Number.isNaN(time) ? null : time
 }

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { calls } from '../contract/calls.ts'
 import type { Operation } from '../contract/operation.ts'
+import type { PathParameters } from './call.ts'
 import type { Caller } from './caller.ts'
-import { leave } from './decode.ts'
-import { encodePath, type PathParameters } from './encode.ts'
 import { ApiError, NotOfferedError, ProtocolError } from './errors.ts'
+import { discardBody } from './reply.ts'
+import { encodePath } from './request.ts'
 
 /** Statuses that do not show whether a document exists: no credential, or a platform in trouble. */
 const troubles = [401, 429, 502, 503, 504]
@@ -58,7 +59,7 @@ export async function isOffered(
   if (operation.published) return true
   try {
     const reply = await caller.send({ method: 'OPTIONS', path: encodePath(operation.path, params), signal })
-    await leave(reply)
+    await discardBody(reply)
     const allowed = reply.headers['allow']?.split(',').map((method) => method.trim().toUpperCase())
     return allowed?.includes(operation.method) ?? null
   } catch (error) {

@@ -1,7 +1,10 @@
+import { isJsonObject, parseJson } from '../codec/json-text.ts'
+import type { HttpResponse } from '../contract/http.ts'
+import type { OutgoingRequest } from './call.ts'
 import { AmbiguousError, ApiError, ConnectionError, TimeoutError } from './errors.ts'
 
 const firstDelayMs = 250
-const longestDelayMs = 8000
+const maxDelayMs = 8000
 
 /** Methods that have the same effect when repeated (RFC 9110 §9.2.2). */
 const idempotentMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
@@ -41,7 +44,7 @@ export interface RetryPolicy {
 }
 
 /** The part of a request that decides whether to repeat it. */
-export interface Repeated {
+interface Repeated {
   readonly method: string
   readonly url: string
   readonly signal?: AbortSignal
@@ -98,7 +101,60 @@ export function isAmbiguous(error: ApiError | ConnectionError | TimeoutError): b
 
 /** Returns the delay before the next attempt; null if `Retry-After` exceeds the limit. */
 function waitAfter(error: Error, attempt: number, { maxRetryWaitMs, random }: RetryPolicy): number | null {
-  const jitterMs = Math.floor(random() * Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)))
+  const jitterMs = Math.floor(random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1)))
   const toldMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
   return toldMs > maxRetryWaitMs ? null : toldMs + jitterMs
+}
+
+/** Requests that settling may send. */
+interface Settling<T> {
+  /** Reads the current state of a resource. */
+  readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
+  /** Sends the request again, once, with other headers. */
+  readonly repeat: (request: OutgoingRequest) => Promise<T>
+  readonly accept: (reply: HttpResponse) => Promise<T>
+}
+
+const noContent: HttpResponse = { status: 204, headers: {}, body: null }
+
+/**
+ * Interprets the refusal of a repeated request whose earlier attempt may have had its effect. A DELETE with a 404 has
+ * succeeded. A PUT with a stale `If-Match` has succeeded if the resource already has the values sent: repeating it with
+ * the current version then changes nothing and returns the lost response.
+ * Throws `error` in any other case.
+ */
+export async function settleRepeated<T>(
+  request: OutgoingRequest,
+  error: ApiError,
+  settling: Settling<T>,
+): Promise<T> {
+  if (request.method === 'DELETE' && error.status === 404) return settling.accept(noContent)
+  if (request.method !== 'PUT' || error.status !== 412 || !('if-match' in request.headers)) throw error
+
+  const { accept = 'application/json' } = request.headers
+  const { signal } = request
+  const now = await settling.read({
+    method: 'GET',
+    url: request.url,
+    headers: { accept },
+    ...(signal && { signal }),
+  })
+  const sent = parseJson(request.body ?? 'null')
+  if (now.etag === null || !hasValuesOf(now.body, sent)) throw error
+  return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
+}
+
+/** True if merging `patch` into `resource` changes nothing (RFC 7396). */
+function hasValuesOf(resource: unknown, patch: unknown): boolean {
+  if (isJsonObject(patch)) {
+    return (
+      isJsonObject(resource) &&
+      Object.entries(patch).every(([name, value]) => hasValuesOf(resource[name], value))
+    )
+  }
+  if (Array.isArray(patch)) {
+    if (!Array.isArray(resource) || resource.length !== patch.length) return false
+    return patch.every((item, index) => hasValuesOf(resource[index], item))
+  }
+  return resource === patch
 }

@@ -1,12 +1,11 @@
 import { isJsonObject } from '../codec/json-text.ts'
 import type { HttpResponse, Transport } from '../contract/http.ts'
 import { assertConfidential } from './base-url.ts'
-import type { OutgoingRequest } from './call-input.ts'
-import { readJson } from './decode.ts'
+import type { OutgoingRequest } from './call.ts'
 import { ApiError, ProtocolError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
-import { type RetryPolicy, retry } from './retry.ts'
-import { settleRepeated } from './settle.ts'
+import { readJson } from './reply.ts'
+import { type RetryPolicy, retry, settleRepeated } from './retry.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 
 /** Report of one attempt: it got the headers of a response, or failed. */

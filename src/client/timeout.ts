@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-import { decoded } from './content-coding.ts'
+import { decodeReply } from './content-coding.ts'
 import { TimeoutError } from './errors.ts'
 
 /** Minimum data of a body within `timeoutMs`; without it, a slow body could hold a command for ever. */
@@ -93,10 +93,10 @@ export async function exchangeWithin(
     )
     const { body } = reply
     if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
-      return decoded(request, { ...reply, body: guarded(body) })
+      return decodeReply(request, { ...reply, body: guarded(body) })
     }
     release()
-    return decoded(request, reply)
+    return decodeReply(request, reply)
   } catch (error) {
     release()
     throw error

@@ -1,11 +1,11 @@
 import { isJsonObject } from '../codec/json-text.ts'
 import { parseReference } from '../codec/reference.ts'
 import type { Operation } from '../contract/operation.ts'
-import { bareResult } from './answer.ts'
-import type { AnyInput, Result } from './call-input.ts'
+import type { AnyInput, Result } from './call.ts'
 import { ProtocolError } from './errors.ts'
 import type { Readers } from './foreign/read-back.ts'
-import type { References } from './foreign/request.ts'
+import type { References } from './foreign/references.ts'
+import { bareResult } from './reply.ts'
 
 /** A platform to write to. */
 export interface WrittenPlatform extends Pick<Readers, 'pages'> {
@@ -22,7 +22,7 @@ export function createWrite({ call, pages, host, isOurs }: WrittenPlatform) {
   /** Returns the input as a platform of any style takes it. */
   async function settled(operation: Operation, input: AnyInput): Promise<AnyInput> {
     if (isOurs() || !['POST', 'PUT'].includes(operation.method) || !needsReads(input)) return input
-    const { createReferences, settleWrite } = await import('./foreign/request.ts')
+    const { createReferences, settleWrite } = await import('./foreign/references.ts')
     opened ??= Promise.resolve(createReferences(host, call))
     return settleWrite(await opened, operation, input)
   }

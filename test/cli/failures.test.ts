@@ -2,7 +2,7 @@ import { describe, expect, test as plain } from 'vitest'
 import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
-import { faultOf } from '../../src/client/wire-fault.ts'
+import { networkErrorOf } from '../../src/client/network-error.ts'
 import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'
 import type { Transport } from '../../src/contract/http.ts'
@@ -110,7 +110,7 @@ describe('the exit code', () => {
   ] as const)('of a certificate with %s is 7, and hints %s', ([wireCode, hint]) => {
     const request = { method: 'GET', url: 'https://school.example/v1/courses', headers: {} }
     const cause = Object.assign(new Error('not trusted'), { code: wireCode })
-    const fault = faultOf(request, cause, { part: 'head', connectTimeoutMs: 5000 })
+    const fault = networkErrorOf(request, cause, { part: 'head', connectTimeoutMs: 5000 })
     expect(failureOf(fault, null)).toMatchObject({ code: 'tls', exit: 'unavailable', hint })
   })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readJson } from '../../src/client/decode.ts'
 import { errorOf } from '../../src/client/problem.ts'
+import { readJson } from '../../src/client/reply.ts'
 import { courses } from '../../src/contract/courses.ts'
 import { scripted, trial } from './harness.ts'
 

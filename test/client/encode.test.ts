@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assertConfidential, isLoopback, normaliseBaseUrl } from '../../src/client/base-url.ts'
+import { RequestError } from '../../src/client/errors.ts'
 import {
   encodeBody,
   encodeEntityTag,
   encodeIdempotencyKey,
   encodePath,
   encodeQuery,
-} from '../../src/client/encode.ts'
-import { RequestError } from '../../src/client/errors.ts'
+} from '../../src/client/request.ts'
 
 const base = 'https://academy.example/lms'
 

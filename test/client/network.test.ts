@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { streamed } from '../../src/client/decode.ts'
 import { createNetworkTransport } from '../../src/client/network.ts'
+import { streamOf } from '../../src/client/reply.ts'
 import type { ClosableTransport } from '../../src/client/undici.ts'
 import { networks, textOf } from './harness.ts'
 
@@ -44,7 +44,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   test('a request goes out with its headers and asks for no coding; headers come back in lower case, each as one line', async () => {
     const url = await startEcho()
     const reply = await open()(get(`${url}/a?b=c%20d`))
-    expect(JSON.parse(await textOf(streamed(reply).body))).toMatchObject({
+    expect(JSON.parse(await textOf(streamOf(reply).body))).toMatchObject({
       url: '/a?b=c%20d',
       headers: { 'x-mine': 'y', 'accept-encoding': 'identity' },
     })
@@ -58,12 +58,12 @@ describe.each(networks)('over %s', (_, createNetwork) => {
       const proxy = await startEcho()
       const transport = open({ [name]: proxy })
       const far = await transport(get('http://academy.example/v1/courses'))
-      expect(JSON.parse(await textOf(streamed(far).body))).toMatchObject({
+      expect(JSON.parse(await textOf(streamOf(far).body))).toMatchObject({
         url: 'http://academy.example/v1/courses',
         host: 'academy.example',
       })
       const near = await transport(get(`${await startEcho()}/v1/courses`))
-      expect(JSON.parse(await textOf(streamed(near).body))).toMatchObject({ url: '/v1/courses' })
+      expect(JSON.parse(await textOf(streamOf(near).body))).toMatchObject({ url: '/v1/courses' })
     },
   )
 
@@ -72,15 +72,15 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     const url = (await startEcho()).replace('127.0.0.1', '0.0.0.0')
     const proxy = await startEcho()
     const through = await open({ HTTP_PROXY: proxy })(get(`${url}/x`))
-    expect(JSON.parse(await textOf(streamed(through).body))).toMatchObject({ url: `${url}/x` })
+    expect(JSON.parse(await textOf(streamOf(through).body))).toMatchObject({ url: `${url}/x` })
     const direct = await open({ HTTP_PROXY: proxy, NO_PROXY: 'other.example,0.0.0.0' })(get(`${url}/x`))
-    expect(JSON.parse(await textOf(streamed(direct).body))).toMatchObject({ url: '/x' })
+    expect(JSON.parse(await textOf(streamOf(direct).body))).toMatchObject({ url: '/x' })
   })
 
   test('an empty proxy variable counts as unset', async () => {
     const url = await startEcho()
     const reply = await open({ HTTP_PROXY: '', HTTPS_PROXY: '' })(get(`${url}/x`))
-    expect(JSON.parse(await textOf(streamed(reply).body))).toMatchObject({ url: '/x' })
+    expect(JSON.parse(await textOf(streamOf(reply).body))).toMatchObject({ url: '/x' })
   })
 
   test('a header that would split the request is refused before anything is sent', async () => {
@@ -92,7 +92,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
   test('after close the connections are gone', async () => {
     const url = await startEcho()
     const transport = open()
-    await textOf(streamed(await transport(get(url))).body)
+    await textOf(streamOf(await transport(get(url))).body)
     await transport.close()
     expect((await transport(get(url))).status).toBe(200)
   })
@@ -106,7 +106,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     const url = await listening(server)
     const transport = open()
     for (const page of [1, 2, 3, 4, 5])
-      await textOf(streamed(await transport(get(`${url}/?page=${page}`))).body)
+      await textOf(streamOf(await transport(get(`${url}/?page=${page}`))).body)
     // Undici returns a connection to the pool shortly after its response has ended.
     expect(connections).toBeLessThanOrEqual(2)
   })
@@ -134,7 +134,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     })
     const url = await listening(server)
     const reply = await open()({ method: 'DELETE', url, headers: {}, ...(body !== undefined && { body }) })
-    expect(JSON.parse(await textOf(streamed(reply).body))).toEqual({ received: text, headers })
+    expect(JSON.parse(await textOf(streamOf(reply).body))).toEqual({ received: text, headers })
   })
 
   test('a server that switches to another protocol is none that answers', async () => {
@@ -162,12 +162,12 @@ describe.each(networks)('over %s', (_, createNetwork) => {
 
 test('a command that makes many requests continues over undici without a visible change', async () => {
   const url = await startEcho()
-  const transport = createNetworkTransport({ fewRequests: 1 })
+  const transport = createNetworkTransport({ maxDirectRequests: 1 })
   closing.push(transport)
   const replies = []
   for (let time = 0; time < 3; time += 1) {
     const { status, headers, body } = await transport({ method: 'GET', url, headers: { 'x-mine': 'y' } })
-    const { headers: sent } = JSON.parse(await textOf(streamed({ status, headers, body }).body))
+    const { headers: sent } = JSON.parse(await textOf(streamOf({ status, headers, body }).body))
     replies.push({ status, cookies: headers['set-cookie'], sent: { ...sent, host: null, connection: null } })
   }
   expect(replies[1]).toEqual(replies[0])

@@ -4,8 +4,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import { streamed } from '../../src/client/decode.ts'
 import { createNetworkTransport } from '../../src/client/network.ts'
+import { streamOf } from '../../src/client/reply.ts'
 import { selfSigned } from '../helpers/certificate.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../helpers/proxy.ts'
 import { networks, textOf } from './harness.ts'
@@ -53,7 +53,7 @@ describe.each([
   ...networks,
   [
     "Node's own client after many requests",
-    (options = {}) => createNetworkTransport({ ...options, fewRequests: 0 }),
+    (options = {}) => createNetworkTransport({ ...options, maxDirectRequests: 0 }),
   ],
 ] as const)('over %s', (_, createNetwork) => {
   function sending(env: Record<string, string>, connectTimeoutMs = 30_000) {
@@ -66,7 +66,7 @@ describe.each([
     const proxy = await proxyTo()
     const send = sending({ [name]: proxy.host })
     const [reply] = await Promise.all([send(), send('POST')])
-    expect(JSON.parse(await textOf(streamed(reply).body))).toMatchObject({
+    expect(JSON.parse(await textOf(streamOf(reply).body))).toMatchObject({
       url: '/v1/courses?a=1',
       host: 'academy.example',
     })
@@ -76,7 +76,7 @@ describe.each([
   test('requests that follow each other share a tunnel', async () => {
     const proxy = await proxyTo()
     const send = sending({ HTTPS_PROXY: proxy.url })
-    for (let time = 0; time < 5; time += 1) await textOf(streamed(await send()).body)
+    for (let time = 0; time < 5; time += 1) await textOf(streamOf(await send()).body)
     // Undici returns a connection to the pool shortly after its response has ended.
     expect(proxy.requests.length).toBeLessThanOrEqual(2)
   })
@@ -84,7 +84,7 @@ describe.each([
   test('credentials go to the proxy, and not to the platform', async () => {
     const proxy = await proxyTo({ credentials: 'ada:p@ss' })
     const send = sending({ HTTPS_PROXY: `http://ada:p%40ss@${proxy.host}` })
-    const reply = await textOf(streamed(await send()).body)
+    const reply = await textOf(streamOf(await send()).body)
     expect(JSON.parse(reply)).toMatchObject({ url: '/v1/courses?a=1' })
     expect(reply).not.toContain('leaked')
   })

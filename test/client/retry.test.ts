@@ -1,6 +1,6 @@
 import nock from 'nock'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { retryAfterOf } from '../../src/client/retry-after.ts'
+import { retryAfterOf } from '../../src/client/problem.ts'
 import { courses } from '../../src/contract/courses.ts'
 import { origin, type Trial, trial } from './harness.ts'
 import { ownNock } from './own-nock.ts'

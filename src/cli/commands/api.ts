@@ -1,5 +1,5 @@
-import type { StreamedResponse } from '../../client/decode.ts'
-import type { RawRequest } from '../../client/raw-request.ts'
+import type { StreamedResponse } from '../../client/reply.ts'
+import type { RawRequest } from '../../client/request.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -90,7 +90,7 @@ async function requestOf(
     })
   }
   if (body === undefined) return { method, path, query, headers }
-  const { encodeBody } = await import('../../client/encode.ts')
+  const { encodeBody } = await import('../../client/request.ts')
   return { method, path, query, headers, body: encodeBody(body) }
 }
 
@@ -160,7 +160,7 @@ async function printBody(
   { method, path }: RawRequest,
   reply: StreamedResponse,
 ): Promise<unknown> {
-  const { mediaTypeOf, readJson } = await import('../../client/decode.ts')
+  const { mediaTypeOf, readJson } = await import('../../client/reply.ts')
   if (/\bjson$/.test(mediaTypeOf(reply))) {
     const value = await readJson({ method, url: `http://localhost${path}` }, reply)
     if (settings.columns.value === null) await output.document(value)

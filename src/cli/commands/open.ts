@@ -1,6 +1,6 @@
 import { normaliseBaseUrl } from '../../client/base-url.ts'
-import { encodePath } from '../../client/encode.ts'
 import { NotOfferedError } from '../../client/errors.ts'
+import { encodePath } from '../../client/request.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { localProfile } from '../../config/profiles.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'

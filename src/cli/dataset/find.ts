@@ -1,4 +1,4 @@
-import type { Page } from '../../client/call-input.ts'
+import type { Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'

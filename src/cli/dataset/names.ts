@@ -1,4 +1,4 @@
-import type { CallOptions, Result } from '../../client/call-input.ts'
+import type { CallOptions, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'

@@ -1,4 +1,4 @@
-import type { Page } from '../../client/call-input.ts'
+import type { Page } from '../../client/call.ts'
 import { calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'

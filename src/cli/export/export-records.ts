@@ -1,4 +1,4 @@
-import type { AnyInput } from '../../client/call-input.ts'
+import type { AnyInput } from '../../client/call.ts'
 import type { Call } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,5 +1,6 @@
-import { isStrict, type OutgoingRequest } from '../../client/call-input.ts'
+import type { OutgoingRequest } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
+import { isStrict } from '../../client/reply.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'

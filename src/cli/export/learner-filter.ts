@@ -1,4 +1,4 @@
-import type { Result } from '../../client/call-input.ts'
+import type { Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { ReadFirst } from '../../client/foreign/asked.ts'
 import type { Filtering } from '../../client/foreign/filter.ts'

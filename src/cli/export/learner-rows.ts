@@ -1,7 +1,7 @@
-import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { BatchForm } from '../../client/foreign/filter.ts'
-import { sentOf } from '../../client/sent.ts'
+import { originalOf } from '../../client/original-record.ts'
+import { isStrict } from '../../client/reply.ts'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -47,8 +47,8 @@ export async function rowTexts(
     const { body, headers } = reply
     const strict = caller.isOurs() || isStrict(headers)
     if (!strict && !lineTypes.test(headers['content-type'] ?? '')) {
-      const { leave } = await import('../../client/decode.ts')
-      await leave(reply)
+      const { discardBody } = await import('../../client/reply.ts')
+      await discardBody(reply)
       return paged()
     }
     const { assertWhole } = await import('../../client/foreign/walk.ts')
@@ -146,7 +146,7 @@ async function* parsedLines(source: AsyncIterable<readonly string[]>): AsyncGene
 async function* pagedTexts(
   pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
 ): AsyncGenerator<string[]> {
-  for await (const { data } of pages) yield data.map((row) => jsonText(sentOf(row)))
+  for await (const { data } of pages) yield data.map((row) => jsonText(originalOf(row)))
 }
 
 /** Parses a row of JSON. Throws a CommandError. */

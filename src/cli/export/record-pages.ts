@@ -1,4 +1,4 @@
-import type { AnyInput, Page } from '../../client/call-input.ts'
+import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,4 +1,4 @@
-import type { Page } from '../../client/call-input.ts'
+import type { Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'

@@ -1,4 +1,4 @@
-import { sentOf } from '../../client/sent.ts'
+import { originalOf } from '../../client/original-record.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
@@ -47,7 +47,7 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   if (!missing) return
   throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',
-    why: [`Columns: ${[...new Set(sample.map(sentOf).flatMap(pathsIn))].join(', ')}`],
+    why: [`Columns: ${[...new Set(sample.map(originalOf).flatMap(pathsIn))].join(', ')}`],
   })
 }
 
@@ -64,7 +64,7 @@ export async function rowEncoder(
   const encoder = await listEncoder({ io, settings }, { format, raw, bom }, columns)
   // Without chosen columns, a document has the rows as the platform sent them.
   const isCells = format === 'csv' || format === 'table'
-  return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(sentOf)) }
+  return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(originalOf)) }
 }
 
 /** Columns of a list by format. */

@@ -1,4 +1,4 @@
-import type { OutgoingRequest } from '../../client/call-input.ts'
+import type { OutgoingRequest } from '../../client/call.ts'
 import { visible } from '../../codec/display-text.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'

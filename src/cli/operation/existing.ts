@@ -1,6 +1,6 @@
-import { bareResult } from '../../client/answer.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
+import { bareResult } from '../../client/reply.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,4 +1,4 @@
-import type { Page } from '../../client/call-input.ts'
+import type { Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { Filtering, RowFilter } from '../../client/foreign/filter.ts'
 import type { OrderWatch } from '../../client/foreign/order.ts'

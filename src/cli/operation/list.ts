@@ -1,4 +1,4 @@
-import type { AnyInput, Page } from '../../client/call-input.ts'
+import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { type Settings, sources } from '../../config/resolve-settings.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/constants.ts'

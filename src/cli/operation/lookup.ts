@@ -1,4 +1,4 @@
-import type { AnyInput } from '../../client/call-input.ts'
+import type { AnyInput } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { maximumPageSize } from '../../contract/constants.ts'

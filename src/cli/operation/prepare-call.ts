@@ -1,4 +1,4 @@
-import type { AnyInput } from '../../client/call-input.ts'
+import type { AnyInput } from '../../client/call.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { mayDiffer } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'

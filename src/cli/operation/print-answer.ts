@@ -1,4 +1,4 @@
-import type { AnyInput, Result, Written } from '../../client/call-input.ts'
+import type { AnyInput, Result, Written } from '../../client/call.ts'
 import { visible } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'

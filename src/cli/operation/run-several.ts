@@ -1,4 +1,4 @@
-import type { AnyInput } from '../../client/call-input.ts'
+import type { AnyInput } from '../../client/call.ts'
 import { ApiError, isAboutRecord, ProtocolError, RequestError } from '../../client/errors.ts'
 import { visible } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'

@@ -1,4 +1,4 @@
-import type { Written } from '../../client/call-input.ts'
+import type { Written } from '../../client/call.ts'
 import { counted } from '../terminal/format-text.ts'
 
 /** Counts written values that a platform does not show or shows differently. */

@@ -1,4 +1,4 @@
-import { otherPlacesOf, sentOf } from '../../client/sent.ts'
+import { originalOf, originalPathsOf } from '../../client/original-record.ts'
 import { visible, visibleDocument } from '../../codec/display-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { painterFor } from '../terminal/colour.ts'
@@ -192,10 +192,10 @@ async function documentFormat(format: string): Promise<Format> {
 function asSent(format: Format): Format {
   return {
     ...format,
-    one: (value) => format.one(sentOf(value)),
+    one: (value) => format.one(originalOf(value)),
     list: () => {
       const encoder = format.list()
-      return { ...encoder, rows: (values) => encoder.rows(values.map(sentOf)) }
+      return { ...encoder, rows: (values) => encoder.rows(values.map(originalOf)) }
     },
   }
 }
@@ -226,7 +226,7 @@ function reduceFormat(format: Format, columns: readonly Column[] | null): Format
  */
 function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths'>): string[] {
   const declared = leavesOf(shape.paths)
-  const cells = new Set([...declared, ...sample.flatMap(otherPlacesOf)])
+  const cells = new Set([...declared, ...sample.flatMap(originalPathsOf)])
   const others = new Set(sample.flatMap(pathsIn))
   return leavesOf([...declared, ...[...others].filter((path) => !isInside(path, cells))])
 }
@@ -244,7 +244,7 @@ async function* collectLateFields(
 ): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
-    known ??= new Set([...fieldsOf(rows, shape), ...rows.flatMap(otherPlacesOf)])
+    known ??= new Set([...fieldsOf(rows, shape), ...rows.flatMap(originalPathsOf)])
     for (const field of fieldsOf(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }

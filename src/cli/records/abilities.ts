@@ -1,8 +1,8 @@
 import type { Caller } from '../../client/caller.ts'
-import { leave } from '../../client/decode.ts'
-import { encodePath } from '../../client/encode.ts'
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { isOffered, listParameters, publishedApi, publishes } from '../../client/published-api.ts'
+import { discardBody } from '../../client/reply.ts'
+import { encodePath } from '../../client/request.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { platformName, type Target } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
@@ -230,7 +230,7 @@ async function understandsExternalIds(
 /** True if the platform shows a record at this path; throws any fault that leaves that open. */
 async function isShown(caller: Caller, path: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await leave(await caller.send({ method: 'GET', path, signal }))
+    await discardBody(await caller.send({ method: 'GET', path, signal }))
     return true
   } catch (error) {
     if (error instanceof ApiError && [400, 404, 405, 422].includes(error.status)) return false

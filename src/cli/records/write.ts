@@ -1,4 +1,4 @@
-import type { CallInput, Result } from '../../client/call-input.ts'
+import type { CallInput, Result } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'

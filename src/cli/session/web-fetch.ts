@@ -1,9 +1,9 @@
 import { SignInError } from '../../auth/errors.ts'
 import type { Fetch } from '../../auth/oauth-exchange.ts'
-import { readBytes } from '../../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
+import { readBytes } from '../../client/reply.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
-import { userAgent } from '../../client/user-agent.ts'
+import { userAgent } from '../../client/undici.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { debugLine, type Io } from '../terminal/io.ts'
 

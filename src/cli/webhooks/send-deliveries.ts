@@ -1,4 +1,4 @@
-import { bodyText, readBytes } from '../../client/decode.ts'
+import { bodyText, readBytes } from '../../client/reply.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Transport } from '../../contract/http.ts'

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { answer } from '../decode.ts'
 import { ProtocolError, type Target } from '../errors.ts'
+import { subjectOf } from '../reply.ts'
 import { bareName, listNamesOf, nounOf, wordsOf } from './names.ts'
 import { memberOf } from './record.ts'
 
@@ -92,7 +92,7 @@ export function foundList(
 ): FoundList {
   const found = listIn(body, listNamesOf(operation), nounOf(operation))
   if (found) return found
-  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} contains no list`)
+  throw new ProtocolError(target, 'unexpected_shape', `${subjectOf(target)} contains no list`)
 }
 
 /** Returns a list as a body with its items in `data`; keeps the other members of the enclosing object. */

@@ -2,8 +2,8 @@ import { separatorOf } from '../../codec/csv.ts'
 import { assertUtf8, NotUtf8Error } from '../../codec/unicode-text.ts'
 import { calls } from '../../contract/calls.ts'
 import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
-import { answer, bytesOf } from '../decode.ts'
 import { ProtocolError, type Target } from '../errors.ts'
+import { bytesOf, subjectOf } from '../reply.ts'
 import type { RowFilter } from './filter.ts'
 import { bareName } from './names.ts'
 
@@ -80,7 +80,7 @@ function assertOpening(head: Buffer, whole: boolean, target: Target): void {
 }
 
 function notCsv(target: Target, what: string): ProtocolError {
-  return new ProtocolError(target, 'unexpected_type', `${answer(target)} is ${what}`)
+  return new ProtocolError(target, 'unexpected_type', `${subjectOf(target)} is ${what}`)
 }
 
 const knownColumns: ReadonlySet<string> = new Set(calls.analytics.learners.holds.answer.map(bareName))
@@ -125,7 +125,7 @@ async function* decodeCsv(
     try {
       return Buffer.from(decoder.decode(data, { stream }))
     } catch (cause) {
-      const message = `${answer(target)} cannot be read: it is not ${declared}`
+      const message = `${subjectOf(target)} cannot be read: it is not ${declared}`
       throw new ProtocolError(target, 'unexpected_type', message, cause)
     }
   }
@@ -152,7 +152,7 @@ function decoderFor(declared: string, start: Uint8Array, target: Target): TextDe
     throw new ProtocolError(
       target,
       'unexpected_type',
-      `${answer(target)} has the unsupported charset ${said}`,
+      `${subjectOf(target)} has the unsupported charset ${said}`,
       cause,
     )
   }
@@ -177,7 +177,7 @@ async function* utf8Only(source: AsyncIterable<Uint8Array>, target: Target): Asy
     throw new ProtocolError(
       target,
       'unexpected_type',
-      `${answer(target)} cannot be read: ${error.message}`,
+      `${subjectOf(target)} cannot be read: ${error.message}`,
       error,
     )
   }

@@ -1,7 +1,7 @@
 import { splitReferences } from '../../codec/reference.ts'
 import { isDay } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Page } from '../call-input.ts'
+import type { AnyInput, Page } from '../call.ts'
 import type { Caller } from '../caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../errors.ts'
 import { listParameters, publishedApi } from '../published-api.ts'
@@ -14,7 +14,7 @@ import {
   unbounded,
   type Verdict,
 } from './asked.ts'
-import { createReferences } from './request.ts'
+import { createReferences } from './references.ts'
 
 /** A list that is requested with filters. */
 export interface Filtering {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Page } from '../call-input.ts'
+import type { AnyInput, Page } from '../call.ts'
 import type { Caller } from '../caller.ts'
 import type { ReadFirst } from './asked.ts'
 import { firstPage, unlessRefused } from './filter.ts'

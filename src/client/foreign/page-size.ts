@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Page } from '../call-input.ts'
+import type { AnyInput, Page } from '../call.ts'
 import type { Caller } from '../caller.ts'
 import { publishedApi, publishedOperation } from '../published-api.ts'
 import { unlessRefused } from './filter.ts'

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Written } from '../call-input.ts'
+import type { AnyInput, Written } from '../call.ts'
 import type { ProtocolError } from '../errors.ts'
 import { nounOf } from './names.ts'
-import type { ReadRecord } from './request.ts'
+import type { ReadRecord } from './references.ts'
 import { sameReference } from './same-value.ts'
 import { type ComparedField, compareFields, isObjection } from './written.ts'
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Held } from '../../contract/calls.ts'
-import { keepSent } from '../sent.ts'
+import { keepOriginal } from '../original-record.ts'
 import { bareName, nounOf, otherNames, wordsOf } from './names.ts'
 
 /**
@@ -141,7 +141,7 @@ export function recordOf<Thing>(
   const isSame = Object.entries(record).every(([name, value]) => isOwn(thing, name, value))
   if (isSame) return thing
   const whole = { ...thing, ...record }
-  keepSent(whole, { sent: thing, places })
+  keepOriginal(whole, { sent: thing, places })
   return whole
 }
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
-import { type RawPage, repeatedError, type WalkedPage, withParameter } from '../answer.ts'
-import type { OutgoingRequest } from '../call-input.ts'
+import type { OutgoingRequest } from '../call.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
+import { type RawPage, repeatedError, type WalkedPage, withParameter } from '../reply.ts'
 import { hintsIn, type PagingHints } from './paging.ts'
 
 /** Maximum number of empty pages in a row: some platforms filter after paging, so matching items can be far apart. */

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../
 import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Written } from '../call-input.ts'
-import { answer as answerFrom, type Body } from '../decode.ts'
+import type { AnyInput, Written } from '../call.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from '../errors.ts'
+import { type Body, subjectOf } from '../reply.ts'
 import { isRemark } from './body.ts'
 import { bareName, nounOf } from './names.ts'
 import { idOf, memberOf, thingsIn } from './record.ts'
@@ -266,7 +266,7 @@ function aboutAnother(
 ): ProtocolError {
   const { target } = write
   const wanted = sent === undefined ? ', which was not sent' : `, not ${short(sent)}`
-  const message = `${answerFrom(target)} is about another record: ${field} is ${short(shown)}${wanted}`
+  const message = `${subjectOf(target)} is about another record: ${field} is ${short(shown)}${wanted}`
   return new ProtocolError(target, 'another_record', message, undefined, rawOf(write))
 }
 

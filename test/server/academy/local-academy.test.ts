@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { streamed } from '../../../src/client/decode.ts'
+import { streamOf } from '../../../src/client/reply.ts'
 import { type OpenAcademy, openAcademy } from '../../../src/server/academy/local-academy.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 
@@ -79,7 +79,7 @@ test('an export streams', async ({ local }) => {
   })
   expect(reply.headers['content-type']).toContain('text/csv')
   let text = ''
-  for await (const piece of streamed(reply).body ?? []) text += Buffer.from(piece).toString()
+  for await (const piece of streamOf(reply).body ?? []) text += Buffer.from(piece).toString()
   expect(text).toMatch(/^learnerId,.*courseExternalId\r\n$/)
 })
 

@@ -28,7 +28,7 @@ const connectionCodes: Readonly<Record<string, ConnectionCode>> = {
   EPROTO: 'tls',
 }
 
-const sayings: Readonly<Record<ConnectionCode, (host: string, reason: string) => string>> = {
+const messageByCode: Readonly<Record<ConnectionCode, (host: string, reason: string) => string>> = {
   refused: (host) => `Connection refused by ${host}; is the server running?`,
   unresolved: (host) => `Cannot resolve the host name of ${host}`,
   unreachable: (host) => `Cannot reach ${host}`,
@@ -41,23 +41,24 @@ const sayings: Readonly<Record<ConnectionCode, (host: string, reason: string) =>
 }
 
 /** Messages for a connection through a proxy. */
-const proxySayings: Partial<Record<ConnectionCode, (proxy: string, host: string, reason: string) => string>> =
-  {
-    refused: (proxy) => `Connection refused by the proxy ${proxy}`,
-    unresolved: (proxy) => `Cannot resolve the host name of the proxy ${proxy}`,
-    unreachable: (proxy, host) => `Cannot reach ${host} through the proxy ${proxy}`,
-    reset: (proxy, host) =>
-      `The connection to ${host} through the proxy ${proxy} was closed without a response`,
-    tls: (proxy, host, reason) =>
-      `Cannot establish a trusted TLS connection to ${host} through the proxy ${proxy}: ${reason}`,
-    proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
-  }
+const proxyMessageByCode: Partial<
+  Record<ConnectionCode, (proxy: string, host: string, reason: string) => string>
+> = {
+  refused: (proxy) => `Connection refused by the proxy ${proxy}`,
+  unresolved: (proxy) => `Cannot resolve the host name of the proxy ${proxy}`,
+  unreachable: (proxy, host) => `Cannot reach ${host} through the proxy ${proxy}`,
+  reset: (proxy, host) =>
+    `The connection to ${host} through the proxy ${proxy} was closed without a response`,
+  tls: (proxy, host, reason) =>
+    `Cannot establish a trusted TLS connection to ${host} through the proxy ${proxy}: ${reason}`,
+  proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
+}
 
 /** OpenSSL's messages for data that is not TLS, such as a response in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
 /** Point of an exchange at which an error occurred. */
-export interface Moment {
+interface Moment {
   readonly part: 'head' | 'body'
   readonly connectTimeoutMs: number
   /** Proxy of the request; null for none. */
@@ -68,7 +69,7 @@ export interface Moment {
  * Converts a network error to ConnectionError, TimeoutError, ProtocolError, or RequestError for a request that cannot
  * be encoded or a proxy that cannot be used; returns the reason of an aborted signal as it is.
  */
-export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
+export function networkErrorOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
   const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason
   if (!(fault instanceof Error)) return fault
@@ -86,7 +87,7 @@ export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): u
   if (/^(HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(wireCode) || fault.name === 'HTTPParserError') {
     return new ProtocolError(request, 'not_http', `${hostOf(request)} sent an invalid HTTP response`, fault)
   }
-  const refusal = proxy && refusalOf(proxy, request, fault)
+  const refusal = proxy && proxyRefusalOf(proxy, request, fault)
   if (refusal)
     return new ConnectionError(target, refusal.code, `${refusal.saying} (${lineOf(request)})`, fault)
   if (/^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_HTTP_TOKEN)$/.test(wireCode)) {
@@ -98,12 +99,13 @@ export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): u
   // Node's advice on command line options does not apply to users of this program.
   const [reason = ''] = fault.message.split('; if the root CA')
   const host = hostOf(request)
-  const saying = (proxy && proxySayings[code]?.(proxy.host, host, reason)) ?? sayings[code](host, reason)
+  const saying =
+    (proxy && proxyMessageByCode[code]?.(proxy.host, host, reason)) ?? messageByCode[code](host, reason)
   return new ConnectionError(target, code, `${saying} (${lineOf(request)})`, fault)
 }
 
 /** Returns a proxy's response to CONNECT from undici's message; null for any other error. */
-function refusalOf(
+function proxyRefusalOf(
   { host: proxy, variable, authorization }: HttpProxy,
   request: HttpRequest,
   { message }: Error,

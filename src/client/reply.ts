@@ -1,13 +1,120 @@
-import { JsonLimitError, parseJson } from '../codec/json-text.ts'
+import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../codec/json-text.ts'
+import { parseReference } from '../codec/reference.ts'
 import { decodeUtf8, NotUtf8Error } from '../codec/unicode-text.ts'
-import type { HttpBody, HttpResponse } from '../contract/http.ts'
+import type { HttpBody, HttpHeaders, HttpResponse } from '../contract/http.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { AnyInput, OutgoingRequest, Result } from './call.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
+/** A page of a list. */
+export interface RawPage {
+  readonly items: readonly unknown[]
+  /** Objects that enclose the items, the outermost first; empty for a bare array. */
+  readonly around: readonly JsonObject[]
+  readonly headers: HttpHeaders
+  /** True for a page of a server of this API. */
+  readonly isOwn: boolean
+}
+
+/** A page of a list, and whether the list has more. */
+export interface WalkedPage extends RawPage {
+  /** True if the list has more items, even if the client cannot get them. */
+  readonly more: boolean
+}
+
+/** A result without data, and without anything that response headers say. */
+export const bareResult: Omit<Result<unknown>, 'data'> = {
+  status: 200,
+  requestId: null,
+  etag: null,
+  replayed: false,
+  unchanged: false,
+  location: null,
+  strict: false,
+  fromList: false,
+  id: null,
+  written: null,
+  date: null,
+}
+
+/** True for the reply of a server of this API: it confirms how it handled the request, and has its own request ids. */
+export function isOwnReply({ headers }: Pick<HttpResponse, 'headers'>): boolean {
+  return isConfirmed(headers) && (headers['x-request-id'] ?? '').startsWith('req_')
+}
+
+/** True if the response headers confirm the requested `Prefer: handling` (RFC 7240 §3). */
+export function isConfirmed(headers: HttpHeaders): boolean {
+  return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
+}
+
+/** True if the response headers confirm `Prefer: handling=strict` (RFC 7240 §3). */
+export function isStrict(headers: HttpHeaders): boolean {
+  return /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(headers['preference-applied'] ?? '')
+}
+
+/** Reads the response of a server of this API as the operation declares it; undefined if it declares no body. */
+export async function readOwnAnswer(
+  target: Target,
+  reply: HttpResponse,
+  operation: Operation,
+  { params = {} }: AnyInput,
+): Promise<Pick<Result<unknown>, 'data' | 'written' | 'id'>> {
+  const { value } = await readBody(target, reply)
+  const [named] = Object.values(params)
+  const byName = named !== undefined && parseReference(named).by === 'id' ? named : null
+  if (operation.response === null) return { data: undefined, written: null, id: byName }
+  if (!isJsonObject(value)) throw undeclaredError(target)
+  const id = value[operation.identifier ?? 'id']
+  return { data: value, written: null, id: typeof id === 'string' ? id : byName }
+}
+
+function undeclaredError(target: Target): ProtocolError {
+  return new ProtocolError(target, 'unexpected_shape', `${subjectOf(target)} is not what the API declares`)
+}
+
+/** Reads a page of a list of a server of this API. */
+export async function readOwnPage(target: Target, reply: HttpResponse): Promise<RawPage> {
+  const { value: body } = await readBody(target, reply)
+  if (!isJsonObject(body) || !Array.isArray(body['data'])) throw undeclaredError(target)
+  return { items: body['data'], around: [body], headers: reply.headers, isOwn: true }
+}
+
+/** Yields every page of a list of a server of this API. Throws a ProtocolError if a cursor repeats. */
+export async function* readOwnPages(
+  request: OutgoingRequest,
+  first: RawPage,
+  read: (request: OutgoingRequest) => Promise<RawPage>,
+): AsyncGenerator<WalkedPage> {
+  const seen = new Set<string>()
+  for (let page = first; ; ) {
+    const cursor = page.around.at(-1)?.['nextCursor']
+    const next = typeof cursor === 'string' && cursor !== '' ? cursor : null
+    yield { ...page, more: next !== null }
+    if (next === null) return
+    if (seen.has(next)) throw repeatedError(request)
+    seen.add(next)
+    page = await read({ ...request, url: withParameter(request.url, 'cursor', next) })
+  }
+}
+
+/** Returns the error for a platform that sent the same page again as its next one. */
+export function repeatedError(request: OutgoingRequest): ProtocolError {
+  const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
+  return new ProtocolError(request, 'cursor_repeated', message)
+}
+
+/** Returns the address with a query parameter set. */
+export function withParameter(address: string, name: string, value: string): string {
+  const url = new URL(address)
+  url.searchParams.set(name, value)
+  return url.href
+}
+
 /** Maximum size of a response that is read into memory: 64 MiB. */
-const maximumBodyBytes = 64 * 1024 * 1024
+const maxBodyBytes = 64 * 1024 * 1024
 
 /** Maximum length of a plain-text response to a write. */
-const maxSentence = 500
+const maxSentenceLength = 500
 
 /** A response whose body is a stream of bytes. */
 export interface StreamedResponse extends HttpResponse {
@@ -15,7 +122,7 @@ export interface StreamedResponse extends HttpResponse {
 }
 
 /** Returns the response with its body as a stream. */
-export function streamed(response: HttpResponse): StreamedResponse {
+export function streamOf(response: HttpResponse): StreamedResponse {
   const { body } = response
   return { ...response, body: body === null ? null : bytesOf(body) }
 }
@@ -57,7 +164,7 @@ export async function readBytes(reply: HttpResponse, limitBytes: number): Promis
 }
 
 /** Discards an unread body and closes its connection: a stream must be begun before it can be ended. */
-export async function leave(reply: HttpResponse): Promise<void> {
+export async function discardBody(reply: HttpResponse): Promise<void> {
   await readBytes(reply, 0).catch(() => {})
 }
 
@@ -97,7 +204,7 @@ export interface Body {
 export async function readJson(
   target: Target,
   reply: HttpResponse,
-  limitBytes = maximumBodyBytes,
+  limitBytes = maxBodyBytes,
 ): Promise<unknown> {
   const { form, value } = await readBody(target, reply, limitBytes)
   return form === 'json' ? value : null
@@ -110,12 +217,12 @@ export async function readJson(
 export async function readBody(
   target: Target,
   reply: HttpResponse,
-  limitBytes = maximumBodyBytes,
+  limitBytes = maxBodyBytes,
 ): Promise<Body> {
   const bytes = await readBytes(reply, limitBytes)
   if (bytes === null) {
     const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
-    throw new ProtocolError(target, 'too_large', `${answer(target)} is larger than ${limit}`)
+    throw new ProtocolError(target, 'too_large', `${subjectOf(target)} is larger than ${limit}`)
   }
   let text = ''
   try {
@@ -123,31 +230,36 @@ export async function readBody(
     return text.trim() === '' ? { form: 'empty', value: null } : { form: 'json', value: parseJson(text) }
   } catch (cause) {
     if (cause instanceof JsonLimitError || cause instanceof NotUtf8Error) {
-      throw new ProtocolError(target, 'not_json', `${answer(target)} cannot be read: ${cause.message}`, cause)
+      throw new ProtocolError(
+        target,
+        'not_json',
+        `${subjectOf(target)} cannot be read: ${cause.message}`,
+        cause,
+      )
     }
     const sentence = text.trim()
     if (target.method !== 'GET' && isSentence(sentence)) {
       return { form: 'sentence', value: sentence }
     }
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
-    if (isPage(reply, text)) throw pageInstead(target, raw)
-    const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
+    if (isPage(reply, text)) throw webPageError(target, raw)
+    const message = `${subjectOf(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
     throw new ProtocolError(target, 'not_json', message, cause, raw)
   }
 }
 
 /** True for words on one line; web pages and truncated JSON begin differently. */
 function isSentence(text: string): boolean {
-  return text.length <= maxSentence && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
+  return text.length <= maxSentenceLength && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
 }
 
 /** Throws ProtocolError if a stream requested in one of `media` arrives as a web page or as JSON. */
 export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
   if (media.length === 0 || media.includes(type)) return
-  if (type === 'text/html') throw pageInstead(target)
+  if (type === 'text/html') throw webPageError(target)
   if (type === 'application/json' || type.endsWith('+json')) {
-    const message = `${answer(target)} is ${type}, not ${media.join(' or ')}`
+    const message = `${subjectOf(target)} is ${type}, not ${media.join(' or ')}`
     throw new ProtocolError(target, 'unexpected_type', message)
   }
 }
@@ -157,12 +269,12 @@ export function isPage(reply: HttpResponse, text: string): boolean {
   return mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))
 }
 
-function pageInstead(target: Target, raw?: RawAnswer): ProtocolError {
-  const message = `${answer(target)} is a web page, not JSON; is ${new URL(target.url).origin} the URL of the API?`
+function webPageError(target: Target, raw?: RawAnswer): ProtocolError {
+  const message = `${subjectOf(target)} is a web page, not JSON; is ${new URL(target.url).origin} the URL of the API?`
   return new ProtocolError(target, 'html', message, undefined, raw)
 }
 
 /** Returns the subject of a message: `The response from school.example to GET /v1/courses`. */
-export function answer(target: Target): string {
+export function subjectOf(target: Target): string {
   return `The response from ${hostOf(target)} to ${lineOf(target)}`
 }

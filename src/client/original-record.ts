@@ -9,16 +9,16 @@ interface Origin {
 const origins = new WeakMap<object, Origin>()
 
 /** Remembers the origin of a record as long as the record exists. */
-export function keepSent(record: object, origin: Origin): void {
+export function keepOriginal(record: object, origin: Origin): void {
   origins.set(record, origin)
 }
 
 /** Returns a record as the platform sent it, which JSON and YAML output print; any other value unchanged. */
-export function sentOf(value: unknown): unknown {
+export function originalOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null && origins.has(value) ? origins.get(value)?.sent : value
 }
 
 /** Returns the paths of a record's fields in the received value, if they differ from the names of the API. */
-export function otherPlacesOf(value: unknown): readonly string[] {
+export function originalPathsOf(value: unknown): readonly string[] {
   return (typeof value === 'object' && value !== null && origins.get(value)?.places) || []
 }

@@ -1,10 +1,17 @@
 import { jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { RawPage } from '../answer.ts'
-import { isConfirmed, type Result } from '../call-input.ts'
-import { answer, type Body, mediaTypeOf, readBody, readBytes } from '../decode.ts'
+import type { Result } from '../call.ts'
 import { ProtocolError, type Target } from '../errors.ts'
+import {
+  type Body,
+  isConfirmed,
+  mediaTypeOf,
+  type RawPage,
+  readBody,
+  readBytes,
+  subjectOf,
+} from '../reply.ts'
 import { foundList, type ListBody, listBodyOf, thingIn } from './body.ts'
 import { nounOf } from './names.ts'
 import { recordOf } from './record.ts'
@@ -75,7 +82,7 @@ async function answerIn(
   assertDone(target, data)
   // A write may have an empty response, a read may not.
   if (data === null && target.method === 'GET') {
-    throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
+    throw new ProtocolError(target, 'unexpected_shape', `${subjectOf(target)} is empty`)
   }
   return { data, body, form }
 }
@@ -106,7 +113,7 @@ async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse):
 /** Throws a ProtocolError if the response to a write says that nothing changed. */
 function assertDone(target: Target, body: unknown): void {
   if (target.method === 'GET' || !saysNothingDone(body)) return
-  throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing changed`)
+  throw new ProtocolError(target, 'nothing_done', `${subjectOf(target)} says that nothing changed`)
 }
 
 /** Throws an ApiError if JSON in place of a stream reports a failure. */

@@ -1,15 +1,10 @@
 import type * as z from 'zod'
 import type { JsonObject } from '../codec/json-text.ts'
-import type { HttpHeaders, HttpRequest } from '../contract/http.ts'
+import type { HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
-import {
-  encodeBody,
-  encodeEntityTag,
-  encodeIdempotencyKey,
-  encodePath,
-  encodeQuery,
-  type PathParameters,
-} from './encode.ts'
+
+/** Path parameters by name. */
+export type PathParameters = Readonly<Record<string, string>>
 
 /** Options of every call. */
 export interface CallOptions {
@@ -100,16 +95,6 @@ export interface Page<O extends Operation> {
   readonly strict: boolean
 }
 
-/** True if the response headers confirm the requested `Prefer: handling` (RFC 7240 §3). */
-export function isConfirmed(headers: HttpHeaders): boolean {
-  return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
-}
-
-/** True if the response headers confirm `Prefer: handling=strict` (RFC 7240 §3). */
-export function isStrict(headers: HttpHeaders): boolean {
-  return /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(headers['preference-applied'] ?? '')
-}
-
 /** Untyped input of any operation. */
 export interface AnyInput extends CallOptions {
   readonly params?: PathParameters | undefined
@@ -120,30 +105,4 @@ export interface AnyInput extends CallOptions {
 /** A request that a client sends: its body is text. */
 export interface OutgoingRequest extends HttpRequest {
   readonly body?: string
-}
-
-/** Returns the request of a call, without its credential. Throws RequestError for input that cannot be encoded. */
-export function requestOf(
-  baseUrl: string,
-  operation: Operation,
-  input: AnyInput,
-  accept: string,
-  newIdempotencyKey: () => string,
-): OutgoingRequest {
-  const body = input.body === undefined ? undefined : encodeBody(input.body)
-  return {
-    method: operation.method,
-    url: baseUrl + encodePath(operation.path, input.params) + encodeQuery(input.query),
-    headers: {
-      accept,
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(operation.method === 'POST' && {
-        'idempotency-key': encodeIdempotencyKey(input.idempotencyKey ?? newIdempotencyKey()),
-      }),
-      ...(input.handling && { prefer: `handling=${input.handling}` }),
-      ...(input.ifMatch !== undefined && { 'if-match': encodeEntityTag(input.ifMatch) }),
-    },
-    ...(body !== undefined && { body }),
-    ...(input.signal && { signal: input.signal }),
-  }
 }

@@ -1,11 +1,80 @@
 import { rawInteger } from '../codec/json-text.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { AnyInput, OutgoingRequest, PathParameters } from './call.ts'
 import { RequestError } from './errors.ts'
 
-/** Path parameters by name. */
-export type PathParameters = Readonly<Record<string, string>>
+/** Returns the request of a call, without its credential. Throws RequestError for input that cannot be encoded. */
+export function requestOf(
+  baseUrl: string,
+  operation: Operation,
+  input: AnyInput,
+  accept: string,
+  newIdempotencyKey: () => string,
+): OutgoingRequest {
+  const body = input.body === undefined ? undefined : encodeBody(input.body)
+  return {
+    method: operation.method,
+    url: baseUrl + encodePath(operation.path, input.params) + encodeQuery(input.query),
+    headers: {
+      accept,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(operation.method === 'POST' && {
+        'idempotency-key': encodeIdempotencyKey(input.idempotencyKey ?? newIdempotencyKey()),
+      }),
+      ...(input.handling && { prefer: `handling=${input.handling}` }),
+      ...(input.ifMatch !== undefined && { 'if-match': encodeEntityTag(input.ifMatch) }),
+    },
+    ...(body !== undefined && { body }),
+    ...(input.signal && { signal: input.signal }),
+  }
+}
+
+/** A plain HTTP request, for paths that the contract does not declare. */
+export interface RawRequest {
+  readonly method: string
+  /** Path that begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
+  readonly path: string
+  readonly query?: QueryParameters
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+/** Returns the request without its credential. Throws RequestError for an invalid path. */
+export function rawRequestOf(
+  baseUrl: string,
+  raw: RawRequest,
+  newIdempotencyKey: () => string,
+): OutgoingRequest {
+  const method = raw.method.toUpperCase()
+  const address = baseUrl + raw.path + encodeQuery(raw.query)
+  if (!raw.path.startsWith('/') || !URL.canParse(address) || raw.path.includes('#')) {
+    throw new RequestError(
+      'invalid_path',
+      `${raw.path} is not a path: it must begin with /, such as /v1/courses`,
+    )
+  }
+  const own = Object.fromEntries(
+    Object.entries(raw.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  const key = method === 'POST' ? encodeIdempotencyKey(raw.idempotencyKey ?? newIdempotencyKey()) : null
+  return {
+    method,
+    url: address,
+    headers: {
+      accept: 'application/json',
+      ...(raw.body !== undefined && { 'content-type': 'application/json' }),
+      ...(key !== null && { 'idempotency-key': key }),
+      ...own,
+    },
+    ...(raw.body !== undefined && { body: raw.body }),
+    ...(raw.signal && { signal: raw.signal }),
+  }
+}
 
 /** Query parameters by name; undefined and null are omitted, arrays become comma-separated lists. */
-export type QueryParameters = Readonly<Record<string, unknown>>
+type QueryParameters = Readonly<Record<string, unknown>>
 
 /**
  * Fills `{name}` in a path, each value as one percent-encoded segment (RFC 3986 §3.3). Throws RequestError for a value

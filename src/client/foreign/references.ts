@@ -2,7 +2,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { matchesReference, parseReference } from '../../codec/reference.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { AnyInput, Result } from '../call-input.ts'
+import type { AnyInput, Result } from '../call.ts'
 import { ApiError, isOurs, lineOf, NotOfferedError, ProtocolError, RequestError } from '../errors.ts'
 
 /** Reads one record. */

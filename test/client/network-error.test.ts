@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultOf } from '../../src/client/wire-fault.ts'
+import { networkErrorOf } from '../../src/client/network-error.ts'
 
 const request = { method: 'GET', url: 'https://academy.example/v1/courses?q=1', headers: {} }
 const moment = { part: 'head', connectTimeoutMs: 5000 } as const
@@ -19,7 +19,7 @@ test.each([
   ['ESOMETHING', 'failed'],
 ])('%s is a connection that is %s', (wireCode, code) => {
   const cause = wire(wireCode)
-  const error = faultOf(request, cause, moment)
+  const error = networkErrorOf(request, cause, moment)
   expect(error).toMatchObject({ name: 'ConnectionError', code, cause, url: request.url })
   expect(String(error)).toMatch(/^ConnectionError: .*\bacademy\.example\b.* \(GET \/v1\/courses\)$/)
 })
@@ -27,7 +27,7 @@ test.each([
 test('a certificate that is not trusted is told without advice on Node', () => {
   const message =
     'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca'
-  expect(faultOf(request, wire('DEPTH_ZERO_SELF_SIGNED_CERT', message), moment)).toMatchObject({
+  expect(networkErrorOf(request, wire('DEPTH_ZERO_SELF_SIGNED_CERT', message), moment)).toMatchObject({
     code: 'tls',
     message:
       'Cannot establish a trusted TLS connection to academy.example: self-signed certificate (GET /v1/courses)',
@@ -36,28 +36,32 @@ test('a certificate that is not trusted is told without advice on Node', () => {
 
 test('any fault within a body cuts it short', () => {
   for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', '']) {
-    expect(faultOf(request, wire(code), { ...moment, part: 'body' })).toMatchObject({ code: 'cut_short' })
+    expect(networkErrorOf(request, wire(code), { ...moment, part: 'body' })).toMatchObject({
+      code: 'cut_short',
+    })
   }
 })
 
 test('a timeout, a parser fault, a header that cannot be written and a proxy that refuses have names of their own', () => {
-  expect(faultOf(request, wire('UND_ERR_CONNECT_TIMEOUT'), moment)).toMatchObject({
+  expect(networkErrorOf(request, wire('UND_ERR_CONNECT_TIMEOUT'), moment)).toMatchObject({
     code: 'connect_timeout',
     message: 'Connection to academy.example timed out after 5 s (GET /v1/courses)',
   })
-  expect(faultOf(request, wire('UND_ERR_HEADERS_OVERFLOW'), moment)).toMatchObject({ code: 'not_http' })
-  expect(faultOf(request, wire('UND_ERR_INVALID_ARG', 'invalid authorization header'), moment)).toMatchObject(
-    {
-      name: 'RequestError',
-      code: 'invalid_header',
-    },
-  )
+  expect(networkErrorOf(request, wire('UND_ERR_HEADERS_OVERFLOW'), moment)).toMatchObject({
+    code: 'not_http',
+  })
+  expect(
+    networkErrorOf(request, wire('UND_ERR_INVALID_ARG', 'invalid authorization header'), moment),
+  ).toMatchObject({
+    name: 'RequestError',
+    code: 'invalid_header',
+  })
   const refusal = 'Proxy response (403) !== 200 when HTTP Tunneling'
   const proxy = {
     ...{ url: 'http://proxy.example:3128', host: 'proxy.example:3128' },
     ...{ variable: 'HTTPS_PROXY', authorization: undefined },
   }
-  expect(faultOf(request, wire('UND_ERR_ABORTED', refusal), { ...moment, proxy })).toMatchObject({
+  expect(networkErrorOf(request, wire('UND_ERR_ABORTED', refusal), { ...moment, proxy })).toMatchObject({
     code: 'proxy',
     message:
       'The proxy proxy.example:3128 refused to connect to academy.example: it returned 403 (GET /v1/courses)',
@@ -66,6 +70,8 @@ test('a timeout, a parser fault, a header that cannot be written and a proxy tha
 
 test('the reason of an aborted request and what is no error pass as they are', () => {
   const reason = new Error('enough')
-  expect(faultOf({ ...request, signal: AbortSignal.abort(reason) }, wire('ECONNRESET'), moment)).toBe(reason)
-  expect(faultOf(request, 'thrown', moment)).toBe('thrown')
+  expect(networkErrorOf({ ...request, signal: AbortSignal.abort(reason) }, wire('ECONNRESET'), moment)).toBe(
+    reason,
+  )
+  expect(networkErrorOf(request, 'thrown', moment)).toBe('thrown')
 })
