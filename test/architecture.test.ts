@@ -37,7 +37,7 @@ cli/operation cli/help cli/local-server cli/flags
 cli/webhooks
 cli/failures.ts
 cli/records
-cli/export cli/course-file cli/audit cli/sign-in
+cli/export cli/audit cli/sign-in
 cli/import
 cli/academy
 cli/commands cli/completion

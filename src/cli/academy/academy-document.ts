@@ -3,7 +3,7 @@ import { EnrollmentInput } from '../../contract/enrollments.ts'
 import { GradeInput } from '../../contract/grades.ts'
 import { ProgressItem } from '../../contract/progress.ts'
 import { UserInput } from '../../contract/users.ts'
-import { CourseDocument } from '../course-file/course-document.ts'
+import { CourseDocument } from '../records/sources/course.ts'
 
 /** Version of the format, written at the top of each file. */
 export const formatVersion = 1

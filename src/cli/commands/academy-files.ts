@@ -157,7 +157,7 @@ async function runApply(context: Context, given: Given): Promise<void> {
     await planAndApply(context, given, makePlan)
     return
   }
-  const { whileApplying } = await import('../course-file/apply-lock.ts')
+  const { whileApplying } = await import('../records/apply-lock.ts')
   await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
     planAndApply(held, given, makePlan),
   )

@@ -21,7 +21,7 @@ export function withLessons(command: Command): Command {
         const { name } = quiet.value ? quiet.origin : columns.origin
         throw new UsageError(`${name} and --with-lessons cannot be used together`)
       }
-      const { printCourse } = await import('../course-file/print-course.ts')
+      const { printCourse } = await import('../records/sources/shown-course.ts')
       await printCourse(context, given.arguments['course'] ?? '')
     },
   }
@@ -63,7 +63,7 @@ export const applyCommand: Command = {
   run: async (context, given) => {
     const { flags } = given
     const files = filesIn(given)
-    const { applyFiles } = await import('../course-file/apply-files.ts')
+    const { applyFiles } = await import('../records/apply-courses.ts')
     await applyFiles(context, files, { prune: flags['prune'] === true, waitLock: flags[waitLockFlag.name] })
   },
 }
@@ -77,7 +77,7 @@ export const validateCommand: Command = {
   refuses: { ...noTarget, ...plainText, dryRun: 'Nothing is sent' },
   examples: ['courses validate -f marine-biology.yaml'],
   run: async (context, given) => {
-    const { validateFiles } = await import('../course-file/apply-files.ts')
+    const { validateFiles } = await import('../records/apply-courses.ts')
     await validateFiles(context, filesIn(given))
   },
 }
@@ -112,7 +112,7 @@ export function withFiles(versions: Command): Command {
       ]
       const [other] = others
       if (other !== undefined) throw new UsageError(`${other} and --file cannot be used together`)
-      const { diffFiles } = await import('../course-file/apply-files.ts')
+      const { diffFiles } = await import('../records/apply-courses.ts')
       await diffFiles(context, filesIn(given), flags['prune'] === true)
     },
   }
@@ -153,7 +153,7 @@ export const copyCommand: Command = {
   run: async (context, { arguments: names, flags }) => {
     checkChoices(copyFlags, flags)
     const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
-    const { copyCourse } = await import('../course-file/copy-course.ts')
+    const { copyCourse } = await import('../records/copy-course.ts')
     await copyCourse(context, names['course'] ?? '', {
       toProfile: text('to-profile'),
       title: text('title'),

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
 import {
   problemsIn,
   readPlacedDocument,
   refusedDocument,
 } from '../../../src/cli/operation/placed-document.ts'
+import { CourseDocument } from '../../../src/cli/records/sources/course.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
 import { test } from '../../helpers/cli.ts'
 

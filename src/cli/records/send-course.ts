@@ -5,13 +5,13 @@ import { findShown } from '../dataset/find.ts'
 import { lessons } from '../dataset/lessons.ts'
 import { problemsIn } from '../operation/problem-lines.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { createExecutor, type Writing } from '../records/execute.ts'
-import type { Outcome, Refusal, Step, Unit } from '../records/step.ts'
-import { withoutDefaults } from '../records/without-defaults.ts'
-import { versionOf } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { withoutDefaults } from './compare.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
-import { namesOf } from './shown-course.ts'
+import { createExecutor, type Writing } from './execute.ts'
+import { namesOf } from './sources/shown-course.ts'
+import type { Outcome, Refusal, Step, Unit } from './step.ts'
+import { versionOf } from './write.ts'
 
 /** Work done so far, updated while a plan is carried out. */
 export interface Done {

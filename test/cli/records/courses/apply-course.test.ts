@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
-import { ConnectionError } from '../../../src/client/errors.ts'
-import { type RunOptions, type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
-import { startSeedServer } from '../../helpers/seed-server.ts'
+import { ConnectionError } from '../../../../src/client/errors.ts'
+import { type RunOptions, type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { startSeedServer } from '../../../helpers/seed-server.ts'
 import { anyCourse } from './any-course.ts'
 
 const marine = {

@@ -3,12 +3,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, onTestFinished, vi } from 'vitest'
-import type { Context } from '../../../src/cli/command/context.ts'
-import { whileApplying } from '../../../src/cli/course-file/apply-lock.ts'
-import { openapiOf } from '../../../src/contract/openapi/openapi.ts'
-import { type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
-import { railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
-import { putNewAcademy } from '../../helpers/new-academy.ts'
+import type { Context } from '../../../../src/cli/command/context.ts'
+import { whileApplying } from '../../../../src/cli/records/apply-lock.ts'
+import { openapiOf } from '../../../../src/contract/openapi/openapi.ts'
+import { type Ran, type TestCli, test, testCli } from '../../../helpers/cli.ts'
+import { railsPlatform } from '../../../helpers/foreign-platforms/rails.ts'
+import { putNewAcademy } from '../../../helpers/new-academy.ts'
 
 const academyFile = `learnctl: 1
 courses:

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
-import { documentOf, recordsOf } from '../../../src/cli/course-file/course-records.ts'
-import { moduleNamed, moduleNames } from '../../../src/cli/dataset/module-names.ts'
+import { moduleNamed, moduleNames } from '../../../../src/cli/dataset/module-names.ts'
+import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/records/sources/course.ts'
 import { anyCourse } from './any-course.ts'
 
 describe('a document', () => {

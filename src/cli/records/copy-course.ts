@@ -4,14 +4,13 @@ import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { openWriting } from '../records/execute.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
-import { carryOut, nothingDone } from './carry-out.ts'
-import { planCourse } from './course-plan.ts'
-import { lessonName, planData, planLines } from './show-plan.ts'
-import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './shown-course.ts'
+import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
+import { openWriting } from './execute.ts'
+import { carryOut, nothingDone } from './send-course.ts'
+import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './sources/shown-course.ts'
 
 /** Options of a copy that differ from its source. */
 export interface CopyOptions {

@@ -3,7 +3,10 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord } from '../dataset/courses.ts'
 import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
-import { type Change, changesOf } from '../records/compare.ts'
+import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { counted } from '../terminal/format-text.ts'
+import { type Change, changesOf } from './compare.ts'
 import {
   attributesOf,
   canonical,
@@ -11,10 +14,10 @@ import {
   keyedLesson,
   LessonAttributes,
   matchLessons,
-} from '../records/match-lessons.ts'
-import type { CourseRecords } from './course-records.ts'
-import { placesFor } from './lesson-sequence.ts'
-import { type ShownCourse, shownRecords } from './shown-course.ts'
+  placeLessons,
+} from './lessons.ts'
+import type { CourseRecords } from './sources/course.ts'
+import { type ShownCourse, shownRecords } from './sources/shown-course.ts'
 
 /** A lesson to create or update. */
 export interface LessonStep {
@@ -89,31 +92,28 @@ export async function planCourse(
   const known = new Set(matched.values())
   const ids = modulesOf(current).map(({ id }) => id)
   const nameOf = (id: unknown) => names.now[ids.indexOf(id)] ?? null
-  const steps = sequenceOf(wanted, there, matched).flatMap(({ lesson, move }): LessonStep[] => {
+  const steps = placeLessons(wanted, there, matched).flatMap(({ wanted, current, move }): LessonStep[] => {
     const order = move ? { order: move.number } : {}
     const moves = move ? [{ field: 'order', from: move.from, to: move.to }] : []
-    const same = 'shown' in lesson ? lesson : matched.get(lesson)
-    if ('shown' in lesson || !same) {
-      if (!('shown' in lesson)) {
-        const { full, module } = lesson
-        const place = { ...(module !== null && { module }), ...order }
-        const body = { ...lesson.record, status: full['status'], ...place }
-        return [{ action: 'create', record: full, current: null, changes: [], body }]
-      }
-      const { record, shown } = lesson
+    if (wanted === null) {
+      const { record, shown } = current
       return move ? [{ action: 'update', record, current: shown, changes: moves, body: order }] : []
     }
-    const isMoved = lesson.moduleId !== same.moduleId
-    const { module } = lesson
-    const { body, changes } = changedLesson(lesson, same)
-    const rename = { field: 'module', from: nameOf(same.moduleId), to: module }
+    const { full, record, module, moduleId } = wanted
+    if (!current) {
+      const body = { ...record, status: full['status'], ...(module !== null && { module }), ...order }
+      return [{ action: 'create', record: full, current: null, changes: [], body }]
+    }
+    const isMoved = moduleId !== current.moduleId
+    const { body, changes } = changedLesson(wanted, current)
+    const rename = { field: 'module', from: nameOf(current.moduleId), to: module }
     const all = [...changes, ...(isMoved ? [rename] : []), ...moves]
     if (all.length === 0) return []
     return [
       {
         action: 'update',
-        record: lesson.full,
-        current: same.shown,
+        record: full,
+        current: current.shown,
         changes: all,
         body: { ...body, ...(isMoved && { module }), ...order },
       },
@@ -152,45 +152,6 @@ function changedLesson({ full, record }: Wanted, { record: before }: Current) {
   }
 }
 
-interface Move {
-  /** Value of `order` to send. */
-  readonly number: number
-  /** Places among the lessons of the course, from 1. */
-  readonly from: number
-  readonly to: number
-}
-
-/**
- * Returns all lessons in the final order of the course, with the new place of each that moves. Lessons that are
- * absent from the file stay behind their predecessor.
- */
-function sequenceOf(
-  wanted: readonly Wanted[],
-  there: readonly Current[],
-  matched: ReadonlyMap<Wanted, Current>,
-): { readonly lesson: Wanted | Current; readonly move: Move | undefined }[] {
-  const inFile = new Map([...matched].map(([lesson, same]) => [same, lesson]))
-  const sequence: (Wanted | Current)[] = [...wanted]
-  for (const [index, lesson] of there.entries()) {
-    if (inFile.has(lesson)) continue
-    const before = there[index - 1]
-    sequence.splice(before ? sequence.indexOf(inFile.get(before) ?? before) + 1 : 0, 0, lesson)
-  }
-  const currentOf = (lesson: Wanted | Current) => ('shown' in lesson ? lesson : matched.get(lesson))
-  const now = new Map(there.map((lesson, index) => [lesson, index + 1]))
-  const orders = sequence.map((lesson) => {
-    const order = currentOf(lesson)?.shown['order']
-    return typeof order === 'number' ? order : undefined
-  })
-  const numbers = placesFor(orders)
-  return sequence.map((lesson, index) => {
-    const number = numbers[index]
-    const same = currentOf(lesson)
-    const from = same ? (now.get(same) ?? 0) : 0
-    return { lesson, move: number === undefined ? undefined : { number, from, to: index + 1 } }
-  })
-}
-
 /** Returns the fields that differ, and their changes as whole values; an absent value means the default. */
 function compared(
   name: 'courses' | 'lessons',
@@ -218,4 +179,55 @@ function textOrNull(value: unknown): string | null {
 function modulesOf(current: ShownCourse | null): readonly JsonObject[] {
   const modules = current?.course['modules']
   return Array.isArray(modules) ? modules.filter(isJsonObject) : []
+}
+
+/** Returns the lines of a plan for a terminal: `+` is created, `~` changed, `-` deleted. */
+export function planLines(plan: CoursePlan): readonly string[] {
+  const { current, record, changes, steps, absent, prune } = plan
+  const course = `course ${thingName(record)}`
+  if (isEmpty(plan)) return [`No changes to ${course}`]
+  return [
+    current === null ? `+ ${course}` : `~ ${course}`,
+    ...changeLines(changes, '    '),
+    ...steps.flatMap(({ action, record, changes }) => [
+      `  ${action === 'create' ? '+' : '~'} lesson ${lessonName(record)}`,
+      ...changeLines(changes, '      '),
+    ]),
+    ...(prune ? absent.map((lesson) => `  - lesson ${lessonName(lesson)}`) : []),
+  ]
+}
+
+/** Returns a note on lessons that are absent from the file and kept; null if there are none. */
+export function keptNote({ absent, prune, record }: CoursePlan): string | null {
+  if (prune || absent.length === 0) return null
+  const names = absent.slice(0, 10).map((lesson) => lessonName(lesson))
+  const rest = absent.length > names.length ? ` and ${absent.length - names.length} more` : ''
+  const count = counted(absent.length, 'lesson')
+  return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${absent.length === 1 ? 'it' : 'them'}`
+}
+
+/** Returns a plan as data, for JSON and YAML. */
+export function planData(plan: CoursePlan): JsonObject {
+  const { current, record, changes, steps, absent, prune } = plan
+  const named = ({ externalId = null, title }: JsonObject) => ({ externalId, title })
+  return {
+    action: current === null ? 'create' : isEmpty(plan) ? 'none' : 'update',
+    ...named(record),
+    changes,
+    lessons: [
+      ...steps.map(({ action, record, changes }) => ({ action, ...named(record), changes })),
+      ...absent.map((lesson) => ({ action: prune ? 'delete' : 'keep', ...named(lesson), changes: [] })),
+    ],
+  }
+}
+
+/** Returns `Waves (waves)`, or the title alone of a lesson without an external id. */
+export function lessonName({ title, externalId }: JsonObject): string {
+  return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
+}
+
+function changeLines(changes: readonly Change[], indent: string): string[] {
+  return changes.flatMap(({ field, from, to }) =>
+    namedChanges(field, from, to).map((change) => `${indent}${changeText(change)}`),
+  )
 }

@@ -1,16 +1,17 @@
-import type { Caller } from '../../client/caller.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { calls } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
-import type { Operation } from '../../contract/operation.ts'
-import { courses } from '../dataset/courses.ts'
-import { lessons as lessonsDataset } from '../dataset/lessons.ts'
-import { courseKeyOf, type Names } from '../dataset/names.ts'
-import { recordPages, shownRecord } from '../dataset/shown-records.ts'
-import type { Output } from '../output/output.ts'
-import { CommandError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
-import type { CourseRecords } from './course-records.ts'
+import type { Caller } from '../../../client/caller.ts'
+import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
+import { calls } from '../../../contract/calls.ts'
+import type { Context } from '../../command/context.ts'
+import { courses } from '../../dataset/courses.ts'
+import { lessons as lessonsDataset } from '../../dataset/lessons.ts'
+import { courseKeyOf, type Names } from '../../dataset/names.ts'
+import { shownRecord } from '../../dataset/shown-records.ts'
+import { showRequest } from '../../operation/dry-run.ts'
+import type { Output } from '../../output/output.ts'
+import { CommandError, UsageError } from '../../terminal/errors.ts'
+import { counted } from '../../terminal/format-text.ts'
+import { shownIn } from '../finder.ts'
+import { type CourseRecords, documentOf } from './course.ts'
 
 /** A course and its lessons as the API shows them, lessons in their order. */
 export interface ShownCourse {
@@ -41,14 +42,10 @@ export async function readLessons(
   signal: AbortSignal,
 ): Promise<JsonObject[]> {
   const lessons: JsonObject[] = []
-  const query = { course_id: String(id), sort: 'order', limit: maximumPageSize }
-  const { list } = calls.lessons
-  const pages = caller.pages<Operation>(list, { query, signal })
-  for await (const { data } of recordPages(caller, list, pages)) {
+  const query = { course_id: String(id), sort: 'order' }
+  for await (const lesson of shownIn({ caller, signal }, lessonsDataset, query)) {
     // The platform may ignore the filter.
-    const own = (item: JsonObject) =>
-      item['courseId'] === undefined || String(item['courseId']) === String(id)
-    lessons.push(...data.filter(isJsonObject).filter(own))
+    if (String(lesson['courseId'] ?? id) === String(id)) lessons.push(lesson)
     if (lessons.length > maximumLessons) {
       throw new CommandError('too_many', 'failure', `Course ${id} has more than ${maximumLessons} lessons`)
     }
@@ -96,4 +93,21 @@ export async function noteHiddenAnswers(
   if (hidden.length === 0) return
   const count = counted(hidden.length, 'question')
   await output.note(`The platform does not show you the answer of ${count}; it will be missing`)
+}
+
+/** Prints a course with all its lessons as the document that `courses apply` reads. */
+export async function printCourse(context: Context, reference: string): Promise<void> {
+  const { io, session, settings, output } = context
+  if (!['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
+    throw new UsageError('--with-lessons requires -o yaml or -o json', {
+      hint: `learnctl courses get ${reference} --with-lessons -o yaml`,
+    })
+  }
+  const caller = await session.caller()
+  if (settings.dryRun.value) {
+    return showRequest(context, caller.request(calls.courses.get, { params: { courseId: reference } }))
+  }
+  const shown = await readShownCourse(caller, reference, io.signal)
+  await noteHiddenAnswers(output, shown.lessons)
+  await output.document(documentOf(await shownRecords(shown)))
 }

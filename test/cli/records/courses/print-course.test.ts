@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { parse } from 'yaml'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { type TestCli, test } from '../../../helpers/cli.ts'
 
 const modules = [{ title: 'Sea' }, { title: 'Air', description: 'What is above' }]
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
-import { documentOf, recordsOf } from '../../../src/cli/course-file/course-records.ts'
-import { moduleNames } from '../../../src/cli/dataset/module-names.ts'
-import { anyText } from '../../helpers/random.ts'
+import { moduleNames } from '../../../../src/cli/dataset/module-names.ts'
+import { CourseDocument, documentOf, recordsOf } from '../../../../src/cli/records/sources/course.ts'
+import { anyText } from '../../../helpers/random.ts'
 
 /** Texts that readers of YAML, lines or numbers could misread, and any others. */
 const oddText = fc.oneof(

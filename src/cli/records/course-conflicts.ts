@@ -2,17 +2,18 @@ import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { calls } from '../../contract/calls.ts'
+import { type Call, calls } from '../../contract/calls.ts'
 import { maximumPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, shownRecords } from '../dataset/shown-records.ts'
 import { thingName } from '../operation/thing-name.ts'
-import type { Writer } from '../records/write.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 import type { CoursePlan } from './course-plan.ts'
+import type { Writer } from './write.ts'
 
 const concurrency = 8
+/** Maximum pages of the trash to search; beyond them the platform's own refusal reports the conflict. */
 const maxPages = 25
 const maxNamed = 20
 
@@ -62,7 +63,9 @@ async function conflictsOf(
       for (const lesson of lessons) add(lesson, false)
     }
   }
-  if (found.size < titles.size) for await (const lesson of deletedLessons(caller, signal)) add(lesson, true)
+  if (found.size < titles.size) {
+    for await (const lesson of deletedRecords(caller, calls.lessons.listDeleted, signal)) add(lesson, true)
+  }
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
@@ -84,12 +87,12 @@ async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSig
   }
 }
 
-/** Lessons in the trash, which keep their external ids. */
-async function* deletedLessons(caller: Caller, signal: AbortSignal): AsyncGenerator<JsonObject> {
+/** Yields the records in the trash, which keep their external ids; none if the platform offers no such list. */
+async function* deletedRecords(caller: Caller, list: Call, signal: AbortSignal): AsyncGenerator<JsonObject> {
   let left = maxPages
   try {
     const query = { limit: maximumPageSize }
-    for await (const { data } of caller.pages<Operation>(calls.lessons.listDeleted, { query, signal })) {
+    for await (const { data } of caller.pages<Operation>(list, { query, signal })) {
       yield* data.filter(isJsonObject)
       left -= 1
       if (left === 0) return
@@ -164,4 +167,33 @@ async function courseShown(
     if (isUntold(error)) return null
     throw error
   }
+}
+
+/**
+ * Throws a CommandError if a course that a plan would create is in the trash and keeps its external id: the user
+ * decides whether to restore it with its learner data or to delete it for good.
+ */
+export async function requireFree(
+  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
+  plans: readonly CoursePlan[],
+): Promise<void> {
+  const wanted = new Set(plans.flatMap(({ current, record }) => (current ? [] : [record['externalId']])))
+  wanted.delete(null)
+  if (wanted.size === 0) return
+  for await (const { externalId } of deletedRecords(caller, calls.courses.listDeleted, signal)) {
+    if (wanted.has(externalId)) throw deleted(String(externalId))
+  }
+}
+
+function deleted(externalId: string): CommandError {
+  const reference = shellWord(`ext:${externalId}`)
+  return new CommandError(
+    'duplicate',
+    'conflict',
+    `Course ${externalId} was deleted and keeps its external id; nothing was changed`,
+    {
+      why: [`To delete it for good: learnctl courses delete ${reference} --erase`],
+      hint: `To restore it: learnctl courses restore ${reference}`,
+    },
+  )
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
-import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
-import { putNewAcademy } from '../../helpers/new-academy.ts'
+import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import { putNewAcademy } from '../../../helpers/new-academy.ts'
 
 const course = {
   externalId: 'BIO-101',

@@ -10,21 +10,26 @@ import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
-import { type PlannedChange, requireOffered } from '../records/abilities.ts'
-import { openWriting, type Writing } from '../records/execute.ts'
-import { restoreLessons } from '../records/restore-lessons.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { counted } from '../terminal/format-text.ts'
 import { say } from '../terminal/io.ts'
+import { type PlannedChange, requireOffered } from './abilities.ts'
 import { whileApplying } from './apply-lock.ts'
-import { carryOut, type Done, nothingDone } from './carry-out.ts'
-import { type CoursePlan, isEmpty, planCourse } from './course-plan.ts'
-import type { CourseRecords } from './course-records.ts'
-import { readCourseFile } from './read-course-file.ts'
-import { requireFree } from './require-free.ts'
-import { requireOwnLessons } from './require-own-lessons.ts'
-import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
-import { readLessons, type ShownCourse } from './shown-course.ts'
+import { requireFree, requireOwnLessons } from './course-conflicts.ts'
+import {
+  type CoursePlan,
+  isEmpty,
+  keptNote,
+  lessonName,
+  planCourse,
+  planData,
+  planLines,
+} from './course-plan.ts'
+import { openWriting, type Writing } from './execute.ts'
+import { restoreLessons } from './restore-lessons.ts'
+import { carryOut, type Done, nothingDone } from './send-course.ts'
+import { type CourseRecords, readCourseFile } from './sources/course.ts'
+import { readLessons, type ShownCourse } from './sources/shown-course.ts'
 
 /** Maximum number of requests at once. */
 const maxRequests = 8

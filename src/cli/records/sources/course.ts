@@ -1,0 +1,166 @@
+import * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
+import { CourseStatus } from '../../../contract/courses.ts'
+import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
+import { LessonRecord } from '../../dataset/lessons.ts'
+import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
+import { problemsIn, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
+import type { Io } from '../../terminal/io.ts'
+import { withoutDefaults } from '../compare.ts'
+import { longestRising } from '../lessons.ts'
+
+const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
+const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
+
+/** A lesson in its course, matched by its external id, else by its title. Absent fields have their defaults. */
+const LessonEntry = z.strictObject({
+  externalId,
+  title: lessonTitle,
+  order: z.int().min(1).max(100_000).optional().meta({
+    description: 'Place among all lessons of the course (default after the lesson before it in the file)',
+  }),
+  ...lessonAttributes,
+  managedBy,
+  contentBlocks,
+  assessments,
+})
+const Lessons = z.array(LessonEntry).max(10_000).default([])
+
+const ModuleEntry = ModuleRecord.extend({ lessons: Lessons })
+
+const {
+  externalId: _externalId,
+  title,
+  status: _status,
+  modules: _modules,
+  ...attributes
+} = CourseRecord.shape
+
+/**
+ * A course as one document: its attributes, modules with their lessons, and lessons without a module. It has no ids
+ * and no fields that the server sets. Absent fields have their defaults, except the status: an existing course keeps
+ * its own.
+ */
+export const CourseDocument = z
+  .strictObject({
+    externalId: z.string().min(1).max(255),
+    title,
+    status: CourseStatus.optional(),
+    ...attributes,
+    modules: z.array(ModuleEntry).max(1000).default([]),
+    lessons: Lessons,
+  })
+  .superRefine(({ modules, lessons }, context) => {
+    const seen = new Set<string>()
+    const groups = [
+      ...modules.map((module, index) => ({ lessons: module.lessons, path: ['modules', index, 'lessons'] })),
+      { lessons, path: ['lessons'] },
+    ]
+    for (const group of groups) {
+      for (const [index, { externalId }] of group.lessons.entries()) {
+        if (externalId === null) continue
+        if (seen.has(externalId)) {
+          context.addIssue({
+            code: 'custom',
+            path: [...group.path, index, 'externalId'],
+            params: { code: 'duplicate' },
+            message: `is used by several lessons: ${JSON.stringify(externalId)}`,
+          })
+        }
+        seen.add(externalId)
+      }
+    }
+  })
+export type CourseDocument = z.output<typeof CourseDocument>
+
+/** A course with its lessons, as the records of the datasets `courses` and `lessons`. */
+export interface CourseRecords {
+  readonly course: JsonObject
+  /** Lessons in order; their `order` counts from 1. */
+  readonly lessons: readonly JsonObject[]
+}
+
+/** Returns the records of a parsed document; a course without a status has none. */
+export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): CourseRecords {
+  const names = moduleNames(modules)
+  const entries = [
+    ...modules.flatMap((module, index) => module.lessons.map((entry) => ({ entry, module: names[index] }))),
+    ...lessons.map((entry) => ({ entry, module: null })),
+  ]
+  const course = { ...attributes, modules: modules.map(({ lessons: _, ...module }) => module) }
+  return {
+    course,
+    lessons: inSequence(entries, ({ entry }) => entry.order).map(({ entry, module }, index) => ({
+      ...entry,
+      courseId: `ext:${course.externalId}`,
+      module,
+      order: index + 1,
+    })),
+  }
+}
+
+/**
+ * Returns the document of a course, without defaults; a lesson has an `order` only if its place in the file does not
+ * imply it. Reading the document returns the same records, with lessons numbered from 1.
+ */
+export function documentOf({ course, lessons }: CourseRecords): JsonObject {
+  const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
+  const ordered = lessons.toSorted((one, other) => Number(one['order']) - Number(other['order']))
+  const places = new Map<unknown, number | null>([[null, null]])
+  const placed = ordered.map((lesson, rank) => ({ lesson, rank, place: placeIn(lesson) }))
+  const inModule = Map.groupBy(placed, ({ place }) => place)
+  const groups = modules.map((_, index) => inModule.get(index) ?? [])
+  const beside = inModule.get(null) ?? []
+  const file = [...groups.flat(), ...beside]
+  const numbers = told(file.map(({ rank }) => rank))
+  const orders = new Map(file.map(({ lesson }, index) => [lesson, numbers[index]]))
+  const entry = ({ lesson }: (typeof placed)[number]) => ({ ...lesson, order: orders.get(lesson) })
+  const document = {
+    ...course,
+    modules: modules.map((module, index) => ({ ...module, lessons: groups[index]?.map(entry) ?? [] })),
+    lessons: beside.map(entry),
+  }
+  return withoutDefaults(CourseDocument, document) as JsonObject
+
+  function placeIn({ module = null }: JsonObject): number | null {
+    if (!places.has(module)) {
+      const place = moduleNamed(modules, String(module))
+      places.set(module, place === null || place < 0 ? null : place)
+    }
+    return places.get(module) ?? null
+  }
+}
+
+/**
+ * Reads the records of a course file, YAML or JSON; `-` is standard input. Throws a UsageError with every problem of
+ * the file and its line.
+ */
+export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
+  const document = await readPlacedDocument(io, path)
+  const parsed = CourseDocument.safeParse(document.value, { reportInput: true })
+  if (!parsed.success) throw refusedDocument(document, problemsIn(parsed.error))
+  return recordsOf(parsed.data)
+}
+
+/**
+ * Sorts things of a file: numbered ones take that place of the whole, from 1; the others fill the gaps in file order.
+ */
+function inSequence<Thing>(
+  things: readonly Thing[],
+  numberOf: (thing: Thing) => number | undefined,
+): Thing[] {
+  const sequence = things.filter((thing) => numberOf(thing) === undefined)
+  const numbered = things.filter((thing) => numberOf(thing) !== undefined)
+  numbered.sort((one, other) => (numberOf(one) ?? 0) - (numberOf(other) ?? 0))
+  for (const thing of numbered) sequence.splice((numberOf(thing) ?? 1) - 1, 0, thing)
+  return sequence
+}
+
+/**
+ * Returns the numbers that things need so that `inSequence` gives these ranks (from 0, in file order): as few as
+ * possible, undefined for the others.
+ */
+function told(ranks: readonly number[]): (number | undefined)[] {
+  const kept = longestRising(ranks)
+  return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
+}
