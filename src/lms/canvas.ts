@@ -10,7 +10,16 @@ import {
   makeGrade,
   type ReadablePayload,
 } from './event.ts'
-import { idAt, instantAt, labelAt, memberAt, numberAt, objectAt, requiredIdAt } from './payload.ts'
+import {
+  idAt,
+  identifierAt,
+  instantAt,
+  labelAt,
+  memberAt,
+  numberAt,
+  objectAt,
+  requiredIdAt,
+} from './payload.ts'
 
 /**
  * Reads an event of Canvas in its own format, or a graded submission in that of Caliper 1.1 (canvas-lms
@@ -163,6 +172,24 @@ function extensionId(thing: JsonObject, name: string): string | null {
   const all = memberAt(thing, 'extensions')
   const own = isJsonObject(all) && Object.hasOwn(all, extensions) ? all[extensions] : undefined
   return isJsonObject(own) ? idAt(own, name) : null
+}
+
+/**
+ * Returns the learner of a Caliper event, even of an invalid one: the id in `urn:instructure:canvas:user:<id>`,
+ * and the school's id beside it.
+ */
+export function caliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
+  const data = memberAt(body, 'data')
+  const event: unknown = Array.isArray(data) ? data[0] : undefined
+  const assignee = isJsonObject(event) ? memberAt(event, 'object.assignee') : undefined
+  if (!isJsonObject(assignee)) return []
+  const [key, extensions] = [identifierAt(assignee, 'id'), memberAt(assignee, 'extensions')]
+  const own = isJsonObject(extensions) ? extensions['com.instructure.canvas'] : undefined
+  const sis = isJsonObject(own) ? identifierAt(own, 'sis_id') : null
+  return [
+    ...(key === null ? [] : canvasIds(key.slice(key.lastIndexOf(':') + 1), null)),
+    ...(sis === null ? [] : [['externalId', sis] as const]),
+  ]
 }
 
 /** A global id is the id of its shard times this, plus the local id. */

@@ -1,4 +1,5 @@
 import type { LmsKind } from '../contract/constants.ts'
+import type { Candidate } from './event.ts'
 
 /** How a system proves that it sent a delivery. */
 export type Proof =
@@ -31,7 +32,14 @@ export interface Kind {
   readonly time: TimeSource
   /** Media types of the body, without parameters. */
   readonly mediaTypes: readonly string[]
+  /** Where payloads identify their learner, also payloads that are otherwise invalid. */
+  readonly learner: readonly LearnerPlace[]
+  /** Instructions to send its grades: one sentence, without a full stop. */
+  readonly setUp: string
 }
+
+/** How a member of a payload identifies the learner, and its path. */
+export type LearnerPlace = readonly [Candidate['by'], string]
 
 /** The properties of each external system; a correction is one line here. */
 export const kinds: Readonly<Record<LmsKind, Kind>> = {
@@ -41,6 +49,15 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     id: null,
     time: { path: 'metadata.event_time', form: 'instant' },
     mediaTypes: ['application/json', 'application/jwt', 'text/plain'],
+    learner: [
+      ['email', 'body.user.email'],
+      ['externalId', 'body.student_sis_id'],
+      ['key', 'body.user_id'],
+      ['key', 'body.student_id'],
+      ['key', 'body.user.id'],
+    ],
+    setUp:
+      'In Canvas, under Admin > Data Services, add a subscription with this URL, the method HTTPS and “Sign Payload”, for grade_change, course_grade_change, course_progress and course_completed',
   },
   moodle: {
     title: 'Moodle',
@@ -48,6 +65,9 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     id: null,
     time: { path: 'timecreated', form: 'seconds' },
     mediaTypes: ['application/json'],
+    learner: [['key', 'relateduserid']],
+    setUp:
+      'In Moodle, under Site administration > Server > Webhooks (plugin local_webhooks), add a service with this URL, the webhook secret as its token, the format JSON, and the events user_graded and course_completed',
   },
   openedx: {
     title: 'Open edX',
@@ -55,6 +75,9 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     id: 'event_metadata.id',
     time: { path: 'event_metadata.time', form: 'naive' },
     mediaTypes: ['application/json'],
+    learner: [['key', 'user_id']],
+    setUp:
+      'In the Open edX admin, under Openedx Webhooks, add a webhook with this URL for the event org.openedx.learning.course.persistent_grade_summary.changed.v1',
   },
   thinkific: {
     title: 'Thinkific',
@@ -62,6 +85,12 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     id: 'id',
     time: { path: 'created_at', form: 'instant' },
     mediaTypes: ['application/json'],
+    learner: [
+      ['email', 'payload.user.email'],
+      ['key', 'payload.user.id'],
+    ],
+    setUp:
+      'In Thinkific, create a webhook with this URL for the topics enrollment.progress and enrollment.completed; the webhook secret is the API key of the site, or the client secret of the app',
   },
   standard: {
     title: 'Standard Webhooks',
@@ -69,5 +98,20 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     id: null,
     time: { path: 'timestamp', form: 'instant' },
     mediaTypes: ['application/json'],
+    learner: [['reference', 'data.userId']],
+    setUp:
+      'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
   },
+}
+
+/** Returns the instructions for a system; undefined if it is unknown. */
+export function setUpOf(kind: string): string | undefined {
+  return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].setUp : undefined
+}
+
+/** Returns the path and query that a system sends its events to, below the URL of the server. */
+export function webhookTarget(kind: string): string {
+  const proof = Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].proof : undefined
+  // A system that does not sign has the secret in its URL.
+  return `/webhooks/${kind}/grades${proof?.by === 'address' ? `?${proof.parameter}=<webhook secret>` : ''}`
 }

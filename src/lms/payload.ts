@@ -21,11 +21,11 @@ export function parsePayload(bytes: Uint8Array): JsonObject {
     throw malformedPayload(`The payload is not valid JSON${isLimit ? `: ${cause.message}` : ''}.`, cause)
   }
   if (!isJsonObject(value)) throw malformedPayload('The payload is not a JSON object.')
-  assertBounded(value, 1)
+  requireBounded(value, 1)
   return value
 }
 
-function assertBounded(value: unknown, depth: number): void {
+function requireBounded(value: unknown, depth: number): void {
   if (typeof value === 'string') {
     if (!isStorableText(value))
       throw malformedPayload('The payload has text that is not well-formed Unicode without U+0000.')
@@ -38,11 +38,12 @@ function assertBounded(value: unknown, depth: number): void {
     throw malformedPayload(`The payload has a list or object of more than ${maxMembers} members.`)
   }
   for (const [name, member] of entries) {
-    assertBounded(name, depth)
-    assertBounded(member, depth + 1)
+    requireBounded(name, depth)
+    requireBounded(member, depth + 1)
   }
 }
 
+/** Maximum characters of an id or a label. */
 const maxTextLength = 255
 const decimal = /^-?\d{1,15}(\.\d{1,20})?$/
 
@@ -141,4 +142,11 @@ export function secondsAt(body: JsonObject, path: string): string {
     return timeText(new Date(seconds * 1000))
   }
   throw malformedPayload(`${path} must be a time in seconds since 1970.`)
+}
+
+/** Returns the id or address at a path, of whatever type; null if there is none of 1 to 255 characters. */
+export function identifierAt(body: JsonObject, path: string): string | null {
+  const value = memberAt(body, path)
+  const name = ['string', 'number', 'bigint'].includes(typeof value) ? String(value).trim() : ''
+  return name.length > 0 && name.length <= maxTextLength ? name : null
 }

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import type { LmsKind, MappedNoun } from '../contract/constants.ts'
-import { readCanvasEvent } from './canvas.ts'
+import { caliperLearner, canonicalCanvasId, canvasIds, readCanvasEvent } from './canvas.ts'
 import { DeliveryFault } from './delivery.ts'
-import type { Candidate, EventReader, EventSettings, LmsEvent } from './event.ts'
-import { kinds } from './kinds.ts'
+import { type Candidate, candidatesOf, type EventReader, type EventSettings, type LmsEvent } from './event.ts'
+import { kinds, type LearnerPlace } from './kinds.ts'
 import { readMoodleEvent } from './moodle.ts'
 import { readOpenedxEvent } from './openedx.ts'
-import { instantAt, naiveTimeAt, secondsAt } from './payload.ts'
-import { readStandardEvent } from './standard.ts'
+import { identifierAt, instantAt, naiveTimeAt, secondsAt } from './payload.ts'
+import { readStandardEvent, standardCandidates } from './standard.ts'
 import { readThinkificEvent } from './thinkific.ts'
 
 const eventReaders: Readonly<Record<LmsKind, EventReader>> = {
@@ -39,14 +39,14 @@ export function mappingKeys(
   settings: EventSettings,
 ): Readonly<Record<MappedNoun, string | undefined>> {
   const payload = body === null ? null : parseJsonOrNull(body)
-  const event = isJsonObject(payload) ? eventIn(() => readEvent(kind, payload, settings)) : undefined
+  const event = isJsonObject(payload) ? eventOrNone(() => readEvent(kind, payload, settings)) : undefined
   if (!event || event.type === 'ignored') return { course: undefined, user: undefined }
   return { course: keyIn(event.course), user: keyIn(event.learner) }
 }
 
-function eventIn(adapted: () => LmsEvent): LmsEvent | undefined {
+function eventOrNone(read: () => LmsEvent): LmsEvent | undefined {
   try {
-    return adapted()
+    return read()
   } catch (error) {
     if (error instanceof DeliveryFault) return undefined
     throw error
@@ -55,4 +55,33 @@ function eventIn(adapted: () => LmsEvent): LmsEvent | undefined {
 
 function keyIn(candidates: readonly Candidate[]): string | undefined {
   return candidates.find(({ by }) => by === 'key')?.value
+}
+
+/**
+ * Returns everything that identifies the learner of a payload, even an invalid or ignored one, so that
+ * erasing a user finds stored payloads. Never throws; empty if the payload has no learner.
+ */
+export function learnerCandidatesOf(kind: LmsKind, body: JsonObject): readonly Candidate[] {
+  const objects = [body, ...Object.values(body)].filter(isJsonObject)
+  const within = kind === 'openedx' ? objects : [body]
+  const found = kinds[kind].learner.flatMap(([by, path]) =>
+    within.flatMap((object) => {
+      const name = identifierAt(object, path)
+      return name === null ? [] : [[by, name] as const]
+    }),
+  )
+  return candidatesOf(
+    ...found.flatMap((name) => formsOf(kind, name)),
+    ...(kind === 'canvas' ? caliperLearner(body) : []),
+  )
+}
+
+function formsOf(kind: LmsKind, [by, name]: LearnerPlace): readonly LearnerPlace[] {
+  if (by === 'reference') return standardCandidates(name)
+  return kind === 'canvas' && by === 'key' ? canvasIds(name, null) : [[by, name]]
+}
+
+/** Identifies a learner that only has a key of an external system; the same for all forms of the key. */
+export function keyHint(kind: string, key: string): string {
+  return `key:${kind}:${kind === 'canvas' ? canonicalCanvasId(key, null) : key}`
 }

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Compares in constant time. */
 export function isEqualSecret(given: string | Uint8Array, expected: string | Uint8Array): boolean {
@@ -11,11 +11,18 @@ export function matchesAny<Each>(all: readonly Each[], isRight: (each: Each) => 
   return all.filter(isRight).length > 0
 }
 
-/** Returns the SHA-256 in hex, which identifies a delivery without an id. */
-export function digestText(data: string | Uint8Array): string {
-  return digest(data).toString('hex')
-}
-
 function digest(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer')
+}
+
+const secretBytes = 24
+
+/**
+ * Returns a new secret of Standard Webhooks with letters and digits only, so that it can be part of a URL.
+ */
+export function newWebhookSecret(): string {
+  for (;;) {
+    const text = randomBytes(secretBytes).toString('base64')
+    if (!/[+/]/.test(text)) return `whsec_${text}`
+  }
 }

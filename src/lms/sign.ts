@@ -18,9 +18,9 @@ export async function sign(
   const body = jsonText(payload)
   const json = { 'content-type': 'application/json' }
   if (typeof secret !== 'string') {
-    const { signedClaims } = await import('./signed-jwt.ts')
+    const { signClaims } = await import('./canvas-signature.ts')
     // Canvas sends the token as a JSON string.
-    return { headers: json, query: {}, body: JSON.stringify(await signedClaims(body, secret.privateKey)) }
+    return { headers: json, query: {}, body: JSON.stringify(await signClaims(body, secret.privateKey)) }
   }
   switch (proof.by) {
     case 'member':

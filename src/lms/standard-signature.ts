@@ -18,12 +18,6 @@ export const toleranceSeconds = 300
 /** A version and a signature; the header separates several with a space. */
 const signaturePattern = /^v\d+[a-z]*,[A-Za-z0-9+/]{1,200}={0,2}$/
 
-/** True for a secret in the form of Standard Webhooks 1.0.0: `whsec_` and 24 to 64 bytes in base64. */
-export function isStandardSecret(secret: string): boolean {
-  const bytes = decodedSecret(secret)
-  return bytes !== null && bytes.length >= 24 && bytes.length <= 64
-}
-
 /** Decodes the part after `whsec_`; null for a secret of another form. */
 function decodedSecret(secret: string): Buffer | null {
   const [, text] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? []

@@ -1,10 +1,11 @@
-import { createHmac } from 'node:crypto'
-import { type JsonObject, jsonText, parseJsonOrNull } from '../codec/json-text.ts'
+import { createHmac, hash } from 'node:crypto'
+import type { JsonObject } from '../codec/json-text.ts'
+import { jsonText, parseJsonOrNull } from '../codec/json-text.ts'
 import type { LmsKind } from '../contract/constants.ts'
 import { type Delivery, DeliveryFault, invalidSignature, type Trust, type Verified } from './delivery.ts'
 import { type Kind, kinds, type Proof } from './kinds.ts'
 import { idAt, memberAt, parsePayload } from './payload.ts'
-import { digestText, isEqualSecret, matchesAny } from './secrets.ts'
+import { isEqualSecret, matchesAny } from './secrets.ts'
 import { hasStandardSignature, hmacKey, verifyStandard } from './standard-signature.ts'
 
 /**
@@ -18,19 +19,19 @@ export async function verify(kind: LmsKind, delivery: Delivery, trust: Trust): P
     const webhookId = verifyStandard(delivery, trust.secrets, trust.now)
     return { key: `webhook-id:${webhookId}`, body: withoutSecret(proof, parsePayload(delivery.rawBody)) }
   }
-  const body = withoutSecret(proof, await verifiedBody(proof, delivery, trust))
+  const body = withoutSecret(proof, await verifyBody(proof, delivery, trust))
   return { key: keyOf(body, id), body }
 }
 
-async function verifiedBody(proof: Proof, delivery: Delivery, trust: Trust): Promise<JsonObject> {
+async function verifyBody(proof: Proof, delivery: Delivery, trust: Trust): Promise<JsonObject> {
   const { secrets } = trust
   switch (proof.by) {
     case 'jwt': {
-      const { verifiedClaims } = await import('./signed-jwt.ts')
-      return verifiedClaims(delivery, trust, proof.algorithm)
+      const { verifyClaims } = await import('./canvas-signature.ts')
+      return verifyClaims(delivery, trust, proof.algorithm)
     }
     case 'member':
-      return bodyWithSecret(delivery, proof.member, secrets)
+      return parseBodyWithSecret(delivery, proof.member, secrets)
     case 'address':
       if (matches(secrets, addressSecrets(delivery, proof.parameter))) break
       throw invalidSignature(
@@ -50,15 +51,15 @@ async function verifiedBody(proof: Proof, delivery: Delivery, trust: Trust): Pro
 
 /** Returns the signature of a body for its header. */
 export function bodySignature(
-  { hash, encoding }: Extract<Proof, { by: 'hmac' }>,
+  { hash: algorithm, encoding }: Extract<Proof, { by: 'hmac' }>,
   secret: string,
   body: string | Uint8Array,
 ): string {
-  return createHmac(hash, hmacKey(secret)).update(body).digest(encoding)
+  return createHmac(algorithm, hmacKey(secret)).update(body).digest(encoding)
 }
 
 /** Parses a body that contains the secret. A body that cannot be parsed is not authentic. */
-function bodyWithSecret({ rawBody }: Delivery, member: string, secrets: readonly string[]): JsonObject {
+function parseBodyWithSecret({ rawBody }: Delivery, member: string, secrets: readonly string[]): JsonObject {
   const message = `${member} in the body must be the webhook secret.`
   // Parsing takes a hundred times as long as searching for the secret, and anyone can send a body.
   if (!matches(secrets, memberTexts(rawBody, member))) throw invalidSignature(message)
@@ -97,7 +98,7 @@ function withoutSecret(proof: Proof, body: JsonObject): JsonObject {
 
 function keyOf(body: JsonObject, path: Kind['id']): string {
   const id = path === null ? null : idAt(body, path)
-  return id === null ? `sha256:${digestText(jsonText(body))}` : `id:${id}`
+  return id === null ? `sha256:${hash('sha256', jsonText(body))}` : `id:${id}`
 }
 
 /** Maximum members to look at; no system's body has as many of one name. */

@@ -1,6 +1,6 @@
 import { Webhook } from 'svix'
 import { expect, test } from 'vitest'
-import { fixedKeys } from '../../src/lms/key-set.ts'
+import { fixedKeys } from '../../src/lms/canvas-keys.ts'
 import { sign } from '../../src/lms/sign.ts'
 import { verify } from '../../src/lms/verify.ts'
 import { sample } from '../lms/samples.ts'

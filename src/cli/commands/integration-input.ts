@@ -131,7 +131,7 @@ export async function readSecrets(
 }
 
 async function newSecret(): Promise<string> {
-  const { newWebhookSecret } = await import('../../lms/set-up.ts')
+  const { newWebhookSecret } = await import('../../lms/secrets.ts')
   return newWebhookSecret()
 }
 

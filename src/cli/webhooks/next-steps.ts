@@ -3,7 +3,7 @@ import type { Context } from '../command/context.ts'
 
 /** Returns notes about the address for the other system's events and how to configure it there. */
 export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
-  const { setUpOf, webhookTarget } = await import('../../lms/set-up.ts')
+  const { setUpOf, webhookTarget } = await import('../../lms/kinds.ts')
   const base = await addressOf(context)
   const step = setUpOf(kind)
   const start = base === null ? ['Start the server with: learnctl server start'] : []

@@ -18,7 +18,7 @@ const maxClockSkewSeconds = 300
  * Verifies a body that is a signed JWT, and that it is from the integration's account: Canvas signs for all
  * its customers with the same keys. Returns its claims. Throws DeliveryFault.
  */
-export async function verifiedClaims(
+export async function verifyClaims(
   { rawBody }: Delivery,
   { keys, rootAccountUuid, now }: Trust,
   algorithm: string,
@@ -29,12 +29,12 @@ export async function verifiedClaims(
   if (keys === null)
     throw invalidSignature('The integration has no keys (jwksUrl or jwks) to check a signed body with.')
   if (rootAccountUuid === null) throw invalidSignature('The integration has no rootAccountUuid.')
-  const claims = parsePayload(await signedPayload(token, keys, algorithm))
+  const claims = parsePayload(await verifySignature(token, keys, algorithm))
   const uuid = memberAt(claims, 'metadata.root_account_uuid')
   if (typeof uuid !== 'string' || !isEqualSecret(uuid, rootAccountUuid)) {
     throw invalidSignature('metadata.root_account_uuid is not that of the integration.')
   }
-  assertInTime(claims, now)
+  requireInTime(claims, now)
   return claims
 }
 
@@ -51,7 +51,7 @@ function compactToken(bytes: Uint8Array): string | null {
   return compact.test(token) ? token : null
 }
 
-async function signedPayload(token: string, keys: SigningKeys, algorithm: string): Promise<Uint8Array> {
+async function verifySignature(token: string, keys: SigningKeys, algorithm: string): Promise<Uint8Array> {
   try {
     const { payload } = await compactVerify(
       token,
@@ -63,7 +63,7 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
         if (key === null)
           throw invalidSignature('The kid of the JWT is not among the keys of the integration.')
         if (key['kty'] !== 'RSA') throw invalidSignature('The key of the JWT is not an RSA key.')
-        return importedKey(key, algorithm)
+        return importKey(key, algorithm)
       },
       { algorithms: [algorithm] },
     )
@@ -78,14 +78,14 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
 /** Imported keys by their JWK: importing takes longer than verifying. */
 const imported = new WeakMap<JsonObject, ReturnType<typeof importJWK>>()
 
-function importedKey(key: JsonObject, algorithm: string): ReturnType<typeof importJWK> {
+function importKey(key: JsonObject, algorithm: string): ReturnType<typeof importJWK> {
   const known = imported.get(key) ?? importJWK(key, algorithm)
   imported.set(key, known)
   return known
 }
 
 /** Checks the times of the claims, if present: Canvas documents none. */
-function assertInTime(claims: JsonObject, now: number): void {
+function requireInTime(claims: JsonObject, now: number): void {
   const seconds = now / 1000
   const { exp, iat, nbf } = Object.fromEntries(
     ['exp', 'iat', 'nbf'].map((name) => [name, memberAt(claims, name)]),
@@ -104,7 +104,7 @@ function assertInTime(claims: JsonObject, now: number): void {
 }
 
 /** Signs claims, as JSON text, with a private key that has a `kid`. Throws TypeError on any other key. */
-export async function signedClaims(claims: string, privateKey: JsonObject): Promise<string> {
+export async function signClaims(claims: string, privateKey: JsonObject): Promise<string> {
   const { kid } = privateKey
   if (typeof kid !== 'string' || kid === '') throw new TypeError('The signing key has no kid.')
   return new CompactSign(Buffer.from(claims))
