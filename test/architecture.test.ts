@@ -15,7 +15,7 @@ auth
 
 server/problem-error.ts server/outgoing
 server/database
-server/access server/sealing server/counters
+server/access server/counters
 server/changes
 server/http
 server/audit server/courses server/events server/pages server/analytics server/service.ts

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { keyPathOf } from '../../src/server/sealing/key-file.ts'
+import { keyPathOf } from '../../src/server/access/key-file.ts'
 import { type Answer, freshDirectory, onPostgres, openTestAcademy, type Person } from '../helpers/academy.ts'
 import { examples, filled, furnish, type Things } from './examples.ts'
 

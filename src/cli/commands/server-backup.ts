@@ -121,7 +121,7 @@ async function restore(context: Context, given: Given): Promise<void> {
           throw error
         },
       )
-      const { academySealing } = await import('../../server/sealing/academy-sealing.ts')
+      const { academySealing } = await import('../../server/access/sealing.ts')
       trouble = await academySealing({ path: database }).trouble(academy.database)
       await academy.database.close()
     },

@@ -1,8 +1,8 @@
 import { localPrincipal } from '../access/identify.ts'
 import { nowhere } from '../access/principal.ts'
+import { academySealing } from '../access/sealing.ts'
 import { recordChange } from '../changes/change.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
-import { academySealing } from '../sealing/academy-sealing.ts'
 import { openAcademyFile, openAcademyOnPostgres } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
 

@@ -1,10 +1,10 @@
 import type { HttpRequest } from '../../contract/http.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import type { Origin, Principal } from '../access/principal.ts'
+import type { Sealing } from '../access/sealing.ts'
 import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
-import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
 import type { Reply } from './reply.ts'
 

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag'
 import { findNearest } from '../../codec/nearest.ts'
 import { type GradeToProgress, type LmsKind, lmsKinds } from '../../contract/constants.ts'
+import type { Sealing } from '../access/sealing.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
-import type { Sealing } from '../sealing/sealing.ts'
 
 /** A gradebook item of another system, for systems that send scores without a maximum. */
 export interface GradeItem {

@@ -1,5 +1,6 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createSealing } from '../access/sealing.ts'
 import type { Store } from '../database/database.ts'
 import { idMaker } from '../database/id.ts'
 import { shortenLog } from '../database/sqlite/connection.ts'
@@ -7,7 +8,6 @@ import { openReader } from '../database/sqlite/sqlite.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { allWebRoutes, resourceIn, routesFor } from '../routes.ts'
-import { createSealing } from '../sealing/sealing.ts'
 import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
 
 // A thread that answers requests as the server does, on its own read-only connection.

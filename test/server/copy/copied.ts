@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
 import type { AcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
+import { memoryKeySource } from '../../../src/server/access/key-file.ts'
+import { createSealing } from '../../../src/server/access/sealing.ts'
 import { createApp } from '../../../src/server/http/app.ts'
 import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'
 import { allRoutes, allWebRoutes } from '../../../src/server/routes.ts'
-import { memoryKeySource } from '../../../src/server/sealing/key-file.ts'
-import { createSealing } from '../../../src/server/sealing/sealing.ts'
 import { passwordCost } from '../../helpers/academy.ts'
 import { fetchOf } from '../../helpers/web.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { keyPathOf } from '../../../src/server/access/key-file.ts'
 import { integrationOf, webhookSecretsAt } from '../../../src/server/integrations/integration.ts'
-import { keyPathOf } from '../../../src/server/sealing/key-file.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
 const canvas = '/v1/integrations/canvas'

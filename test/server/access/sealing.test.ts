@@ -13,10 +13,9 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
+import { fileKeySource, keyPathOf, memoryKeySource } from '../../../src/server/access/key-file.ts'
+import { academySealing, createSealing } from '../../../src/server/access/sealing.ts'
 import type { Store } from '../../../src/server/database/database.ts'
-import { academySealing } from '../../../src/server/sealing/academy-sealing.ts'
-import { fileKeySource, keyPathOf, memoryKeySource } from '../../../src/server/sealing/key-file.ts'
-import { createSealing } from '../../../src/server/sealing/sealing.ts'
 import { freshDirectory, openTestAcademy } from '../../helpers/academy.ts'
 
 const test = base
@@ -92,7 +91,7 @@ test('of many who make the key at once all have the same', async ({ folder }) =>
       parentPort.postMessage(fileKeySource(workerData.path).make().id)
     })
     parentPort.postMessage('ready')`
-  const module = new URL('../../../src/server/sealing/key-file.ts', import.meta.url).href
+  const module = new URL('../../../src/server/access/key-file.ts', import.meta.url).href
   const makers = Array.from(
     { length: 4 },
     () => new Worker(maker, { eval: true, workerData: { module, path, start } }),

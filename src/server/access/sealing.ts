@@ -2,7 +2,14 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 import { ProblemError } from '../problem-error.ts'
-import { KeyFileError, type KeySource, type SealingKey } from './key-file.ts'
+import {
+  fileKeySource,
+  KeyFileError,
+  type KeySource,
+  keyPathOf,
+  memoryKeySource,
+  type SealingKey,
+} from './key-file.ts'
 
 /** AES-256-GCM with the nonce and tag lengths that NIST SP 800-38D §8.2.1 and §5.2.1.2 recommend. */
 const algorithm = 'aes-256-gcm'
@@ -27,6 +34,31 @@ export interface Sealing {
    * Returns the id of the previous key.
    */
   forget(database: Database): Promise<{ readonly keyId: string }>
+}
+
+/** The academy whose secrets are sealed. */
+export interface SealedAcademy {
+  readonly path: string
+  /** Set for an academy on PostgreSQL. */
+  readonly postgres?: object | undefined
+  /** True for an academy that ends with its process. */
+  readonly temporary?: boolean | undefined
+  /** Key file of an academy on PostgreSQL, which all its servers share. */
+  readonly encryptionKeyFile?: string | undefined
+}
+
+/**
+ * Creates the sealing with the key of an academy: beside its file, or in the key file of its servers on
+ * PostgreSQL.
+ */
+export function academySealing(academy: SealedAcademy): Sealing {
+  return createSealing(sourceOf(academy))
+}
+
+function sourceOf({ path, postgres, temporary, encryptionKeyFile }: SealedAcademy): KeySource | undefined {
+  if (temporary) return memoryKeySource()
+  if (!postgres) return fileKeySource(keyPathOf(path))
+  return encryptionKeyFile === undefined ? undefined : fileKeySource(encryptionKeyFile)
 }
 
 /**
