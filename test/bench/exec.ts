@@ -1,4 +1,4 @@
-import { median, timed } from './measure.ts'
+import { measureMs, median } from './measure.ts'
 import type { BenchRow } from './row.ts'
 
 const repetitions = 21
@@ -9,8 +9,8 @@ export async function benchExec(bin: string, directory: string): Promise<BenchRo
   const bare: number[] = []
   const own: number[] = []
   for (let round = 0; round <= repetitions; round += 1) {
-    const floorMs = await timed(process.execPath, ['-e', '0'])
-    const ms = await timed(process.execPath, [bin, 'server', 'exec', '--', 'true'], { env })
+    const floorMs = await measureMs(process.execPath, ['-e', '0'])
+    const ms = await measureMs(process.execPath, [bin, 'server', 'exec', '--', 'true'], { env })
     if (round === 0) continue // The first round fills the caches.
     bare.push(floorMs)
     own.push(ms)

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { median, peakMiB, percentile, served, timed } from './measure.ts'
+import { measureMs, median, peakMiB, percentile, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { fillEnrollments, makeKey } from './seed.ts'
 
@@ -38,7 +38,7 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
   await academy.close()
   fillEnrollments(database, rows)
   const yardstick = (await has('sqlite3')) ? bySqlite3 : byNode
-  const server = await served(
+  const server = await startServer(
     [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
     {
       XDG_STATE_HOME: directory,
@@ -122,18 +122,18 @@ async function exported(
 async function bySqlite3(database: string, file: string): Promise<number> {
   const out = openSync(file, 'w')
   try {
-    return await timed('sqlite3', ['-csv', '-header', database, statement], { stdout: out })
+    return await measureMs('sqlite3', ['-csv', '-header', database, statement], { stdout: out })
   } finally {
     closeSync(out)
   }
 }
 
 async function byNode(database: string, file: string): Promise<number> {
-  return timed(process.execPath, [join(import.meta.dirname, 'bare-export.ts'), database, statement, file])
+  return measureMs(process.execPath, [join(import.meta.dirname, 'bare-export.ts'), database, statement, file])
 }
 
 async function has(program: string): Promise<boolean> {
-  return timed(program, ['--version']).then(
+  return measureMs(program, ['--version']).then(
     () => true,
     () => false,
   )

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool } from './load.ts'
-import { median, peakMiB, served, timed } from './measure.ts'
+import { measureMs, median, peakMiB, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { makeKey } from './seed.ts'
 
@@ -83,7 +83,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     const academy = await openAcademy({ path: database })
     const key = await makeKey(academy)
     await academy.close()
-    const server = await served(
+    const server = await startServer(
       [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
       { XDG_STATE_HOME: directory },
     )
@@ -150,7 +150,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     const words = Array.from({ length: curlRows }, (_, row) => `'${JSON.stringify(userOf(row))}'\n`)
     writeFileSync(bodies, words.join(''))
     const curl = `curl -sf -o /dev/null -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" ${url}/v1/users -d`
-    const ms = await timed('sh', ['-c', `xargs -P8 -I{} sh -c '${curl} "$1"' curl {} < ${bodies}`], {
+    const ms = await measureMs('sh', ['-c', `xargs -P8 -I{} sh -c '${curl} "$1"' curl {} < ${bodies}`], {
       env: { KEY: key },
     })
     await stop()

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { sign } from '../../src/lms/sign.ts'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool, type Sent } from './load.ts'
-import { median, served } from './measure.ts'
+import { median, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { post } from './seed.ts'
 
@@ -23,10 +23,13 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 export async function benchInbox(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'inbox.db')
   await fill(database)
-  const academy = await served([bin, 'server', 'start', '--database', database, '--port', '0'], {
+  const academy = await startServer([bin, 'server', 'start', '--database', database, '--port', '0'], {
     XDG_STATE_HOME: directory,
   })
-  const bare = await served([join(import.meta.dirname, 'bare-inbox.ts'), join(directory, 'bare-inbox.db')])
+  const bare = await startServer([
+    join(import.meta.dirname, 'bare-inbox.ts'),
+    join(directory, 'bare-inbox.db'),
+  ])
   const tool = loadTool(directory)
   const load = { method: 'POST' as const, headers: {}, connections, seconds }
   const pairs: [number, number][] = []

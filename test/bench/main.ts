@@ -8,7 +8,7 @@ import { benchGrowth } from './growth.ts'
 import { benchImport } from './import.ts'
 import { benchInbox } from './inbox.ts'
 import { benchPostgres } from './postgres.ts'
-import { type BenchRow, table } from './row.ts'
+import { type BenchRow, tableOf } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -46,5 +46,5 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 process.stdout.write(
-  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}\n\n${table(rows)}\n`,
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}\n\n${tableOf(rows)}\n`,
 )

@@ -15,7 +15,7 @@ export function percentile(values: readonly number[], part: number): number {
 }
 
 /** Runs a program to its end with its output discarded or written to a file; returns the wall time in milliseconds. */
-export async function timed(
+export async function measureMs(
   command: string,
   args: readonly string[],
   { env = {}, stdout = 'ignore' }: { env?: NodeJS.ProcessEnv; stdout?: 'ignore' | number } = {},
@@ -39,7 +39,7 @@ export interface Served {
 }
 
 /** Starts a program that prints its address and serves until SIGTERM. */
-export async function served(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Served> {
+export async function startServer(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Served> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, ...env },

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { makeDatabase, type OwnDatabase, postgresUrl } from '../helpers/postgres.ts'
 import { type LoadTool, loadTool } from './load.ts'
-import { cpuMs, median, type Served, served, timed } from './measure.ts'
+import { cpuMs, measureMs, median, type Served, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
-import { fill, type Seed, type Trial, trials } from './trials.ts'
+import { fillAcademy, type Seed, type Trial, trials } from './trials.ts'
 
 const rounds = 5
 const seconds = 2
@@ -46,11 +46,11 @@ export async function benchPostgres(bin: string, directory: string): Promise<Ben
     return []
   }
   const file = join(directory, 'postgres.db')
-  const seed = await fill(file, learners)
+  const seed = await fillAcademy(file, learners)
   const databases = [await makeDatabase(), await makeDatabase()] as const
   const running: Served[] = []
   const start = async (args: readonly string[]) => {
-    const server = await served(args, { XDG_STATE_HOME: directory })
+    const server = await startServer(args, { XDG_STATE_HOME: directory })
     running.push(server)
     return server
   }
@@ -58,7 +58,7 @@ export async function benchPostgres(bin: string, directory: string): Promise<Ben
   await client.connect()
   try {
     for (const { url } of databases) {
-      await timed(process.execPath, [bin, 'server', 'copy', '--from', file, '--to', url])
+      await measureMs(process.execPath, [bin, 'server', 'copy', '--from', file, '--to', url])
     }
     // A limit that is never reached: counting requests is part of the work.
     const limit = ['--rate-limit', '600000000']

@@ -11,7 +11,7 @@ export interface BenchRow {
 }
 
 /** Formats rows as a table for a terminal or a note. */
-export function table(rows: readonly BenchRow[]): string {
+export function tableOf(rows: readonly BenchRow[]): string {
   const cells = rows.map(({ figure, value, unit, goal, better, from }) => {
     const met = better === 'more' ? value >= goal : value <= goal
     const shown = unit === 'ratio' ? value.toFixed(2) : `${Math.round(value * 10) / 10} ${unit}`

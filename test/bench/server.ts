@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { loadTool } from './load.ts'
-import { median, served } from './measure.ts'
+import { median, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
-import { fill, type Seed, type Trial, trials } from './trials.ts'
+import { fillAcademy, type Seed, type Trial, trials } from './trials.ts'
 
 const rounds = 5
 const seconds = 3
@@ -14,14 +14,14 @@ const connections = 16
  */
 export async function benchServer(bin: string, directory: string): Promise<BenchRow[]> {
   const [ours, bare] = [join(directory, 'ours.db'), join(directory, 'bare.db')]
-  const seeds = [await fill(ours), await fill(bare)] as const
+  const seeds = [await fillAcademy(ours), await fillAcademy(bare)] as const
   // A limit that is never reached: counting requests is part of the work.
   const limit = ['--rate-limit', '600000000']
-  const academy = await served([bin, 'server', 'start', '--database', ours, '--port', '0', ...limit], {
+  const academy = await startServer([bin, 'server', 'start', '--database', ours, '--port', '0', ...limit], {
     XDG_STATE_HOME: directory,
   })
   const tool = loadTool(directory)
-  const yardstick = await served([join(import.meta.dirname, 'bare-server.ts'), bare])
+  const yardstick = await startServer([join(import.meta.dirname, 'bare-server.ts'), bare])
   const rows: BenchRow[] = []
   for (const [name, trial] of Object.entries(trials)) {
     const perSecond = (url: string, seed: Seed, { method, requestsOf }: Trial) =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { median, served, timed } from './measure.ts'
+import { measureMs, median, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { makeKey, post } from './seed.ts'
 
@@ -18,7 +18,7 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   }
   const key = await makeKey(academy)
   await academy.close()
-  const server = await served([
+  const server = await startServer([
     bin,
     'server',
     'start',
@@ -45,8 +45,8 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   const bare: number[] = []
   const times = commands.map((): number[] => [])
   for (let round = 0; round <= repetitions; round += 1) {
-    const own = [await timed(process.execPath, [empty])]
-    for (const [, args] of commands) own.push(await timed(process.execPath, [bin, ...args], { env }))
+    const own = [await measureMs(process.execPath, [empty])]
+    for (const [, args] of commands) own.push(await measureMs(process.execPath, [bin, ...args], { env }))
     if (round === 0) continue // The first round fills the caches.
     bare.push(own[0] ?? 0)
     own.slice(1).forEach((ms, index) => {

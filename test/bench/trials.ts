@@ -11,7 +11,7 @@ export interface Seed {
 }
 
 /** Makes an academy of 1,000 courses in a file. */
-export async function fill(path: string, learners = 1): Promise<Seed> {
+export async function fillAcademy(path: string, learners = 1): Promise<Seed> {
   const academy = await openAcademy({ path })
   for (let index = 0; index < 999; index += 1) {
     await post(academy, '/v1/courses', { title: `Course ${index}`, description: `About ${index}` })

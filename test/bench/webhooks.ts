@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
 import { loadTool } from './load.ts'
-import { median, type Served, served } from './measure.ts'
+import { median, type Served, startServer } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { post } from './seed.ts'
-import { fill, type Seed, trials } from './trials.ts'
+import { fillAcademy, type Seed, trials } from './trials.ts'
 
 const rounds = 5
 const seconds = 3
@@ -32,12 +32,12 @@ async function writesWithEvents(bin: string, directory: string): Promise<BenchRo
   const tool = loadTool(directory)
   const places = [join(directory, 'events.db'), join(directory, 'silent.db')]
   const seeds: Seed[] = []
-  for (const path of places) seeds.push(await fill(path, learners))
+  for (const path of places) seeds.push(await fillAcademy(path, learners))
   await withEndpoint(places[0] ?? '', receiver.url, ['progress.*'])
   const servers: Served[] = []
   for (const path of places) {
     const line = [bin, 'server', 'start', '--database', path, '--port', '0', '--rate-limit', '600000000']
-    servers.push(await served(line, { XDG_STATE_HOME: directory }))
+    servers.push(await startServer(line, { XDG_STATE_HOME: directory }))
   }
   const perSecond = async (index: number) => {
     const seed = seeds[index]
@@ -81,7 +81,7 @@ async function eventsOut(bin: string, directory: string): Promise<BenchRow> {
     })
     const line = [bin, 'server', 'start', '--database', path, '--port', '0']
     const sent = receiver.rate(events)
-    const server = await served(line, { XDG_STATE_HOME: directory })
+    const server = await startServer(line, { XDG_STATE_HOME: directory })
     const ours = await sent
     await server.stop()
     const bare = receiver.rate(events)

@@ -6,7 +6,7 @@ import { programOnPath } from '../helpers/process.ts'
 import { test as base } from '../server/socket/served.ts'
 
 /** Timeout for a browser on a busy machine, in milliseconds. */
-export const timeout = 30_000
+export const timeoutMs = 30_000
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
@@ -30,7 +30,7 @@ const quiet = [
 ]
 
 /** Saves a screenshot of the page if `LEARNCTL_SCREENSHOTS` names a directory. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function saveScreenshot(page: Page, name: string): Promise<void> {
   const directory = process.env['LEARNCTL_SCREENSHOTS']
   if (!directory) return
   mkdirSync(directory, { recursive: true })
@@ -45,7 +45,7 @@ interface Look {
 }
 
 /** All of WCAG 2.2, levels A and AA, in light colours. */
-export const everything: Look = {
+export const allRules: Look = {
   colorScheme: 'light',
   rules: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }
@@ -54,12 +54,12 @@ export const everything: Look = {
 const inTheDark: Look = { colorScheme: 'dark', rules: ['cat.color'] }
 
 /** Rules about layout: the size of controls, and tables. */
-export const layout: Look = { colorScheme: 'dark', rules: ['cat.color', 'cat.tables', 'wcag22aa'] }
+export const layoutRules: Look = { colorScheme: 'dark', rules: ['cat.color', 'cat.tables', 'wcag22aa'] }
 
 /** Returns the accessibility problems that axe finds on the page. */
-export async function barriers(
+export async function findBarriers(
   page: Page,
-  looks: readonly Look[] = [everything, inTheDark],
+  looks: readonly Look[] = [allRules, inTheDark],
 ): Promise<string[]> {
   // Passed as text, because the page allows no scripts; once for each page, because it is long.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)

@@ -13,7 +13,7 @@ const longId = 'block-v1:School+BIO101+2026T1+type@problem+block@8e6a1c0b2d3f4a5
  * Connects an academy with other systems: deliveries with each outcome, a message that was refused once, and entries of
  * the audit log, one of them erased.
  */
-export async function connectedTo(
+export async function connectSystems(
   served: Served,
   { courseId, learnerId }: { readonly courseId: string; readonly learnerId: string },
 ) {

@@ -4,8 +4,16 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
 import { startServer } from '../server/socket/served.ts'
-import { barriers, test as base, chromiumPath, everything, layout, picture, timeout } from './chromium.ts'
-import { connectedTo } from './connected.ts'
+import {
+  allRules,
+  test as base,
+  chromiumPath,
+  findBarriers,
+  layoutRules,
+  saveScreenshot,
+  timeoutMs,
+} from './chromium.ts'
+import { connectSystems } from './connected.ts'
 
 const title = 'Logic <b>& "rhetoric"</b>'
 
@@ -61,7 +69,7 @@ const test = base
         })
       }
     }
-    const connected = await connectedTo(served, { courseId, learnerId: learners[0] ?? '' })
+    const connected = await connectSystems(served, { courseId, learnerId: learners[0] ?? '' })
     const { email, password } = served.firstPassword!
     return {
       url: served.url,
@@ -103,31 +111,31 @@ async function expectNoneOn(
   for (const [name, path] of Object.entries(paths)) {
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.goto(base + path)
-    expect({ name, found: await barriers(page, [everything]) }).toEqual({ name, found: [] })
+    expect({ name, found: await findBarriers(page, [allRules]) }).toEqual({ name, found: [] })
     await page.setViewportSize({ width: 360, height: 800 })
     const { wide, seen } = await page.evaluate(() => ({
       wide: document.documentElement.scrollWidth,
       seen: document.documentElement.clientWidth,
     }))
     expect({ name, wide }).toEqual({ name, wide: seen })
-    expect({ name, found: await barriers(page, [layout]) }).toEqual({ name, found: [] })
-    await picture(page, `narrow-${name}`)
+    expect({ name, found: await findBarriers(page, [layoutRules]) }).toEqual({ name, found: [] })
+    await saveScreenshot(page, `narrow-${name}`)
   }
 }
 
 const section = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name })
 
-describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', { timeout }, () => {
+describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', { timeout: timeoutMs }, () => {
   test('shows courses and the learners of one', async ({ dashboard, complaints }) => {
-    await picture(dashboard, 'overview')
+    await saveScreenshot(dashboard, 'overview')
     expect(await dashboard.getByRole('img', { name: /in progress/i }).count()).toBeGreaterThan(1)
     await dashboard.getByRole('link', { name: title }).click()
     await dashboard.getByRole('heading', { level: 1, name: title }).waitFor()
     const rows = await dashboard.getByRole('row').allInnerTexts()
     expect(rows.find((row) => row.includes('Ada'))).toMatch(/100/)
     expect(rows.find((row) => row.includes('Grace'))).toMatch(/40/)
-    await picture(dashboard, 'course')
+    await saveScreenshot(dashboard, 'course')
     expect(complaints).toEqual([])
   })
 
@@ -156,7 +164,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(readFileSync(await file.path(), 'utf8').split('\r\n')).toHaveLength(3)
     await dashboard.getByRole('link', { name: 'Grace' }).click()
     await dashboard.getByRole('heading', { level: 1, name: 'Grace' }).waitFor()
-    await picture(dashboard, 'learner')
+    await saveScreenshot(dashboard, 'learner')
     expect(complaints).toEqual([])
   })
 
@@ -169,7 +177,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     await dashboard.getByLabel('Name').fill('laptop')
     await dashboard.getByRole('button', { name: 'Create key' }).click()
     const key = await dashboard.locator('code').filter({ hasText: 'lpk_' }).innerText()
-    await picture(dashboard, 'new-key')
+    await saveScreenshot(dashboard, 'new-key')
     const status = async () =>
       (await fetch(`${school.url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })).status
     expect(await status()).toBe(200)
@@ -179,13 +187,13 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(await dashboard.content()).not.toContain(key)
     await section(dashboard, 'API keys').click()
     expect(await dashboard.getByRole('row').filter({ hasText: 'laptop' }).count()).toBe(1)
-    await picture(dashboard, 'keys')
+    await saveScreenshot(dashboard, 'keys')
     await dashboard
       .getByRole('row')
       .filter({ hasText: 'laptop' })
       .getByRole('link', { name: /^Revoke/ })
       .click()
-    await picture(dashboard, 'revoke-key')
+    await saveScreenshot(dashboard, 'revoke-key')
     await dashboard.getByRole('button', { name: 'Revoke key' }).click()
     await dashboard.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
     expect(await status()).toBe(401)
@@ -201,9 +209,9 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     await dashboard.getByLabel('Redirect URIs').fill('https://reports.example/callback')
     await dashboard.getByRole('button', { name: 'Register application' }).click()
     await dashboard.locator('code').filter({ hasText: 'lps_' }).waitFor()
-    await picture(dashboard, 'new-application')
+    await saveScreenshot(dashboard, 'new-application')
     await section(dashboard, 'Applications').click()
-    await picture(dashboard, 'applications')
+    await saveScreenshot(dashboard, 'applications')
     await dashboard.getByRole('link', { name: /^Delete/ }).click()
     await dashboard.getByRole('button', { name: /^Delete/ }).click()
     await dashboard.getByRole('heading', { level: 1, name: /applications$/i }).waitFor()
@@ -218,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     await page.goto(`${school.url}/dashboard/account`)
     await signIn(page, email, password)
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
-    await picture(page, 'account')
+    await saveScreenshot(page, 'account')
     const wanted = 'another password, longer'
     for (const [index, text] of [password, wanted, wanted].entries()) {
       await page.locator('input[type=password]').nth(index).fill(text)
@@ -321,14 +329,14 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     for (const [name, width] of Object.entries({ wide: 1280, narrow: 360 })) {
       await dashboard.setViewportSize({ width, height: 900 })
       expect(await dashboard.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
-      expect({ name, found: await barriers(dashboard) }).toEqual({ name, found: [] })
-      await picture(dashboard, `import-${name}`)
+      expect({ name, found: await findBarriers(dashboard) }).toEqual({ name, found: [] })
+      await saveScreenshot(dashboard, `import-${name}`)
     }
     await dashboard.getByRole('link', { name: /^List all 1,2\d\d entries/ }).click()
     await dashboard.getByRole('link', { name: 'Combine related entries' }).waitFor()
     expect(await dashboard.getByRole('row').count()).toBe(26)
-    expect({ found: await barriers(dashboard) }).toEqual({ found: [] })
-    await picture(dashboard, 'import-entries')
+    expect({ found: await findBarriers(dashboard) }).toEqual({ found: [] })
+    await saveScreenshot(dashboard, 'import-entries')
     expect(complaints).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { minute, stoppedClock } from '../helpers/academy.ts'
 import { type TestCli, testCli } from '../helpers/cli.ts'
-import { barriers, test as base, chromiumPath, picture, timeout } from './chromium.ts'
+import { test as base, chromiumPath, findBarriers, saveScreenshot, timeoutMs } from './chromium.ts'
 
 const test = base
   .extend('clock', () => stoppedClock())
@@ -50,7 +50,7 @@ async function login(cli: TestCli, url: string, person: () => Promise<void>, fla
   return running
 }
 
-describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { timeout }, () => {
+describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { timeout: timeoutMs }, () => {
   test('leads from the terminal through sign-in and consent back to it', async ({
     served,
     cli,
@@ -61,18 +61,18 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
     const ran = await login(cli, served.url, async () => {
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
-      await picture(page, 'sign-in')
-      expect(await barriers(page)).toEqual([])
+      await saveScreenshot(page, 'sign-in')
+      expect(await findBarriers(page)).toEqual([])
       await signIn(page, admin)
       await page.getByText('Allow learnctl to act on your behalf?').waitFor()
       expect(await page.locator('main').innerText()).toContain(admin.email)
-      await picture(page, 'consent')
-      expect(await barriers(page)).toEqual([])
+      await saveScreenshot(page, 'consent')
+      expect(await findBarriers(page)).toEqual([])
       await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
       await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await picture(page, 'signed-in')
-      expect(await barriers(page)).toEqual([])
+      await saveScreenshot(page, 'signed-in')
+      expect(await findBarriers(page)).toEqual([])
     })
     expect(ran).toMatchObject({ code: 0, stdout: '' })
     expect(ran.stderr).toContain(`Signed in to ${served.url} as ${admin.email}`)
@@ -93,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
       await page.getByRole('button', { name: 'Deny' }).click()
       await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await picture(page, 'denied')
+      await saveScreenshot(page, 'denied')
     })
     expect(ran).toMatchObject({ code: 4, stdout: '' })
     expect(ran.stderr).toMatch(/denied/)
@@ -122,7 +122,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
         await page.getByRole('heading', { name: 'Sign in' }).waitFor()
         await signIn(page, { ...admin, password: 'not the password' })
         await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/Incorrect e-mail address/)
-        await picture(page, 'wrong-password')
+        await saveScreenshot(page, 'wrong-password')
         await page.getByLabel('Password').fill(admin.password)
         await page.getByRole('button', { name: 'Sign in' }).click()
         await page.getByRole('button', { name: 'Use another account' }).click()
@@ -150,15 +150,15 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
     await page.goto(`${served.url}/oauth/device`)
     await signIn(page, served.firstPassword!)
     await page.getByLabel('Code shown on the device').fill(code.toLowerCase().replace('-', ' '))
-    await picture(page, 'device-code')
+    await saveScreenshot(page, 'device-code')
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('button', { name: 'Allow', ...wholeName }).waitFor()
     expect(await page.locator('main').innerText()).toContain(code)
-    await picture(page, 'device-consent')
-    expect(await barriers(page)).toEqual([])
+    await saveScreenshot(page, 'device-consent')
+    expect(await findBarriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
     await page.getByText('You can close this page').waitFor()
-    await picture(page, 'device-connected')
+    await saveScreenshot(page, 'device-connected')
     expect(await running).toMatchObject({ code: 0 })
     expect(complaints).toEqual([])
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
-import { selfSigned } from '../helpers/certificate.ts'
+import { makeCertificate } from '../helpers/certificate.ts'
 import { runLearnctl } from '../helpers/process.ts'
 import { startProxy } from '../helpers/proxy.ts'
 
@@ -35,7 +35,7 @@ const answers: Readonly<Record<string, unknown>> = {
 
 /** Runs the program as a process behind a proxy that requires credentials and alone can reach the platform. */
 const test = base.extend('behind', async ({ task: _ }, { onCleanup }) => {
-  const certificate = selfSigned('2020-01-01', '2120-01-01', 'academy.example')
+  const certificate = makeCertificate('2020-01-01', '2120-01-01', 'academy.example')
   const platform = createServer(certificate, (incoming, outgoing) => {
     const answer = answers[new URL(incoming.url ?? '', url).pathname]
     outgoing.writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })

@@ -10,21 +10,21 @@ export const troubles = [
 export type Trouble = (typeof troubles)[number]
 
 /** Any troubles, one for each request; then none. */
-export const someTrouble = fc.array(fc.constantFrom(...troubles), { minLength: 20, maxLength: 120 })
+export const anyTrouble = fc.array(fc.constantFrom(...troubles), { minLength: 20, maxLength: 120 })
 
 /** A response that asks to retry later. */
-export const laterAnswer = (status: 429 | 503, seconds = 1): HttpResponse => ({
+export const retryLater = (status: 429 | 503, seconds = 1): HttpResponse => ({
   status,
   headers: { 'content-type': 'application/problem+json', 'retry-after': String(seconds) },
   body: JSON.stringify({ title: 'Later', status, code: status === 429 ? 'rate_limited' : 'unavailable' }),
 })
 
 /** Carries requests to a platform with a trouble for each, then without. */
-export function troubled(transport: Transport, planned: readonly Trouble[]): Transport {
+export function troubledTransport(transport: Transport, planned: readonly Trouble[]): Transport {
   const left = [...planned]
   return async (request) => {
     const trouble = left.shift() ?? 'none'
-    if (trouble === '429' || trouble === '503') return laterAnswer(trouble === '429' ? 429 : 503)
+    if (trouble === '429' || trouble === '503') return retryLater(trouble === '429' ? 429 : 503)
     const lost = () => new ConnectionError(request, 'reset', 'Connection lost')
     if (trouble === 'cut before') throw lost()
     const response = await transport(request)

@@ -4,12 +4,12 @@ import { createClient } from '../../src/client/client.ts'
 import { analytics } from '../../src/contract/analytics.ts'
 import { courses } from '../../src/contract/courses.ts'
 import { runModule } from '../helpers/process.ts'
-import { scripted, textOf, trial } from './harness.ts'
+import { scriptedTransport, testCaller, textOf } from './harness.ts'
 
 const baseUrl = 'https://academy.example/lms'
 
 test('the request of a call can be had without sending it, and bears no credential', () => {
-  const { transport, requests } = scripted()
+  const { transport, requests } = scriptedTransport()
   const caller = createCaller({
     baseUrl,
     transport,
@@ -37,11 +37,11 @@ test('the request of a call can be had without sending it, and bears no credenti
 })
 
 test('any request can be sent in the words of HTTP, under the same base, credential and repetition', async () => {
-  const { transport, requests } = scripted(
+  const { transport, requests } = scriptedTransport(
     new Response(null, { status: 503 }),
     new Response('ok', { status: 200 }),
   )
-  const { caller } = trial({ transport, baseUrl, newIdempotencyKey: () => 'key' })
+  const { caller } = testCaller({ transport, baseUrl, newIdempotencyKey: () => 'key' })
   const reply = await caller.send({
     method: 'post',
     path: '/v1/things?a=1',
@@ -67,7 +67,7 @@ test('any request can be sent in the words of HTTP, under the same base, credent
 test.each(['v1/courses', 'https://evil.test/', '@evil.test/', '', '/v1/courses#x'])(
   '%j is no path to send to',
   (path) => {
-    const { caller } = trial()
+    const { caller } = testCaller()
     expect(() => caller.rawRequest({ method: 'GET', path })).toThrow(
       expect.objectContaining({ name: 'RequestError', code: 'invalid_path' }),
     )
@@ -75,8 +75,11 @@ test.each(['v1/courses', 'https://evil.test/', '@evil.test/', '', '/v1/courses#x
 )
 
 test('a refusal of a raw request is the API’s, also where nothing is there', async () => {
-  const { transport } = scripted(new Response('', { status: 404 }), new Response('', { status: 405 }))
-  const { caller } = trial({ transport })
+  const { transport } = scriptedTransport(
+    new Response('', { status: 404 }),
+    new Response('', { status: 405 }),
+  )
+  const { caller } = testCaller({ transport })
   for (const status of [404, 405]) {
     await expect(caller.send({ method: 'GET', path: '/v1/nothing' })).rejects.toMatchObject({
       name: 'ApiError',
@@ -87,13 +90,13 @@ test('a refusal of a raw request is the API’s, also where nothing is there', a
 
 test('a stream is asked for in its media type, and a page or JSON in its place is refused', async () => {
   const csv = (type: string) => new Response('a,b\r\n', { headers: { 'content-type': type } })
-  const { transport, requests } = scripted(
+  const { transport, requests } = scriptedTransport(
     csv('text/csv; charset=utf-8'),
     csv('text/plain'),
     csv('text/html'),
     csv('application/json'),
   )
-  const { caller } = trial({ transport })
+  const { caller } = testCaller({ transport })
   const open = () => caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
   expect(await textOf((await open()).body)).toBe('a,b\r\n')
   expect(await textOf((await open()).body)).toBe('a,b\r\n')
@@ -106,8 +109,11 @@ test('a stream is asked for in its media type, and a page or JSON in its place i
 })
 
 test('an operation without an answer gives none, whatever comes', async () => {
-  const { transport } = scripted(new Response(null, { status: 204 }), Response.json({ message: 'deleted' }))
-  const { caller } = trial({ transport })
+  const { transport } = scriptedTransport(
+    new Response(null, { status: 204 }),
+    Response.json({ message: 'deleted' }),
+  )
+  const { caller } = testCaller({ transport })
   for (const status of [204, 200]) {
     const result = await caller.call(courses.delete, { params: { courseId: 'c' } })
     expect(result).toMatchObject({ data: undefined, status })
@@ -120,9 +126,12 @@ test.each([
   [404, 404],
   [404, 405],
 ])('a %i without code on an item, whose list answers %i, means not offered', async (status, list) => {
-  const { transport } = scripted(new Response('', { status }), Response.json([{ id: 'x' }], { status: list }))
+  const { transport } = scriptedTransport(
+    new Response('', { status }),
+    Response.json([{ id: 'x' }], { status: list }),
+  )
   await expect(
-    trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
+    testCaller({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
   ).rejects.toMatchObject({
     name: 'NotOfferedError',
     code: 'not_offered',
@@ -134,8 +143,8 @@ test.each([
 })
 
 test('a 404 without code on an item that its list does not show is not found', async () => {
-  const { transport } = scripted(new Response('', { status: 404 }), Response.json([{ id: 'x' }]))
-  const call = trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
+  const { transport } = scriptedTransport(new Response('', { status: 404 }), Response.json([{ id: 'x' }]))
+  const call = testCaller({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
   await expect(call).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' })
 })
 
@@ -149,15 +158,18 @@ test.each([
   ['a part', Response.json({ data: [{ id: 'x' }], total: 9 }), { name: 'ProtocolError', code: 'incomplete' }],
 ] as const)('a 404 without code on an item, whose list answers %s, is that fault', async (_, list, fault) => {
   for (const status of [404, 405]) {
-    const { transport } = scripted(new Response('', { status }), list.clone())
-    const { caller } = trial({ transport, attempts: 1, authorization: async () => 'Bearer the-key' })
+    const { transport } = scriptedTransport(new Response('', { status }), list.clone())
+    const { caller } = testCaller({ transport, attempts: 1, authorization: async () => 'Bearer the-key' })
     await expect(caller.call(courses.get, { params: { courseId: 'c' } })).rejects.toMatchObject(fault)
   }
 })
 
 test('a 404 on a write, whose list fails, stays not found', async () => {
-  const { transport } = scripted(new Response('', { status: 404 }), new Response('', { status: 500 }))
-  const call = trial({ transport }).caller.call(courses.delete, { params: { courseId: 'c' } })
+  const { transport } = scriptedTransport(
+    new Response('', { status: 404 }),
+    new Response('', { status: 500 }),
+  )
+  const call = testCaller({ transport }).caller.call(courses.delete, { params: { courseId: 'c' } })
   await expect(call).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' })
 })
 
@@ -165,9 +177,9 @@ test('a list of many pages that does not show a thing is not said to lack it', a
   const pages = Array.from({ length: 30 }, (_, n) =>
     Response.json({ data: [{ id: n }], nextCursor: `${n + 1}` }),
   )
-  const { transport, requests } = scripted(new Response('', { status: 404 }), ...pages)
+  const { transport, requests } = scriptedTransport(new Response('', { status: 404 }), ...pages)
   await expect(
-    trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
+    testCaller({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
   ).rejects.toMatchObject({
     code: 'incomplete',
     message:
@@ -177,16 +189,16 @@ test('a list of many pages that does not show a thing is not said to lack it', a
 })
 
 test('a 404 with our code is believed at once', async () => {
-  const { transport, requests } = scripted(
+  const { transport, requests } = scriptedTransport(
     Response.json({ code: 'not_found', detail: 'no course c' }, { status: 404 }),
   )
-  const call = trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
+  const call = testCaller({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
   await expect(call).rejects.toMatchObject({ name: 'ApiError', coded: true, detail: 'no course c' })
   expect(requests).toHaveLength(1)
 })
 
 test('the client has a method per operation: path parameters, then body or query, then options', async () => {
-  const { transport, requests } = scripted(
+  const { transport, requests } = scriptedTransport(
     Response.json({ changes: [] }),
     Response.json({ version: 4 }),
     Response.json({ data: [{ id: 1 }], nextCursor: 'c' }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { errorOf } from '../../src/client/problem.ts'
 import { readJson } from '../../src/client/reply.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { scripted, trial } from './harness.ts'
+import { scriptedTransport, testCaller } from './harness.ts'
 
 const target = { method: 'GET', url: 'https://academy.example/v1/courses?limit=2' }
 const now = () => 0
@@ -10,8 +10,8 @@ const answer = (body: string | null) => ({ status: 200, headers: {}, body })
 
 test('unknown fields and values are kept as they come', async () => {
   const row = { id: 7, difficulty: 'nightmare', nested: { deep: [null] }, 'x-y': true }
-  const { transport } = scripted(Response.json({ data: [row], nextCursor: null, total: '1' }))
-  const { data } = await trial({ transport }).caller.call(courses.list)
+  const { transport } = scriptedTransport(Response.json({ data: [row], nextCursor: null, total: '1' }))
+  const { data } = await testCaller({ transport }).caller.call(courses.list)
   expect(data).toEqual({ data: [row], nextCursor: null, total: '1' })
 })
 

@@ -23,7 +23,7 @@ export interface Trial {
 }
 
 /** A caller over undici with a key, a fixed clock and medium jitter. */
-export function trial(options: Partial<CallerOptions> = {}): Trial {
+export function testCaller(options: Partial<CallerOptions> = {}): Trial {
   const sleeps: number[] = []
   const waits: Wait[] = []
   const transport = createUndiciTransport()
@@ -50,7 +50,7 @@ export async function textOf(body: AsyncIterable<Uint8Array> | null): Promise<st
 }
 
 /** A transport that returns these responses in turn and keeps the requests. */
-export function scripted(...answers: readonly Response[]): {
+export function scriptedTransport(...answers: readonly Response[]): {
   transport: Transport
   requests: Parameters<Transport>[0][]
 } {

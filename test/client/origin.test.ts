@@ -2,15 +2,15 @@ import nock from 'nock'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createCaller } from '../../src/client/caller.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { origin, scripted, type Trial, trial } from './harness.ts'
-import { ownNock } from './own-nock.ts'
+import { origin, scriptedTransport, type Trial, testCaller } from './harness.ts'
+import { useNock } from './own-nock.ts'
 
 let run: Trial
 
-ownNock()
+useNock()
 
 beforeEach(() => {
-  run = trial()
+  run = testCaller()
 })
 
 afterEach(async () => {
@@ -47,8 +47,8 @@ test('a next page on another origin is never asked for; what came before is give
 
 test('another port is another origin', async () => {
   const link = '<https://academy.example:8443/v1/courses?page=2>; rel=next'
-  const { transport, requests } = scripted(Response.json([], { headers: { link } }))
-  const pages = trial({ transport }).caller.pages(courses.list)
+  const { transport, requests } = scriptedTransport(Response.json([], { headers: { link } }))
+  const pages = testCaller({ transport }).caller.pages(courses.list)
   await pages.next()
   await expect(pages.next()).rejects.toMatchObject({ code: 'foreign_link' })
   expect(requests).toHaveLength(1)
@@ -56,8 +56,11 @@ test('another port is another origin', async () => {
 
 test('a page of the same host is asked for over TLS, though the platform calls it http', async () => {
   const link = '<http://academy.example/v1/courses?page=2>; rel=next'
-  const { transport, requests } = scripted(Response.json([], { headers: { link } }), Response.json([]))
-  for await (const _ of trial({ transport }).caller.pages(courses.list));
+  const { transport, requests } = scriptedTransport(
+    Response.json([], { headers: { link } }),
+    Response.json([]),
+  )
+  for await (const _ of testCaller({ transport }).caller.pages(courses.list));
   expect(requests.map(({ url }) => url)).toEqual([
     'https://academy.example/v1/courses',
     'https://academy.example/v1/courses?page=2',
@@ -66,7 +69,7 @@ test('a page of the same host is asked for over TLS, though the platform calls i
 
 test('no credential goes over plain http to another machine, unless that is allowed', async () => {
   const baseUrl = 'http://academy.example'
-  const { transport, requests } = scripted(Response.json([]), Response.json([]), Response.json([]))
+  const { transport, requests } = scriptedTransport(Response.json([]), Response.json([]), Response.json([]))
   const key = { transport, baseUrl, authorization: async () => 'Bearer k' }
   await expect(createCaller(key).call(courses.list)).rejects.toMatchObject({
     name: 'RequestError',
@@ -85,7 +88,7 @@ test('no credential goes over plain http to another machine, unless that is allo
 })
 
 test('an academy in the same process is called without a credential', async () => {
-  const { transport, requests } = scripted(Response.json({ id: 'crs_1' }, { status: 201 }))
+  const { transport, requests } = scriptedTransport(Response.json({ id: 'crs_1' }, { status: 201 }))
   const caller = createCaller({ baseUrl: 'http://academy.local', transport })
   await caller.call(courses.create, { body: { title: 'X' } })
   expect(requests).toMatchObject([
@@ -101,7 +104,7 @@ test('an academy in the same process is called without a credential', async () =
 
 test('the credential is asked for at each attempt', async () => {
   let asked = 0
-  const { transport, requests } = scripted(new Response(null, { status: 503 }), Response.json([]))
-  await trial({ transport, authorization: async () => `Bearer ${++asked}` }).caller.call(courses.list)
+  const { transport, requests } = scriptedTransport(new Response(null, { status: 503 }), Response.json([]))
+  await testCaller({ transport, authorization: async () => `Bearer ${++asked}` }).caller.call(courses.list)
   expect(requests.map(({ headers }) => headers['authorization'])).toEqual(['Bearer 1', 'Bearer 2'])
 })

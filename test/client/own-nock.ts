@@ -2,7 +2,7 @@ import nock from 'nock'
 import { afterAll, beforeAll } from 'vitest'
 
 /** Makes nock intercept the network for the tests of this file, and restores the network afterwards. */
-export function ownNock(): void {
+export function useNock(): void {
   // Importing nock activates it for everything that runs in this process later.
   beforeAll(() => {
     if (!nock.isActive()) nock.activate()

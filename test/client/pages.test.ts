@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { courses } from '../../src/contract/courses.ts'
-import { scripted, trial } from './harness.ts'
+import { scriptedTransport, testCaller } from './harness.ts'
 
 const linked = (rows: unknown[], link: string) => Response.json(rows, { headers: { link } })
 
 async function walk(...answers: Response[]) {
-  const { transport, requests } = scripted(...answers)
+  const { transport, requests } = scriptedTransport(...answers)
   const pages: unknown[][] = []
-  const { caller } = trial({ transport })
+  const { caller } = testCaller({ transport })
   for await (const page of caller.pages(courses.list, { query: { q: 'a b', limit: 2 } }))
     pages.push([...page.data])
   return { pages, urls: requests.map(({ url }) => url.replace('https://academy.example', '')) }
@@ -57,8 +57,8 @@ test.each([
 })
 
 test('a page is asked for only when it is wanted', async () => {
-  const { transport, requests } = scripted(Response.json({ data: [1, 2], nextCursor: 'c' }))
-  for await (const page of trial({ transport }).caller.pages(courses.list)) {
+  const { transport, requests } = scriptedTransport(Response.json({ data: [1, 2], nextCursor: 'c' }))
+  for await (const page of testCaller({ transport }).caller.pages(courses.list)) {
     expect(page).toMatchObject({ more: true, around: { data: [1, 2], nextCursor: 'c' } })
     break
   }

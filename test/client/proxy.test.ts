@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { createClient } from '../../src/client/client.ts'
 import { createNetworkTransport } from '../../src/client/network.ts'
 import { streamOf } from '../../src/client/reply.ts'
-import { selfSigned } from '../helpers/certificate.ts'
+import { makeCertificate } from '../helpers/certificate.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../helpers/proxy.ts'
 import { networks, textOf } from './harness.ts'
 
-const certificate = selfSigned('2020-01-01', '2120-01-01', 'academy.example')
+const certificate = makeCertificate('2020-01-01', '2120-01-01', 'academy.example')
 const trusted = getCACertificates('default')
 const closing: { close(): unknown }[] = []
 const url = 'https://academy.example/v1/courses?a=1'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CallerOptions } from '../../src/client/caller.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { scripted, trial } from './harness.ts'
+import { scriptedTransport, testCaller } from './harness.ts'
 
 const unauthorized = () => Response.json({ code: 'token_expired', detail: 'too old' }, { status: 401 })
 const one = () => Response.json({ id: 'crs_1' })
@@ -13,8 +13,8 @@ function refreshing(
   more: Partial<CallerOptions> = {},
 ) {
   const asked: string[] = []
-  const { transport, requests } = scripted(...answers)
-  const { caller } = trial({
+  const { transport, requests } = scriptedTransport(...answers)
+  const { caller } = testCaller({
     transport,
     authorization: async () => 'Bearer old',
     reauthorization: async (refused) => {

@@ -1,15 +1,15 @@
 import nock from 'nock'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { courses } from '../../src/contract/courses.ts'
-import { origin, type Trial, trial } from './harness.ts'
-import { ownNock } from './own-nock.ts'
+import { origin, type Trial, testCaller } from './harness.ts'
+import { useNock } from './own-nock.ts'
 
 let run: Trial
 
-ownNock()
+useNock()
 
 beforeEach(() => {
-  run = trial()
+  run = testCaller()
 })
 
 afterEach(async () => {

@@ -2,15 +2,15 @@ import nock from 'nock'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { retryAfterOf } from '../../src/client/problem.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { origin, type Trial, trial } from './harness.ts'
-import { ownNock } from './own-nock.ts'
+import { origin, type Trial, testCaller } from './harness.ts'
+import { useNock } from './own-nock.ts'
 
 let run: Trial
 
-ownNock()
+useNock()
 
 beforeEach(() => {
-  run = trial()
+  run = testCaller()
 })
 
 afterEach(async () => {
@@ -63,11 +63,11 @@ test('a 409 of a request still in progress is asked again', async () => {
 })
 
 test('the jitter is full, doubles and ends at eight seconds', async () => {
-  const highest = trial({ random: () => 0.999999, attempts: 9 })
+  const highest = testCaller({ random: () => 0.999999, attempts: 9 })
   nock(origin).get('/v1/courses').times(9).reply(503)
   await expect(highest.caller.call(courses.list)).rejects.toMatchObject({ status: 503 })
   expect(highest.sleeps).toEqual([249, 499, 999, 1999, 3999, 7999, 7999, 7999])
-  const lowest = trial({ random: () => 0, attempts: 2 })
+  const lowest = testCaller({ random: () => 0, attempts: 2 })
   nock(origin).get('/v1/courses').times(2).reply(503)
   await expect(lowest.caller.call(courses.list)).rejects.toMatchObject({ status: 503 })
   expect(lowest.sleeps).toEqual([0])
@@ -139,7 +139,7 @@ test('a connection that fails is tried again, an untrusted certificate is not', 
 test('an aborted call ends with its reason, also in the middle of a wait', async () => {
   const controller = new AbortController()
   const reason = new Error('enough')
-  const waiting = trial({
+  const waiting = testCaller({
     sleep: async (_, signal) => {
       controller.abort(reason)
       signal?.throwIfAborted()
@@ -153,7 +153,7 @@ test('an aborted call ends with its reason, also in the middle of a wait', async
 
 test('each attempt is reported, with its status or its fault', async () => {
   const reports: unknown[] = []
-  const watched = trial({ onExchange: (report) => reports.push(report) })
+  const watched = testCaller({ onExchange: (report) => reports.push(report) })
   nock(origin).get('/v1/courses').reply(503, '', { 'X-Request-Id': 'a' })
   nock(origin).get('/v1/courses').replyWithError('gone')
   nock(origin).get('/v1/courses').reply(200, page)

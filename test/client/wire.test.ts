@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { analytics } from '../../src/contract/analytics.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { networks, startSocketServer, type Trial, textOf, trial } from './harness.ts'
+import { networks, startSocketServer, type Trial, testCaller, textOf } from './harness.ts'
 
 type Server = Awaited<ReturnType<typeof startSocketServer>>
 const closing: { close(): Promise<void> }[] = []
@@ -17,9 +17,9 @@ async function serve(handle: Parameters<typeof startSocketServer>[0]): Promise<S
 }
 
 describe.each(networks)('over %s', (_, createNetwork) => {
-  function call(options: Parameters<typeof trial>[0]): Trial {
+  function call(options: Parameters<typeof testCaller>[0]): Trial {
     const transport = createNetwork()
-    const run = trial({ attempts: 1, transport, ...options })
+    const run = testCaller({ attempts: 1, transport, ...options })
     closing.push(run, transport)
     return run
   }

@@ -7,7 +7,7 @@ import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { keyPathOf } from '../../src/server/access/key-file.ts'
 import { type Answer, freshDirectory, onPostgres, openTestAcademy, type Person } from '../helpers/academy.ts'
-import { examples, filled, furnish, type Things } from './examples.ts'
+import { examples, fillIn, furnish, type Things } from './examples.ts'
 
 const guarded = operations.filter(({ scope }) => scope !== null)
 const withBody = guarded.filter(({ body }) => body !== undefined)
@@ -53,8 +53,8 @@ function exampleOf(
   const sent = Object.hasOwn(other, 'body') ? other.body : body
   return sender.send(
     method,
-    filled(url, things),
-    schema ? filled(JSON.stringify(sent ?? {}), things) : undefined,
+    fillIn(url, things),
+    schema ? fillIn(JSON.stringify(sent ?? {}), things) : undefined,
     schema ? { 'content-type': 'application/json' } : {},
   )
 }
@@ -115,7 +115,7 @@ test.for(withBody)('$method $path with a bad body is 422 with pointers', async (
 })
 
 test.for(withBody)('$method $path takes JSON only', async ({ method, path }) => {
-  const url = filled(path, existing)
+  const url = fillIn(path, existing)
   const typed = (type: string, body: string) => owner.send(method, url, body, { 'content-type': type })
   expect(await typed('text/plain', '{}')).toMatchObject({
     status: 415,

@@ -15,7 +15,7 @@ import {
   type Person,
   type TestAcademy,
 } from '../helpers/test-academy.ts'
-import { examples, filled, furnish, type Things } from './examples.ts'
+import { examples, fillIn, furnish, type Things } from './examples.ts'
 
 /** Content of src/contract/openapi/examples.json. */
 export interface DocumentExamples {
@@ -66,8 +66,8 @@ export async function documentExamplesText(): Promise<string> {
 async function exampleOf(admin: Person, operation: Operation, things: Things): Promise<OperationExample> {
   const { id, method, path, response, media = [] } = operation
   const { request, body } = examples[id] ?? { request: `${method} ${path}` }
-  const target = filled(request.slice(method.length + 1), things)
-  const sent = body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body), things))
+  const target = fillIn(request.slice(method.length + 1), things)
+  const sent = body === undefined ? undefined : JSON.parse(fillIn(JSON.stringify(body), things))
   const answer = await send(admin, method, target, sent)
   if (answer.status !== operation.status) throw new Error(`${request}: ${answer.text}`)
   const streamed: Record<string, string> = {}

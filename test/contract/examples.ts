@@ -385,6 +385,6 @@ async function enrol(
 }
 
 /** Replaces the names in a text by the ids of records. */
-export function filled(text: string, things: Things): string {
+export function fillIn(text: string, things: Things): string {
   return text.replaceAll(/\{(\w+)\}/g, (name, thing) => things[thing] ?? name)
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { visit } from '../auth/school.ts'
-import { atOnce, good, past, test, wholeFile } from '../cli/session/sharing-processes.ts'
+import { expired, readValidTokens, runAtOnce, success, test } from '../cli/session/sharing-processes.ts'
 import { plainBrowser } from '../helpers/browser.ts'
 import { testCli } from '../helpers/cli.ts'
 import { storeProfile, tokensIn } from '../helpers/signed-in.ts'
@@ -30,9 +30,9 @@ test('four processes leave a session of oidc-provider alive, which two refreshes
   onTestFinished(() => person.remove())
   expect(await person.run(`auth login --url ${server.url} --profile school`)).toMatchObject({ code: 0 })
   const tokens = tokensIn(person.config)
-  storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: past })
-  const printed = (await atOnce(4, () => home.learnctl('auth token'))).map(({ stdout }) => stdout)
-  expect(printed).toEqual(Array.from({ length: 4 }, () => `${wholeFile(home.config)?.accessToken}\n`))
+  storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: expired })
+  const printed = (await runAtOnce(4, () => home.learnctl('auth token'))).map(({ stdout }) => stdout)
+  expect(printed).toEqual(Array.from({ length: 4 }, () => `${readValidTokens(home.config)?.accessToken}\n`))
   expect(printed[0]).not.toContain(tokens?.accessToken)
-  expect(await home.learnctl('users me')).toMatchObject(good)
+  expect(await home.learnctl('users me')).toMatchObject(success)
 })

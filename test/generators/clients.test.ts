@@ -29,10 +29,10 @@ describe.runIf(isInstalled)('a client that others generate from the document', (
     async ([name, script, args], { served }) => {
       await run(script, args, { ACADEMY_URL: served.address })
       // Generated at run time: the compiler of the project must not resolve it.
-      const { tell } = (await import(`./programs/${name}.ts`)) as {
-        tell: (url: string, key: string) => Promise<Story>
+      const { runStory } = (await import(`./programs/${name}.ts`)) as {
+        runStory: (url: string, key: string) => Promise<Story>
       }
-      expect(await tell(served.address, served.key)).toEqual({
+      expect(await runStory(served.address, served.key)).toEqual({
         version: 1,
         titles: ['Marine Biology'],
         total: 1,

@@ -45,7 +45,7 @@ export interface PlainBrowser {
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 
 /** Characters by the references that our pages use. */
-export function decoded(html: string): string {
+export function decodeText(html: string): string {
   return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')
 }
 
@@ -114,7 +114,7 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
 }
 
 function shown(url: string, { status, headers }: Response, html: string, leadsTo: string | null): Shown {
-  const text = decoded(
+  const text = decodeText(
     html
       .replace(/<(style|head)[\s\S]*?<\/\1>/g, '')
       .replace(/<[^>]+>/g, ' ')
@@ -133,13 +133,13 @@ function formsIn(html: string): Form[] {
       const choosing = /type="(checkbox|radio)"/.test(tag)
       if (choosing) choices.push(name)
       if (name && !(choosing && !/\bchecked\b/.test(tag)))
-        fields[name] = text === undefined ? attribute(tag, 'value') : decoded(text)
+        fields[name] = text === undefined ? attribute(tag, 'value') : decodeText(text)
     }
     const buttons = [...inner.matchAll(/<button\b([^>]*)>([\s\S]*?)<\/button>/g)].map(
       ([, tag = '', label = '']) => ({
         name: attribute(tag, 'name'),
         value: attribute(tag, 'value'),
-        label: decoded(label.replace(/<[^>]+>/g, '').trim()),
+        label: decodeText(label.replace(/<[^>]+>/g, '').trim()),
       }),
     )
     return {
@@ -153,5 +153,5 @@ function formsIn(html: string): Form[] {
 }
 
 function attribute(tag: string, name: string): string {
-  return decoded(new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+  return decodeText(new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
 }

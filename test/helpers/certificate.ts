@@ -24,7 +24,7 @@ const commonName = objectId('550403')
 const subjectAltName = objectId('551d11')
 
 /** Makes a certificate for a host and 127.0.0.1 (RFC 5280 §4.1), valid between two days. */
-export function selfSigned(from = '2020-01-01', to = '2120-01-01', host = 'localhost'): SelfSigned {
+export function makeCertificate(from = '2020-01-01', to = '2120-01-01', host = 'localhost'): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const name = sequence(der(0x31, sequence(commonName, text(host))))
   const names = sequence(der(0x82, Buffer.from(host)), der(0x87, Buffer.from([127, 0, 0, 1])))

@@ -10,7 +10,7 @@ export const oldVersion = 20
 const text = readFileSync(new URL('./old-academy.sql', import.meta.url), 'utf8')
 
 /** Makes an academy of the oldest version in a file. */
-export function oldAcademy(path: string): void {
+export function makeOldAcademy(path: string): void {
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
   database.exec(`begin; ${text}; commit`)
   database.exec(
@@ -20,13 +20,13 @@ export function oldAcademy(path: string): void {
 }
 
 /** The same in a file as large as one that takes long to upgrade: it ends in a hole. */
-export function largeOldAcademy(path: string): void {
-  oldAcademy(path)
+export function makeLargeOldAcademy(path: string): void {
+  makeOldAcademy(path)
   truncateSync(path, 100 * 1024 * 1024)
 }
 
 /** Makes the same academy on PostgreSQL, with the tables of that commit. */
-export async function oldAcademyOnPostgres(): Promise<OwnDatabase> {
+export async function makeOldAcademyOnPostgres(): Promise<OwnDatabase> {
   const ownOfSqlite = /^create (virtual|trigger|table \w+_numbers)|^insert into \w+_search /
   const statements = text.split(/;\n(?=create|insert)/).filter((statement) => !ownOfSqlite.test(statement))
   const database = await makeDatabase()
@@ -60,7 +60,7 @@ function asOnPostgres(statement: string): string {
 }
 
 /** Blocks other writers, such as the upgrade under test, until the database is closed. */
-export function locked(path: string): DatabaseSync {
+export function lockForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path)
   database.exec('begin immediate')
   return database

@@ -135,7 +135,7 @@ export interface PostgresFront extends AsyncDisposable {
  * Passes connections on to the server of this URL, on its own port. With a certificate it accepts TLS if the client
  * requests it, as PostgreSQL does; with `only` it refuses all other connections.
  */
-export async function postgresFront(
+export async function startPostgresProxy(
   url: string,
   { tls, only = false, host = '127.0.0.1' }: { tls?: SelfSigned; only?: boolean; host?: string } = {},
 ): Promise<PostgresFront> {

@@ -10,7 +10,7 @@ import { KeyInput } from '../../src/contract/keys.ts'
 import { LessonInput } from '../../src/contract/lessons.ts'
 import { ProgressInput } from '../../src/contract/progress.ts'
 import { UserInput } from '../../src/contract/users.ts'
-import { filled, furnish } from '../contract/examples.ts'
+import { fillIn, furnish } from '../contract/examples.ts'
 import { type Answer, type Person, type TestAcademy, test } from '../helpers/academy.ts'
 
 interface Sample {
@@ -182,9 +182,9 @@ async function placed(academy: TestAcademy, admin: Person, { path, whole, least,
     moduleId: course.body.modules[0].id,
     adminId: admin.id,
   }
-  const put = (value: unknown) => JSON.parse(filled(JSON.stringify(value ?? null), things))
+  const put = (value: unknown) => JSON.parse(fillIn(JSON.stringify(value ?? null), things))
   const { [hidden]: _, ...shown } = put(whole)
-  return { path: filled(path, things), whole: put(whole), least: put(least), shown }
+  return { path: fillIn(path, things), whole: put(whole), least: put(least), shown }
 }
 
 /** Returns the record in the list at this path that equals a response. */

@@ -6,7 +6,7 @@ import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy } from '../../helpers/academy.ts'
 import { type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
-import { someTrouble, troubled } from '../troubled.ts'
+import { anyTrouble, troubledTransport } from '../troubled.ts'
 
 const numRuns = randomRuns(2, 5)
 
@@ -85,8 +85,8 @@ function writeSchool({ cwd }: TestCli, word: string): void {
 test('through a network that refuses, drips and breaks at random, an apply that is run again does the same as one that is undisturbed', async () => {
   const expected = await applied((transport) => transport)
   await fc.assert(
-    fc.asyncProperty(someTrouble, async (planned) => {
-      expect(await applied((transport) => troubled(transport, planned))).toEqual(expected)
+    fc.asyncProperty(anyTrouble, async (planned) => {
+      expect(await applied((transport) => troubledTransport(transport, planned))).toEqual(expected)
     }),
     { numRuns, endOnFailure: true },
   )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { fillEnrollments } from '../../bench/seed.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
-import { selfSigned } from '../../helpers/certificate.ts'
+import { makeCertificate } from '../../helpers/certificate.ts'
 import { bin, type Ended, run, runLearnctl, startProcess } from '../../helpers/process.ts'
 
 /** A fresh home; its servers are stopped after the test. */
@@ -86,7 +86,7 @@ describe('--detach', () => {
   })
 
   test('serves https to a client that trusts the certificate', async ({ home }) => {
-    const { cert, key } = selfSigned()
+    const { cert, key } = makeCertificate()
     writeFileSync(join(home, 'cert.pem'), cert)
     writeFileSync(join(home, 'key.pem'), key)
     const flags = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem', '--key-file', 'api.key']

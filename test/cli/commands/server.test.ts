@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { selfSigned } from '../../helpers/certificate.ts'
+import { makeCertificate } from '../../helpers/certificate.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
@@ -312,10 +312,10 @@ describe('start', () => {
 
   test('refuses a certificate or a key that cannot be used, in one line that says why', async ({ cli }) => {
     const [good, other, old, early] = [
-      selfSigned(),
-      selfSigned(),
-      selfSigned('2019-01-01', '2020-01-01'),
-      selfSigned('2110-01-01'),
+      makeCertificate(),
+      makeCertificate(),
+      makeCertificate('2019-01-01', '2020-01-01'),
+      makeCertificate('2110-01-01'),
     ]
     const write = (name: string, text: string) => writeFileSync(join(cli.cwd, name), text)
     for (const [name, { cert }] of Object.entries({ good, old, early })) write(`${name}.pem`, cert)

@@ -6,7 +6,7 @@ import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../../helpers/academy.ts'
 import { type Ran, type TestCli, test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
-import { laterAnswer, someTrouble, troubled } from '../troubled.ts'
+import { anyTrouble, retryLater, troubledTransport } from '../troubled.ts'
 
 const numRuns = randomRuns(1, 3)
 
@@ -109,9 +109,9 @@ describe('through a network that refuses, drips and breaks at random, an import 
     expect(expected.code).toBe(noun === 'courses' ? 0 : 8)
     expect(expected.summary).toMatch(/\d (created|updated)/)
     await fc.assert(
-      fc.asyncProperty(someTrouble, async (planned) => {
+      fc.asyncProperty(anyTrouble, async (planned) => {
         const place = await openPlace()
-        const cli = cliOf(troubled(transportTo(place.academy), planned), noun)
+        const cli = cliOf(troubledTransport(transportTo(place.academy), planned), noun)
         expect(await outcomeOf(cli, place, noun, await importTo(cli, place.key, noun, flags))).toEqual(
           expected,
         )
@@ -192,7 +192,7 @@ test('an import that is told to wait goes on half as fast, and takes as long as 
     sleep: async (ms) => void waits.push(ms),
     transport: async (request) => {
       refusals += request.method === 'POST' ? 1 : 0
-      return refusals === 3 ? laterAnswer(429, 7) : transport(request)
+      return refusals === 3 ? retryLater(429, 7) : transport(request)
     },
   })
   onTestFinished(() => cli.remove())

@@ -6,10 +6,10 @@ import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/acad
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Row, Store } from '../../../src/server/database/database.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
-import { postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
+import { startPostgresProxy, withoutPostgres } from '../../helpers/postgres.ts'
 import { startPostgres } from './postgres-cluster.ts'
 import { type Fleet, startFleet } from './server-process.ts'
-import { emailsOf, side, subjectOf, type Told, type Write, writerTo, writesOf } from './writes.ts'
+import { emailsOf, openWriter, side, subjectOf, type Told, type Write, writesOf } from './writes.ts'
 
 /** Number of writes, from LEARNCTL_TEST_WRITES; LEARNCTL_TEST_SEED repeats a run. */
 const asked = Number(process.env['LEARNCTL_TEST_WRITES'] ?? 0)
@@ -52,7 +52,7 @@ async function writeAmong(
     const at = fc.sample(fc.noBias(fc.nat(writes.length - 1)), { numRuns: times, seed: seed + index })
     for (const moment of at) moments.set(moment, [...(moments.get(moment) ?? []), happen])
   }
-  const writer = writerTo(fleet)
+  const writer = openWriter(fleet)
   const happening: Promise<void>[] = []
   let next = 0
   const worker = async () => {
@@ -105,7 +105,7 @@ describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
       const postgres = await startPostgres()
       onTestFinished(() => postgres.stop())
       const home = freshHome()
-      const front = await postgresFront(postgres.url)
+      const front = await startPostgresProxy(postgres.url)
       onTestFinished(() => front[Symbol.asyncDispose]())
       const fleet = await startFleet(home, front.url, 3)
       onTestFinished(async () => void (await fleet.stop()))

@@ -79,7 +79,7 @@ function requestOf(write: Write): { method: string; path: string; body: unknown 
 }
 
 /** A client that tries the next server if one does not respond or reports that its database is away. */
-export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
+export function openWriter(fleet: Pick<Fleet, 'urls' | 'key'>) {
   const done = new Map<number, string[]>()
   const wrong: string[] = []
   let [unavailable, unanswered] = [0, 0]

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import { readProfiles, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
-import { atOnce, good, past, test, wholeFile } from './sharing-processes.ts'
+import { expired, readValidTokens, runAtOnce, success, test } from './sharing-processes.ts'
 
 describe('four processes with one profile', () => {
   test('ask once for a token that was refused to all of them, and none fails', async ({
@@ -15,12 +15,12 @@ describe('four processes with one profile', () => {
     const server = await startRotatingServer(4)
     onTestFinished(() => server.close())
     storeProfile(home.config, server.url, server.tokens)
-    for (const { code, stderr } of await atOnce(4, () => home.learnctl('courses list'))) {
+    for (const { code, stderr } of await runAtOnce(4, () => home.learnctl('courses list'))) {
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: '' })
     }
     expect(server.refreshed).toEqual(['refresh-1'])
     expect(server.alive()).toBe(true)
-    expect(wholeFile(home.config)).toMatchObject({ accessToken: 'access-2', refreshToken: 'refresh-2' })
+    expect(readValidTokens(home.config)).toMatchObject({ accessToken: 'access-2', refreshToken: 'refresh-2' })
   })
 
   test('ask an academy once for a token that has ended, and the session lives', async ({ home, academy }) => {
@@ -29,17 +29,17 @@ describe('four processes with one profile', () => {
       [2, 1],
     ] as const) {
       const tokens = tokensIn(home.config) ?? academy.tokens
-      storeProfile(home.config, academy.url, { ...tokens, expiresAt: past })
-      for (const ended of await atOnce(together, () => home.learnctl('courses list')))
-        expect(ended).toMatchObject(good)
+      storeProfile(home.config, academy.url, { ...tokens, expiresAt: expired })
+      for (const ended of await runAtOnce(together, () => home.learnctl('courses list')))
+        expect(ended).toMatchObject(success)
       expect(academy.refreshes()).toBe(round)
-      expect(wholeFile(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
+      expect(readValidTokens(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
     }
   })
 })
 
 const killed = test.extend('before', async ({ home, academy }) => {
-  const tokens = { ...academy.tokens, expiresAt: past }
+  const tokens = { ...academy.tokens, expiresAt: expired }
   storeProfile(home.config, academy.url, tokens)
   expect(await home.learnctl('courses list', 'deadly')).toMatchObject({ signal: 'SIGKILL', stdout: '' })
   expect(academy.refreshes()).toBe(1)
@@ -52,7 +52,7 @@ describe('a process that is killed between the answer to its refresh and the wri
     async ({ home, academy, before }) => {
       expect(tokensIn(home.config)).toEqual(before)
       expect(statSync(join(home.config, 'profiles.json')).mode & 0o777).toBe(0o600)
-      for (const _ of [1, 2]) expect(await home.learnctl('courses list')).toMatchObject(good)
+      for (const _ of [1, 2]) expect(await home.learnctl('courses list')).toMatchObject(success)
       expect(academy.refreshes()).toBe(2)
     },
   )
@@ -69,7 +69,7 @@ describe('a process that is killed between the answer to its refresh and the wri
   ${new URL(academy.url).host} says: invalid_grant: The refresh token has already been used; all tokens issued for it are revoked.
   hint: Sign in again: learnctl auth login --profile school --url ${academy.url}
 `)
-      expect(wholeFile(home.config)).toBeUndefined()
+      expect(readValidTokens(home.config)).toBeUndefined()
       expect(readProfiles(home.config)).toEqual({ school: { url: academy.url } })
     },
   )

@@ -82,17 +82,17 @@ export const test = base
   })
 
 /** A time at which every access token has expired. */
-export const past = '2020-01-01T00:00:00.000Z'
+export const expired = '2020-01-01T00:00:00.000Z'
 /** Result of a successful process. */
-export const good = { code: 0, signal: null, stderr: '' }
+export const success = { code: 0, signal: null, stderr: '' }
 
 /** Runs a number of processes at once. */
-export function atOnce(count: number, start: () => Promise<Ended>): Promise<Ended[]> {
+export function runAtOnce(count: number, start: () => Promise<Ended>): Promise<Ended[]> {
   return Promise.all(Array.from({ length: count }, start))
 }
 
 /** Expects only valid, private profiles in the directory; returns their tokens. */
-export function wholeFile(config: string): StoredTokens | undefined {
+export function readValidTokens(config: string): StoredTokens | undefined {
   expect(readdirSync(config)).toEqual(['profiles.json'])
   expect(statSync(join(config, 'profiles.json')).mode & 0o777).toBe(0o600)
   return tokensIn(config)

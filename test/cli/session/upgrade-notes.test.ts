@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { schemaVersion } from '../../../src/server/database/schema/steps.ts'
 import { test } from '../../helpers/cli.ts'
-import { largeOldAcademy, locked, oldAcademy, oldVersion } from '../../helpers/old-academy.ts'
+import { lockForWriting, makeLargeOldAcademy, makeOldAcademy, oldVersion } from '../../helpers/old-academy.ts'
 
 function versionOf(path: string): unknown {
   const database = new DatabaseSync(path, { readOnly: true })
@@ -19,7 +19,7 @@ test('who opens a large academy of an earlier version is told how long its upgra
   cli,
 }) => {
   const path = join(cli.cwd, 'academy.db')
-  largeOldAcademy(path)
+  makeLargeOldAcademy(path)
   const ran = await cli.run('users list -q --database academy.db')
   expect(ran.code).toBe(0)
   expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
@@ -33,15 +33,15 @@ note: Upgrade: step 1 of 1 (0 s)
 
 test('a small academy is brought up to date without a word', async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
-  oldAcademy(path)
+  makeOldAcademy(path)
   expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0, stderr: '' })
   expect(versionOf(path)).toBe(schemaVersion)
 })
 
 test('Ctrl-C ends an upgrade at once, and the next command continues it', async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
-  largeOldAcademy(path)
-  const writer = locked(path)
+  makeLargeOldAcademy(path)
+  const writer = lockForWriting(path)
   const interruption = new AbortController()
   const { code } = await cli.run('users list -q --database academy.db', {
     signal: interruption.signal,
@@ -59,7 +59,7 @@ test('Ctrl-C ends an upgrade at once, and the next command continues it', async 
 test('a copy and a dry run of a large academy of an earlier version: the copy upgrades it first, and says so', async ({
   cli,
 }) => {
-  largeOldAcademy(join(cli.cwd, 'academy.db'))
+  makeLargeOldAcademy(join(cli.cwd, 'academy.db'))
   const words = 'server copy --from academy.db --to copy.db'
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
   const ran = await cli.run(words)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { courses } from '../../../src/contract/courses.ts'
 import { type RailsOptions, railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
-import { scripted, trial } from '../harness.ts'
+import { scriptedTransport, testCaller } from '../harness.ts'
 
 /** Reads all pages; returns the number of items of each, the requests, and the end. */
-async function walk(transport: Parameters<typeof trial>[0] = {}, query: Record<string, unknown> = {}) {
+async function walk(transport: Parameters<typeof testCaller>[0] = {}, query: Record<string, unknown> = {}) {
   const counts: number[] = []
-  const { caller } = trial(transport)
+  const { caller } = testCaller(transport)
   const more: boolean[] = []
   try {
     for await (const page of caller.pages(courses.list, { query })) {
@@ -52,7 +52,7 @@ const at = (url: string) => new URL(url).search
 
 async function script(...answers: (object | Response)[]) {
   const replies = answers.map((each) => (each instanceof Response ? each : Response.json(each)))
-  const { transport, requests } = scripted(...replies)
+  const { transport, requests } = scriptedTransport(...replies)
   return { ...(await walk({ transport })), urls: requests.map(({ url }) => at(url)) }
 }
 
@@ -154,7 +154,9 @@ test.each([
 })
 
 test('the total says nothing about a walk that begins in the middle', async () => {
-  const { transport } = scripted(Response.json({ courses: items(2, 2), total: 4, page: 2, pages: 2 }))
+  const { transport } = scriptedTransport(
+    Response.json({ courses: items(2, 2), total: 4, page: 2, pages: 2 }),
+  )
   expect(await walk({ transport }, { page: 2 })).toMatchObject({ counts: [2], error: null })
 })
 

@@ -10,7 +10,7 @@ import { client } from '../generated/hey-api/client.gen'
 import type { Story } from './story'
 
 /** Runs the story with the functions of @hey-api/openapi-ts. */
-export async function tell(baseUrl: string, key: string): Promise<Story> {
+export async function runStory(baseUrl: string, key: string): Promise<Story> {
   client.setConfig({ baseUrl, auth: key })
   const created = await coursesCreate({ body: { title: 'Marine Biology', status: 'published' } })
   const user = await usersCreate({ body: { email: 'ada@example.org' } })

@@ -3,7 +3,7 @@ import type { paths } from '../generated/openapi-typescript'
 import type { Story } from './story'
 
 /** Runs the story with the types of openapi-typescript and with openapi-fetch. */
-export async function tell(baseUrl: string, key: string): Promise<Story> {
+export async function runStory(baseUrl: string, key: string): Promise<Story> {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
   const created = await client.POST('/v1/courses', { body: { title: 'Marine Biology', status: 'published' } })
   const user = await client.POST('/v1/users', { body: { email: 'ada@example.org' } })

@@ -9,7 +9,7 @@ import {
 import type { Story } from './story'
 
 /** Runs the story with the functions of orval, whose base address is part of their text. */
-export async function tell(_baseUrl: string, key: string): Promise<Story> {
+export async function runStory(_baseUrl: string, key: string): Promise<Story> {
   const authorization = `Bearer ${key}`
   const options = { headers: { authorization } }
   const created = await coursesCreate({ title: 'Marine Biology', status: 'published' }, options)

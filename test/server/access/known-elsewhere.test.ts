@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type Caller, openTestAcademy, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
-import { flowIn, givePassword, issuer, password } from '../oauth/flow.ts'
+import { givePassword, issuer, openFlow, password } from '../oauth/flow.ts'
 
 /**
  * Makes a change that ends a credential. This server refuses it at once; another one on the same database, which has
@@ -54,7 +54,7 @@ test('an access token that is revoked is refused at once, and within a second by
   learner,
   refusedAfter,
 }) => {
-  const flow = flowIn(academy)
+  const flow = openFlow(academy)
   const tokens = await flow.tokens(learner)
   await refusedAfter(tokens.access_token, () =>
     flow.send('/oauth/revoke', { client_id: 'learnctl', token: tokens.refresh_token }),

@@ -6,7 +6,7 @@ import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-aca
 import { type CopyPlace, openCopyEnds } from '../../../src/server/copy/copy-ends.ts'
 import { freshDirectory, start, type TestAcademy, test } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
-import { makeDatabase, postgresFront, withoutPostgres } from '../../helpers/postgres.ts'
+import { makeDatabase, startPostgresProxy, withoutPostgres } from '../../helpers/postgres.ts'
 import { authorizePath, givePassword, issuer, password } from '../oauth/flow.ts'
 import { appOn } from './copied.ts'
 
@@ -116,7 +116,7 @@ describe.skipIf(withoutPostgres)('to PostgreSQL and back', () => {
     async ([, when, side], { academy }) => {
       const key = await fill(academy)
       const there = await emptyPlace()
-      await using front = await postgresFront(there.postgres.url)
+      await using front = await startPostgresProxy(there.postgres.url)
       const through = { name: there.name, postgres: { url: front.url, env: {} } }
       let rows = 0
       const onProgress: CopyOptions['onProgress'] = async (progress) => {

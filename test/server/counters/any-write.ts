@@ -146,7 +146,7 @@ export async function sendWrite(academy: TestAcademy, admin: Caller, one: AnyWri
 const lenient = { prefer: 'handling=lenient' }
 
 /** All users exist and may be enrolled. */
-export const beginning: readonly AnyWrite[] = [
+export const initialWrites: readonly AnyWrite[] = [
   ...[0, 1, 2, 3].map((person) => ({ kind: 'user', person, status: 'active' }) as const),
   ...[0, 1, 2].map((course) => {
     const criteria = { passingScore: 50, completionThreshold: 80, moveOn: 'Completed', weight: 50 } as const

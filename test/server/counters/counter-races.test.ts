@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { foldChanges } from '../../../src/server/counters/count.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
-import { anyWrite, beginning, sendWrite } from './any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
 for (const engine of sharedEngines) {
   const test = testOn(engine)
@@ -17,7 +17,7 @@ for (const engine of sharedEngines) {
       const now = clock.now().toISOString()
       const fold = ({ database }: (typeof servers)[number]) =>
         database.write((transaction) => foldChanges({ database: transaction, now }, 20))
-      for (const one of beginning) await sendWrite(servers[0], admin, one)
+      for (const one of initialWrites) await sendWrite(servers[0], admin, one)
       await fc.assert(
         fc.asyncProperty(fc.array(anyWrite, { minLength: 15, maxLength: 25 }), async (writes) => {
           const answers = await runAtOnce(servers, writes.length, async (server, index) => {

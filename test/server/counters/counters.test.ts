@@ -6,7 +6,7 @@ import { correctCounters, differingCounters } from '../../../src/server/counters
 import { courseKinds } from '../../../src/server/counters/tally.ts'
 import type { Database, Row, Store } from '../../../src/server/database/database.ts'
 import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
-import { anyWrite, beginning, sendWrite } from './any-write.ts'
+import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
 /** First day that the counters keep apart from earlier ones. */
 const firstDay = (clock: Clock) => new Date(clock.now().getTime() - 21 * day).toISOString().slice(0, 10)
@@ -32,7 +32,7 @@ for (const [engine, hasManyWriters] of [
           fc.array(anyWrite, { minLength: 5, maxLength: 25 }),
           fc.boolean(),
           async (writes, folds) => {
-            for (const one of [...beginning, ...writes]) await sendWrite(academy, admin, one)
+            for (const one of [...initialWrites, ...writes]) await sendWrite(academy, admin, one)
             const plain = await plainCount(database, firstDay(clock))
             expect(await keptCount(database, firstDay(clock))).toEqual(plain)
             for (const [kind] of plain) kinds.add(kind)
@@ -79,7 +79,7 @@ for (const [engine, hasManyWriters] of [
           fc.subarray(damages, { minLength: 1 }),
           fc.constantFrom(1, 1000),
           async (writes, meanwhile, damaged, atOnce) => {
-            for (const one of [...beginning, ...writes]) await sendWrite(academy, admin, one)
+            for (const one of [...initialWrites, ...writes]) await sendWrite(academy, admin, one)
             const now = clock.now().toISOString()
             await database.write((transaction) => foldChanges({ database: transaction, now }, 1000))
             for (const damage of damaged) await database.run(damage)

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { minute, second, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser } from '../../helpers/browser.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
-import { otherSession, roles, send, test, thingsOf } from './signed-in.ts'
+import { roles, sendForm, startOtherSession, test, thingsOf } from './signed-in.ts'
 
 const button = 'Change password'
 const next = 'another long password'
@@ -104,11 +104,11 @@ test('a grant is listed with its application, and revoked after a question', asy
 
 /** Opens a browser with another User-Agent at this address. */
 function browserAt(academy: TestAcademy, address: string, userAgent: string) {
-  const send = academy.fetchFrom(address)
+  const sendForm = academy.fetchFrom(address)
   return plainBrowser((request) => {
     const headers = new Headers(request.headers)
     headers.set('user-agent', userAgent)
-    return send(new Request(request, { headers }))
+    return sendForm(new Request(request, { headers }))
   }, issuer)
 }
 
@@ -163,11 +163,11 @@ test('a user cannot end the session of another user, or find out that there is o
   learner,
   signIn,
 }) => {
-  const theirs = await otherSession(academy, learner)
+  const theirs = await startOtherSession(academy, learner)
   const browser = await signIn(analyst)
   expect((await browser.open(`/dashboard/sessions/${theirs}/end`)).status).toBe(404)
-  expect((await send(browser, `/dashboard/sessions/${theirs}/end`, {})).status).toBe(404)
-  await send(browser, '/dashboard/other-sessions/end', {})
+  expect((await sendForm(browser, `/dashboard/sessions/${theirs}/end`, {})).status).toBe(404)
+  await sendForm(browser, '/dashboard/other-sessions/end', {})
   expect(await academy.database.all(sql`select id from browser_sessions where id = ${theirs}`)).toHaveLength(
     1,
   )

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
-import { send, test, thingsOf } from './signed-in.ts'
+import { sendForm, test, thingsOf } from './signed-in.ts'
 
 const button = 'Register application'
 const filledIn = { name: 'Gradebook', redirectUris: 'https://g.example/cb\r\n\r\n  http://127.0.0.1/cb ' }
@@ -93,7 +93,7 @@ test('an application is deleted after a confirmation, with its grants', async ({
 test('the one that is built in has no way to delete it, and is not deleted', async ({ admin, signIn }) => {
   const browser = await signIn(admin)
   expect((await browser.open('/dashboard/apps')).text).toContain('Built in')
-  const refused = await send(browser, '/dashboard/apps/learnctl/delete', {})
+  const refused = await sendForm(browser, '/dashboard/apps/learnctl/delete', {})
   expect(refused).toMatchObject({
     status: 403,
     text: expect.stringContaining('learnctl is the built-in application'),

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { linkEntries } from '../../../src/server/changes/audit-chain.ts'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
-import { decoded } from '../../helpers/browser.ts'
+import { decodeText } from '../../helpers/browser.ts'
 import { test as base } from './signed-in.ts'
 
 const test = base
@@ -142,7 +142,7 @@ test('its filters are folded, and open where they are used', async ({ admin, sig
 function rowsIn(html: string): string[] {
   const [, body = ''] = /<tbody[^>]*>(.*?)<\/tbody>/s.exec(html) ?? []
   return [...body.matchAll(/<tr\b.*?<\/tr>/gs)].map(([row]) =>
-    decoded(row.replace(/<[^>]*>/g, ' '))
+    decodeText(row.replace(/<[^>]*>/g, ' '))
       .replace(/\s+/g, ' ')
       .trim(),
   )
@@ -151,7 +151,7 @@ function rowsIn(html: string): string[] {
 /** Returns the URL of the first link with this text; empty without one. */
 function linkTo(html: string, words: string): string {
   const links = [...html.matchAll(/<a\b[^>]*\bhref="([^"]+)"[^>]*>([^<]+)<\/a>/g)]
-  return decoded(links.find(([, , text = '']) => text.trim().startsWith(words))?.[1] ?? '')
+  return decodeText(links.find(([, , text = '']) => text.trim().startsWith(words))?.[1] ?? '')
 }
 
 const usersOf = (count: number, name: string) =>

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
-import { test as base, complete, filled, pathsOf, send, thingsOf } from './signed-in.ts'
+import { test as base, complete, fillPath, pathsOf, sendForm, thingsOf } from './signed-in.ts'
 
 /** Returns the paths of pages, without those of files. */
 const pagePaths = pathsOf('GET').filter((path) => !path.endsWith('.csv'))
@@ -24,7 +24,7 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await admin.put(`/v1/users/${admin.id}`, { profile })
   await admin.put(`/v1/learners/${learner.body.id}/progress`, { courseId, completionPercentage: 40 })
   await academy.grade({ learnerId: learner.body.id, courseId, scoreGiven: 40, itemId: 'x', label: hostile })
-  await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
+  await sendForm(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
   await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
   const { body: changed } = await admin.get(`/v1/audit?action=course.updated&subject_id=${courseId}`)
   const shown = { ...things, entryId: changed.data[0].id as string }
@@ -37,12 +37,12 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
     values (${things.messageId}, 1, '2026-03-01T12:00:00.000Z', 12, 500, 'HTTP 500', ${hostile})`)
   const looked: Looked[] = []
   for (const path of pagePaths) {
-    looked.push({ name: path, page: await browser.open(filled(path, shown)) })
+    looked.push({ name: path, page: await browser.open(fillPath(path, shown)) })
   }
   const fields = { ...complete['/dashboard/apps'], name: hostile }
-  looked.push({ name: 'a new application', page: await send(browser, '/dashboard/apps', fields) })
+  looked.push({ name: 'a new application', page: await sendForm(browser, '/dashboard/apps', fields) })
   const faulty = { ...fields, once: `req_${'1'.repeat(29)}`, redirectUris: hostile }
-  looked.push({ name: 'a faulty form', page: await send(browser, '/dashboard/apps', faulty) })
+  looked.push({ name: 'a faulty form', page: await sendForm(browser, '/dashboard/apps', faulty) })
   looked.push({ name: 'a note', page: await browser.open('/dashboard/keys?done=key_revoked') })
   browser.forget()
   looked.push({ name: 'signing in', page: await browser.open('/dashboard') })
@@ -234,7 +234,7 @@ test('HEAD answers like GET, without a body', async ({ academy, admin, signIn })
   const browser = await signIn(admin)
   const cookie = browser.cookie()
   for (const path of pathsOf('GET')) {
-    const address = filled(path, things)
+    const address = fillPath(path, things)
     const [get, head] = await Promise.all(
       ['GET', 'HEAD'].map((method) => academy.bearer(undefined).send(method, address, undefined, { cookie })),
     )
@@ -253,7 +253,7 @@ test('a slash too many leads to the page without it', async ({ admin, signIn }) 
 test('other methods are refused with those that there are', async ({ academy, admin }) => {
   const things = await thingsOf(academy, admin, admin)
   for (const path of [...new Set([...pathsOf('GET'), ...pathsOf('POST')])]) {
-    const answer = await academy.bearer(undefined).send('DELETE', filled(path, things))
+    const answer = await academy.bearer(undefined).send('DELETE', fillPath(path, things))
     const allow = [
       ...(pathsOf('GET').includes(path) ? ['HEAD', 'GET'] : []),
       ...(pathsOf('POST').includes(path) ? ['POST'] : []),

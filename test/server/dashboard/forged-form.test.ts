@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { issuer } from '../oauth/flow.ts'
-import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from './signed-in.ts'
+import { complete, csrfOf, fillPath, pathsOf, readChangeable, test, thingsOf } from './signed-in.ts'
 
 const type = 'application/x-www-form-urlencoded'
 
@@ -27,15 +27,15 @@ test.for(forgeries)(
     const browser = await signIn(admin)
     const csrf = await csrfOf(browser)
     const cookie = browser.cookie()
-    const before = await changeable(academy)
+    const before = await readChangeable(academy)
     for (const path of pathsOf('POST')) {
       const body = new URLSearchParams({ csrf, ...complete[path], ...fields }).toString()
       const sent = { cookie, 'content-type': type, ...headers }
-      const answer = await academy.bearer(undefined).send('POST', filled(path, things), body, sent)
+      const answer = await academy.bearer(undefined).send('POST', fillPath(path, things), body, sent)
       expect({ path, status: answer.status }).toEqual({ path, status })
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     }
-    expect(await changeable(academy)).toEqual(before)
+    expect(await readChangeable(academy)).toEqual(before)
   },
 )
 
@@ -44,14 +44,14 @@ test('the token of another browser is none', async ({ academy, admin, analyst, s
   const [own, others] = [await signIn(admin), await signIn(analyst)]
   const csrf = await csrfOf(others)
   const cookie = own.cookie()
-  const before = await changeable(academy)
+  const before = await readChangeable(academy)
   for (const path of pathsOf('POST')) {
     const body = new URLSearchParams({ csrf, ...complete[path] }).toString()
     const sent = { cookie, 'content-type': type, origin: issuer }
-    const { status } = await academy.bearer(undefined).send('POST', filled(path, things), body, sent)
+    const { status } = await academy.bearer(undefined).send('POST', fillPath(path, things), body, sent)
     expect({ path, status }).toEqual({ path, status: 403 })
   }
-  expect(await changeable(academy)).toEqual(before)
+  expect(await readChangeable(academy)).toEqual(before)
 })
 
 test('a credential of the API is none of the dashboard', async ({ academy, admin }) => {

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import {
-  changeable,
   complete,
-  filled,
-  otherSession,
+  fillPath,
   pathsOf,
+  readChangeable,
   roles,
-  send,
+  sendForm,
+  startOtherSession,
   test,
   thingsOf,
 } from './signed-in.ts'
@@ -102,7 +102,7 @@ test.for(cases)(
     const things = await thingsOf(academy, owner, admin)
     const browser = await signIn(person)
     for (const [path, answers] of Object.entries(pages)) {
-      const { status, text } = await browser.open(filled(path, things))
+      const { status, text } = await browser.open(fillPath(path, things))
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })
       if (status === 403) expect(text).toMatch(/Scope admin is required|requires role admin/)
     }
@@ -117,24 +117,24 @@ test.for(cases)(
       const owner = whose === 'own' ? person : await academy.person('instructor')
       const things = await thingsOf(academy, owner, admin)
       const browser = await signIn(person)
-      if (whose === 'foreign') await otherSession(academy, person)
+      if (whose === 'foreign') await startOtherSession(academy, person)
       return { things, browser }
     }
     let opened = await open()
-    let before = await changeable(academy)
+    let before = await readChangeable(academy)
     let isUsed = false
     for (const [path, answers] of Object.entries(forms)) {
       // If the form changed nothing, the next role finds all records unchanged.
       if (isUsed) {
         opened = await open()
-        before = await changeable(academy)
+        before = await readChangeable(academy)
       }
       const { things, browser } = opened
-      const { status } = await send(browser, filled(path, things), complete[path] ?? {})
+      const { status } = await sendForm(browser, fillPath(path, things), complete[path] ?? {})
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })
       isUsed = status === 200
-      if (isUsed) expect(await changeable(academy), path).not.toEqual(before)
-      else expect(await changeable(academy), path).toEqual(before)
+      if (isUsed) expect(await readChangeable(academy), path).not.toEqual(before)
+      else expect(await readChangeable(academy), path).toEqual(before)
     }
   },
 )
@@ -143,7 +143,7 @@ test('every page but a missing one asks a signed-out user to sign in', async ({ 
   const things = await thingsOf(academy, admin, admin)
   flow.browser.forget()
   for (const path of pathsOf('GET')) {
-    const page = await flow.browser.open(filled(path, things))
+    const page = await flow.browser.open(fillPath(path, things))
     expect({ path, status: page.status }).toEqual({ path, status: path === '/dashboard/*' ? 404 : 200 })
     expect({ path, asked: 'password' in (page.forms[0]?.fields ?? {}) }).toEqual({
       path,
@@ -156,10 +156,10 @@ test('every page but a missing one asks a signed-out user to sign in', async ({ 
 test('a form without a sign-in does nothing', async ({ academy, admin, flow }) => {
   const things = await thingsOf(academy, admin, admin)
   flow.browser.forget()
-  const before = await changeable(academy)
+  const before = await readChangeable(academy)
   for (const path of pathsOf('POST')) {
-    const { forms } = await send(flow.browser, filled(path, things), complete[path] ?? {})
+    const { forms } = await sendForm(flow.browser, fillPath(path, things), complete[path] ?? {})
     expect({ path, asked: 'password' in (forms[0]?.fields ?? {}) }).toEqual({ path, asked: true })
   }
-  expect(await changeable(academy)).toEqual(before)
+  expect(await readChangeable(academy)).toEqual(before)
 })

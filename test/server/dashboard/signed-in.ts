@@ -4,14 +4,14 @@ import { dashboardRoutes } from '../../../src/server/dashboard/pages.ts'
 import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 import { sample } from '../../lms/samples.ts'
-import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
+import { givePassword, issuer, openFlow, password, register } from '../oauth/flow.ts'
 
 /** Opens a browser and signs the user in. */
 export type SignIn = (person: Person) => Promise<PlainBrowser>
 
 /** A vitest test with users who are signed in to the dashboard. */
 export const test = base
-  .extend('flow', ({ academy }) => flowIn(academy))
+  .extend('flow', ({ academy }) => openFlow(academy))
   .extend('signIn', ({ academy }): SignIn => {
     return async (person) => {
       await givePassword(academy, person.id)
@@ -44,7 +44,7 @@ export interface Things {
 }
 
 /** Starts a session of a user in another browser. */
-export async function otherSession({ database, clock }: TestAcademy, { id }: Person): Promise<string> {
+export async function startOtherSession({ database, clock }: TestAcademy, { id }: Person): Promise<string> {
   const [now, later] = [clock.now(), new Date(clock.now().getTime() + hour)].map((time) => time.toISOString())
   const sessionId = `ses_${id}`
   await database.run(sql`
@@ -97,7 +97,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
   const grade = await academy.grade({ ...given, scoreGiven: 85 })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
   const { clientId, clientSecret } = await register(academy)
-  await flowIn(academy).tokens(owner, {
+  await openFlow(academy).tokens(owner, {
     client_id: clientId,
     client_secret: clientSecret ?? '',
     scope: 'read',
@@ -112,7 +112,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     keyId: key.body.id,
     clientId,
     grantId: grant?.id ?? '',
-    sessionId: await otherSession(academy, owner),
+    sessionId: await startOtherSession(academy, owner),
     ...(await webhooksOf(academy, admin)),
     lmsKind: await integrationOf(admin),
     deliveryId: await deliveryOf(academy),
@@ -121,12 +121,12 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
 }
 
 /** Fills in the parameters of a path. */
-export function filled(path: string, things: Things): string {
+export function fillPath(path: string, things: Things): string {
   return path.replace(/:(\w+)/g, (_, name: keyof Things) => things[name]).replace('*', 'nowhere')
 }
 
 /** Returns all records that a form of the dashboard could change. */
-export function changeable({ database }: TestAcademy): Promise<unknown> {
+export function readChangeable({ database }: TestAcademy): Promise<unknown> {
   const queries = [
     sql`select id, revoked_at from api_keys order by id`,
     sql`select id, revoked_at from grants order by id`,
@@ -156,7 +156,7 @@ function csrfIn({ forms }: Shown): string {
 }
 
 /** Sends a form without its page; undefined fields are left out, and so is the CSRF token unless it is given. */
-export async function send(
+export async function sendForm(
   browser: PlainBrowser,
   path: string,
   fields: Readonly<Record<string, string | undefined>>,

@@ -5,7 +5,7 @@ import { freshDirectory, hour } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 import { startServer } from '../socket/served.ts'
-import { once, send, test } from './signed-in.ts'
+import { once, sendForm, test } from './signed-in.ts'
 
 test('after signing in one is at the page that one asked for, with its query', async ({ academy, admin }) => {
   await givePassword(academy, admin.id)
@@ -37,7 +37,7 @@ test('the form of the sign-in page sent a second time changes nothing', async ({
 }) => {
   const browser = await signIn(admin)
   const before = await academy.database.all(sql`select hash from browser_sessions`)
-  const again = await send(browser, '/dashboard/keys?x=1', {
+  const again = await sendForm(browser, '/dashboard/keys?x=1', {
     action: 'sign_in',
     account: 'nobody',
     password: 'x',
@@ -81,7 +81,7 @@ test('a session ends after a working day', async ({ admin, clock, signIn }) => {
 
 test('the log names who it was, and nothing secret', async ({ academy, admin, signIn }) => {
   const browser = await signIn(admin)
-  await send(browser, '/dashboard/keys', { once, name: 'x', scopes: 'read' })
+  await sendForm(browser, '/dashboard/keys', { once, name: 'x', scopes: 'read' })
   expect(academy.logged.at(-1)).toMatchObject({
     method: 'POST',
     path: '/dashboard/keys',

@@ -3,7 +3,7 @@ import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser } from '../../helpers/browser.ts'
 import { slowBody, slowRequest } from '../../helpers/web.ts'
 import { issuer } from '../oauth/flow.ts'
-import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from './signed-in.ts'
+import { complete, csrfOf, fillPath, pathsOf, readChangeable, test, thingsOf } from './signed-in.ts'
 
 /** Sends a form of the dashboard whose last part arrives only when `end` is called. */
 async function slowly(
@@ -38,12 +38,12 @@ for (const [what, lose] of losses) {
       const owner = await academy.person('admin')
       const things = await thingsOf(academy, owner, admin)
       const browser = await signIn(owner)
-      const { answer, end } = await slowly(academy, browser, filled(path, things), complete[path])
+      const { answer, end } = await slowly(academy, browser, fillPath(path, things), complete[path])
       await lose(admin, owner)
-      const before = await changeable(academy)
+      const before = await readChangeable(academy)
       end()
       expect((await answer).status).toBe(403)
-      expect(await changeable(academy)).toEqual(before)
+      expect(await readChangeable(academy)).toEqual(before)
     },
   )
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { test as base, once, send, thingsOf } from './signed-in.ts'
+import { test as base, once, sendForm, thingsOf } from './signed-in.ts'
 
 const url = 'https://receiver.example/hook'
 const hidden = /whsec_[A-Za-z0-9+/=]+/
@@ -144,7 +144,7 @@ test('what cannot be done is said on the page it was asked from', async ({ acade
 })
 
 test('what the dashboard does is audited as what the API does', async ({ academy, admin, browser }) => {
-  await send(browser, '/dashboard/endpoints', { once, url, events: '*' })
+  await sendForm(browser, '/dashboard/endpoints', { once, url, events: '*' })
   const rows = await academy.database.all<{ action: string; user_id: string }>(
     sql`select action, user_id from audit_entries where action = 'endpoint.created'`,
   )

@@ -18,7 +18,7 @@ import { DatabaseError } from '../../../src/server/database/database.ts'
 import { shortenLog } from '../../../src/server/database/sqlite/connection.ts'
 import { openReader } from '../../../src/server/database/sqlite/sqlite.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
-import { oldAcademy } from '../../helpers/old-academy.ts'
+import { makeOldAcademy } from '../../helpers/old-academy.ts'
 import { runModule } from '../../helpers/process.ts'
 
 const { now } = stoppedClock()
@@ -102,7 +102,7 @@ test('a database from a newer version is refused, and left as it is', async ({ d
 
 test('a database from a version before the oldest one that is upgraded is refused', async ({ directory }) => {
   const path = join(directory, 'academy.db')
-  oldAcademy(path)
+  makeOldAcademy(path)
   const older = new DatabaseSync(path)
   older.exec('pragma user_version = 19')
   older.close()

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { operations } from '../../../src/contract/index.ts'
-import { filled, furnish } from '../../contract/examples.ts'
+import { fillIn, furnish } from '../../contract/examples.ts'
 import { openTestAcademy } from '../../helpers/academy.ts'
 
 const school = await openTestAcademy()
@@ -21,7 +21,7 @@ test.for(lists)('$id: since and until leave the items of a period', async ({ id,
   }
   const timesOf = async (period: Readonly<Record<string, string>>) => {
     const query = new URLSearchParams({ ...needed, ...period, limit: '100' })
-    const { status, body, text } = await admin.get(`${filled(path, things)}?${query}`)
+    const { status, body, text } = await admin.get(`${fillIn(path, things)}?${query}`)
     expect(status, text).toBe(200)
     return body.data.map((item: Record<string, unknown>) => item[field])
   }
@@ -41,7 +41,7 @@ const changing = lists.filter(({ filters }) => filters?.['updated_since'])
 
 test.for(changing)('$id: updated_since leaves what was updated from then on', async ({ path }) => {
   const updatesFrom = async (query: string): Promise<string[]> => {
-    const { status, body, text } = await admin.get(`${filled(path, things)}?limit=100${query}`)
+    const { status, body, text } = await admin.get(`${fillIn(path, things)}?limit=100${query}`)
     expect(status, text).toBe(200)
     return body.data.map(({ updatedAt }: { updatedAt: string }) => updatedAt)
   }

@@ -6,7 +6,7 @@ import { paging } from '../../../src/contract/lists.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { pageOfRuns } from '../../../src/server/audit/entry-runs.ts'
 import { writeCursor } from '../../../src/server/database/keyset.ts'
-import { examples, filled, furnish } from '../../contract/examples.ts'
+import { examples, fillIn, furnish } from '../../contract/examples.ts'
 import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
 import { unknownFaults } from '../../helpers/plans/known-plans.ts'
 import { sqlitePlans } from '../../helpers/plans/plan-faults.ts'
@@ -129,7 +129,7 @@ function cursorOf({ id }: Operation, sort: string): string {
 const lists = operations.filter(({ list }) => list)
 
 test.for(lists)('$id: no filter and no order makes it grow', async (operation) => {
-  const path = filled(operation.path, things)
+  const path = fillIn(operation.path, things)
   const standard = {
     'integrations.list': 'lmsKind',
     'deliveries.list': '-receivedAt',
@@ -164,9 +164,9 @@ const others = operations.filter(({ list, media }) => !list && !media)
 
 test.for(others)('$id: nothing that it does grows', async (operation) => {
   const { request, body } = examples[operation.id] ?? { request: '' }
-  const [method = '', target = ''] = filled(request, things).split(' ')
+  const [method = '', target = ''] = fillIn(request, things).split(' ')
   statements = new Map()
-  const sent = operation.body ? filled(JSON.stringify(body ?? {}), things) : undefined
+  const sent = operation.body ? fillIn(JSON.stringify(body ?? {}), things) : undefined
   const headers = {
     ...(sent && { 'content-type': 'application/json' }),
     'idempotency-key': `"${operation.id}"`,

@@ -7,19 +7,19 @@ import { linkAll } from '../../../src/server/changes/audit-chain.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
-import { oldAcademy, oldAcademyOnPostgres } from '../../helpers/old-academy.ts'
+import { makeOldAcademy, makeOldAcademyOnPostgres } from '../../helpers/old-academy.ts'
 
 /** Opens an academy made by the program of 9430e96. */
 async function openUpgraded() {
   if (!onPostgres) {
     return openTestAcademy({
       open(path, now) {
-        oldAcademy(path)
+        makeOldAcademy(path)
         return openAcademyFile(path, now)
       },
     })
   }
-  const { url, remove } = await oldAcademyOnPostgres()
+  const { url, remove } = await makeOldAcademyOnPostgres()
   return openTestAcademy({
     async open(_, now) {
       const academy = await openAcademyOnPostgres({ url, env: {} }, now)
@@ -104,7 +104,7 @@ test('the audit log of an academy of 9430e96 is whole after the upgrade', async 
 test.skipIf(onPostgres)('enrolments that were removed before the upgrade are no longer counted', async () => {
   await using academy = await openTestAcademy({
     async open(path, now) {
-      oldAcademy(path)
+      makeOldAcademy(path)
       const { DatabaseSync } = await import('node:sqlite')
       const older = new DatabaseSync(path)
       older.exec(`update enrollments set status = 'deleted' where rowid = 1`)

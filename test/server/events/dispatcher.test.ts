@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished } from 'vitest'
 import { hour, minute, openTestAcademy, type Person, second, test } from '../../helpers/academy.ts'
-import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
+import { makeEndpoint, messagesOf, openDispatcher, startReceiver, status, waitFor } from './scene.ts'
 
 const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
 const at = { timeout: 30_000, interval: 5 }
@@ -20,10 +20,10 @@ test('an event goes out signed, and the library of Standard Webhooks verifies it
   admin,
 }) => {
   const receiver = await startReceiver()
-  const { id, secret } = await endpointAt(admin, receiver.url)
+  const { id, secret } = await makeEndpoint(admin, receiver.url)
   await course(admin)
-  dispatching(academy, { signedAt: () => new Date() }).advance(1)
-  await eventually(admin, id).toMatchObject([
+  openDispatcher(academy, { signedAt: () => new Date() }).advance(1)
+  await waitFor(admin, id).toMatchObject([
     {
       type: 'course.created',
       status: 'delivered',
@@ -49,14 +49,14 @@ test('for a day after a rotation both secrets sign, and then the new one alone',
   admin,
 }) => {
   const receiver = await startReceiver()
-  const { id, secret } = await endpointAt(admin, receiver.url)
+  const { id, secret } = await makeEndpoint(admin, receiver.url)
   const { body: rotated } = await admin.post(`/v1/webhooks/endpoints/${id}/rotate`)
   expect(rotated.secret).not.toBe(secret)
-  const { advance } = dispatching(academy, { signedAt: () => new Date() })
+  const { advance } = openDispatcher(academy, { signedAt: () => new Date() })
   await course(admin)
   advance(1)
   await expect.poll(() => receiver.got.length, at).toBe(1)
-  await eventually(admin, id).toMatchObject([{ status: 'delivered' }])
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered' }])
   await course(admin)
   advance(25 * hour)
   await expect.poll(() => receiver.got.length, at).toBe(2)
@@ -77,19 +77,19 @@ test('what fails is sent again with the same id, a new time and a new signature,
   admin,
 }) => {
   const receiver = await startReceiver(status(500, {}, 'no \u0000 database'))
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   advance(1)
   const delays = [5 * second, 5 * minute, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * hour)]
   for (const [index, delay] of delays.entries()) {
     const due = new Date(academy.clock.now().getTime() + delay).toISOString()
-    await eventually(admin, id).toMatchObject([
+    await waitFor(admin, id).toMatchObject([
       { status: 'pending', attemptCount: index + 1, lastResult: 'HTTP 500', nextAttemptAt: due },
     ])
     advance(delay)
   }
-  await eventually(admin, id).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }])
+  await waitFor(admin, id).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }])
   expect(new Set(receiver.got.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(new Set(receiver.got.map(({ body }) => body)).size).toBe(1)
   expect(new Set(receiver.got.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
@@ -107,7 +107,7 @@ test('what fails is sent again with the same id, a new time and a new signature,
   receiver.answer = status(200)
   expect((await admin.post(`/v1/webhooks/messages/${message.id}/resend`)).status).toBe(200)
   advance(1 * second)
-  await eventually(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 11 }])
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 11 }])
   expect((await admin.get('/v1/audit?noun=message')).body.data).toMatchObject([
     { action: 'message.resent', userId: admin.id, subjectId: message.id, before: { status: 'failed' } },
   ])
@@ -116,10 +116,10 @@ test('what fails is sent again with the same id, a new time and a new signature,
 test('a redirect is a failure, and is not followed', async ({ academy, admin }) => {
   const inner = await startReceiver()
   const receiver = await startReceiver(status(302, { location: inner.url }))
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
-  dispatching(academy).advance(1)
-  await eventually(admin, id).toMatchObject([
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toMatchObject([
     { status: 'pending', lastResult: 'HTTP 302: redirects are not followed' },
   ])
   expect(inner.got).toEqual([])
@@ -130,11 +130,11 @@ test('410 disables the endpoint: nothing more is sent or queued until it is set 
   admin,
 }) => {
   const receiver = await startReceiver(status(410))
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   advance(1)
-  await eventually(admin, id).toMatchObject([{ status: 'failed', lastResult: 'HTTP 410: endpoint disabled' }])
+  await waitFor(admin, id).toMatchObject([{ status: 'failed', lastResult: 'HTTP 410: endpoint disabled' }])
   const path = `/v1/webhooks/endpoints/${id}`
   expect((await admin.get(path)).body).toMatchObject({
     status: 'disabled',
@@ -155,7 +155,7 @@ test('410 disables the endpoint: nothing more is sent or queued until it is set 
   expect((await admin.put(path, { status: 'active' })).body).toMatchObject({ disabledReason: null })
   await course(admin, 'Rhetoric')
   advance(6 * second)
-  await eventually(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
+  await waitFor(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
 })
 
 test.for([
@@ -167,11 +167,11 @@ test.for([
   '%s with Retry-After %s pauses the endpoint',
   async ([code, retryAfter, pause], { academy, admin }) => {
     const receiver = await startReceiver(status(Number(code), { 'retry-after': retryAfter }))
-    const { id } = await endpointAt(admin, receiver.url)
+    const { id } = await makeEndpoint(admin, receiver.url)
     await course(admin)
-    const { advance } = dispatching(academy)
+    const { advance } = openDispatcher(academy)
     advance(1)
-    await eventually(admin, id).toMatchObject([{ attemptCount: 1 }])
+    await waitFor(admin, id).toMatchObject([{ attemptCount: 1 }])
     const until = new Date(academy.clock.now().getTime() + pause).toISOString()
     expect((await admin.get(`/v1/webhooks/endpoints/${id}`)).body).toMatchObject({ pausedUntil: until })
     await course(admin, 'Ethics')
@@ -183,7 +183,7 @@ test.for([
       return receiver.got.length
     }
     await expect.poll(sent, at).toBe(3)
-    await eventually(admin, id).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }])
+    await waitFor(admin, id).toMatchObject([{ status: 'delivered' }, { status: 'delivered' }])
   },
 )
 
@@ -199,24 +199,22 @@ test('a receiver that hangs, drips or breaks off delays no other, and has 15 s f
   })
   const well = await startReceiver()
   const endpoints = []
-  for (const { url } of [hanging, broken, dripping, well]) endpoints.push(await endpointAt(admin, url))
+  for (const { url } of [hanging, broken, dripping, well]) endpoints.push(await makeEndpoint(admin, url))
   const [hung, cut, dripped, quick] = endpoints.map(({ id }) => id)
   for (let count = 0; count < 20; count += 1) await course(admin, `Course ${count}`)
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   advance(1)
   await expect.poll(() => well.got.length, at).toBe(20)
-  await eventually(admin, quick ?? '').toSatisfy((all) =>
+  await waitFor(admin, quick ?? '').toSatisfy((all) =>
     all.every((message: { status: string }) => message.status === 'delivered'),
   )
   expect(hanging.got).toHaveLength(8)
-  await eventually(admin, cut ?? '').toSatisfy(
+  await waitFor(admin, cut ?? '').toSatisfy(
     ([{ lastResult }]) => lastResult === 'Connection closed before the response',
   )
   advance(15 * second)
-  await eventually(admin, hung ?? '').toSatisfy(
-    ([{ lastResult }]) => lastResult === 'No response within 15 s',
-  )
-  await eventually(admin, dripped ?? '').toSatisfy(([message]) => message.status === 'delivered')
+  await waitFor(admin, hung ?? '').toSatisfy(([{ lastResult }]) => lastResult === 'No response within 15 s')
+  await waitFor(admin, dripped ?? '').toSatisfy(([message]) => message.status === 'delivered')
 })
 
 test('what is about the same learner goes out in order, and waits half an hour for what fails', async ({
@@ -229,18 +227,18 @@ test('what is about the same learner goes out in order, and waits half an hour f
   const receiver = await startReceiver((response, { data }) =>
     status(data['learnerId'] === stuck && data['version'] === 1 ? 500 : 200)(response),
   )
-  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
+  const { id } = await makeEndpoint(admin, receiver.url, { events: ['progress.updated'] })
   for (const completionPercentage of [10, 20, 30]) {
     for (const learner of learners) await progress(learner, completionPercentage)
   }
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   const versions = (learner = '') =>
     receiver.got.flatMap(({ data }) => (data['learnerId'] === learner ? [data['version']] : []))
   advance(1)
   await expect.poll(() => versions(free), at).toEqual([1, 2, 3])
   for (const delay of [5 * second, 5 * minute, 30 * minute]) {
     const count = versions(stuck).length
-    await eventually(admin, id).toSatisfy(([first]) => first.attemptCount === count && first.nextAttemptAt)
+    await waitFor(admin, id).toSatisfy(([first]) => first.attemptCount === count && first.nextAttemptAt)
     expect(versions(stuck)).toEqual(Array.from({ length: count }, () => 1))
     advance(delay)
     await expect.poll(() => versions(stuck).length, at).toBeGreaterThan(count)
@@ -263,24 +261,24 @@ test('however many wait, those about the same learner are delivered in their ord
     else delivered.push([data['learnerId'], data['version']])
     return status(isRefused ? 500 : 200)(response)
   })
-  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
+  const { id } = await makeEndpoint(admin, receiver.url, { events: ['progress.updated'] })
   const each = 40
   for (let completionPercentage = 1; completionPercentage <= each; completionPercentage += 1) {
     for (const learner of learners) await progress(learner, completionPercentage)
   }
-  const deliveredBy = (server: ReturnType<typeof dispatching>) => () => {
+  const deliveredBy = (server: ReturnType<typeof openDispatcher>) => () => {
     server.advance(second)
     return delivered.length
   }
-  const first = dispatching(academy)
+  const first = openDispatcher(academy)
   await expect.poll(deliveredBy(first), at).toBeGreaterThan(each / 2)
   await first.stop()
-  await expect.poll(deliveredBy(dispatching(academy)), at).toBe(2 * each)
+  await expect.poll(deliveredBy(openDispatcher(academy)), at).toBe(2 * each)
   for (const learner of learners) {
     const versions = delivered.flatMap(([learnerId, version]) => (learnerId === learner.id ? [version] : []))
     expect(versions).toEqual(Array.from({ length: each }, (_, index) => index + 1))
   }
-  await eventually(admin, id).toSatisfy((all) =>
+  await waitFor(admin, id).toSatisfy((all) =>
     all.every(({ status }: { status: string }) => status === 'delivered'),
   )
 })
@@ -292,15 +290,11 @@ test('an erased learner is in no message, whether it waits, waits for another or
   const progress = await progressIn(admin)
   const [erased, other] = [await academy.person('learner'), await academy.person('learner')]
   const receiver = await startReceiver(status(500))
-  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.*'] })
+  const { id } = await makeEndpoint(admin, receiver.url, { events: ['progress.*'] })
   for (const percentage of [10, 20, 30]) await progress(erased, percentage)
-  const server = dispatching(academy)
+  const server = openDispatcher(academy)
   server.advance(1)
-  await eventually(admin, id).toMatchObject([
-    { attemptCount: 1 },
-    { attemptCount: 0, nextAttemptAt: null },
-    {},
-  ])
+  await waitFor(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }, {}])
   await server.stop()
   await progress(erased, 40)
   await progress(other, 10)
@@ -314,16 +308,16 @@ test('what waits for a message that is gone is sent within an hour', async ({ ac
   const receiver = await startReceiver((response, { type }) =>
     status(type === 'course.updated' ? 500 : 200)(response),
   )
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await admin.put(`/v1/courses/${body.id}`, { title: 'Ethics' })
   await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   advance(1)
-  await eventually(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }])
+  await waitFor(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }])
   // As sweeping ends them after a week, when the endpoint was disabled for long.
   await academy.database.run(sql`delete from webhook_messages where type = 'course.updated'`)
   advance(hour)
-  await eventually(admin, id).toMatchObject([{ type: 'course.published', status: 'delivered' }])
+  await waitFor(admin, id).toMatchObject([{ type: 'course.published', status: 'delivered' }])
 })
 
 test('a server that stops sends nothing new, and leaves what is under way to the next one', async ({
@@ -331,9 +325,9 @@ test('a server that stops sends nothing new, and leaves what is under way to the
   admin,
 }) => {
   const receiver = await startReceiver(() => {})
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
-  const first = dispatching(academy)
+  const first = openDispatcher(academy)
   first.advance(1)
   await expect.poll(() => receiver.got.length, at).toBe(1)
   const stopped = first.stop()
@@ -341,8 +335,8 @@ test('a server that stops sends nothing new, and leaves what is under way to the
   await stopped
   expect(await messagesOf(admin, id)).toMatchObject([{ status: 'pending', attemptCount: 0 }])
   receiver.answer = status(200)
-  dispatching(academy).advance(1)
-  await eventually(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 1 }])
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 1 }])
   expect(receiver.got.map(({ headers }) => headers['webhook-id'])).toEqual([
     receiver.got[0]?.headers['webhook-id'],
     receiver.got[0]?.headers['webhook-id'],
@@ -354,20 +348,20 @@ test('what a server had under way when it was killed is sent by another one a mi
   admin,
 }) => {
   const receiver = await startReceiver(() => {})
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   for (let count = 0; count < 10; count += 1) await course(admin, `Course ${count}`)
   // It is not stopped before the other one starts, and its later results do not count.
-  const killed = dispatching(academy, { later: () => ({ clear: () => {} }) })
+  const killed = openDispatcher(academy, { later: () => ({ clear: () => {} }) })
   killed.wake()
   await expect.poll(() => receiver.got.length, at).toBe(8)
   receiver.answer = status(200)
-  const { advance } = dispatching(academy)
+  const { advance } = openDispatcher(academy)
   advance(1)
-  await eventually(admin, id).toSatisfy(
+  await waitFor(admin, id).toSatisfy(
     (all) => all.filter((message: { status: string }) => message.status === 'delivered').length === 2,
   )
   advance(minute)
-  await eventually(admin, id).toSatisfy((all) =>
+  await waitFor(admin, id).toSatisfy((all) =>
     all.every((message: { status: string }) => message.status === 'delivered'),
   )
   expect(receiver.got).toHaveLength(18)
@@ -375,9 +369,9 @@ test('what a server had under way when it was killed is sent by another one a mi
 
 test('several servers on one database send each event once', async ({ academy, admin }) => {
   const receiver = await startReceiver()
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   const others = [await openTestAcademy({ beside: academy }), await openTestAcademy({ beside: academy })]
-  const servers = [academy, ...others].map((each) => dispatching({ ...each, sealing: academy.sealing }))
+  const servers = [academy, ...others].map((each) => openDispatcher({ ...each, sealing: academy.sealing }))
   onTestFinished(async () => {
     for (const { stop } of servers) await stop()
     for (const other of others) await other.close()
@@ -401,7 +395,7 @@ test('several servers on one database send each event once', async ({ academy, a
 
 test('where its secret cannot be opened, nothing is sent unsigned', async ({ academy, admin }) => {
   const receiver = await startReceiver()
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   await course(admin)
   const sealing = {
     ...academy.sealing,
@@ -409,8 +403,8 @@ test('where its secret cannot be opened, nothing is sent unsigned', async ({ aca
       throw new Error('the key is missing')
     },
   }
-  dispatching(academy, { sealing }).advance(1)
-  await eventually(admin, id).toMatchObject([
+  openDispatcher(academy, { sealing }).advance(1)
+  await waitFor(admin, id).toMatchObject([
     { status: 'pending', lastResult: 'Cannot be signed: the key is missing' },
   ])
   expect(receiver.got).toEqual([])

@@ -5,7 +5,7 @@ import { heldAttempts, retryDelaysMs } from '../../../src/server/events/retry-sc
 import { textOf } from '../../docs.ts'
 import { test } from '../../helpers/academy.ts'
 import { root, startProcess } from '../../helpers/process.ts'
-import { dispatching, endpointAt, eventually } from './scene.ts'
+import { makeEndpoint, openDispatcher, waitFor } from './scene.ts'
 
 const page = textOf('docs/webhooks.md')
 
@@ -33,7 +33,7 @@ test('the receiver in docs/webhooks.md takes what is signed, and nothing else', 
   admin,
 }) => {
   const [, code = ''] = /```js\n(\/\/ receiver\.mjs[\s\S]*?)```/.exec(page) ?? []
-  const { id, secret } = await endpointAt(admin, 'http://127.0.0.1:9/')
+  const { id, secret } = await makeEndpoint(admin, 'http://127.0.0.1:9/')
   const telling = `${code}\nserver.once('listening', () => console.log(server.address().port))`
   const { printed, kill } = startProcess(process.execPath, ['--input-type=module', '--eval', telling], {
     cwd: root,
@@ -45,6 +45,6 @@ test('the receiver in docs/webhooks.md takes what is signed, and nothing else', 
   expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
   await admin.put(`/v1/webhooks/endpoints/${id}`, { url })
   await admin.post('/v1/courses', { title: 'Logic' })
-  dispatching(academy, { signedAt: () => new Date() }).advance(1)
-  await eventually(admin, id).toMatchObject([{ status: 'delivered', lastResult: 'HTTP 204' }])
+  openDispatcher(academy, { signedAt: () => new Date() }).advance(1)
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered', lastResult: 'HTTP 204' }])
 })

@@ -70,7 +70,7 @@ export function timersOf(clock: Clock) {
 }
 
 /** A dispatcher with the academy's clock; every commit of the academy wakes it. */
-export function dispatching(
+export function openDispatcher(
   academy: TestAcademy,
   more: Partial<DispatcherParts> & Pick<Partial<Parameters<typeof targetsOf>[0]>, 'allow'> = {},
 ) {
@@ -98,7 +98,7 @@ export function dispatching(
 }
 
 /** Makes an endpoint for a URL; returns it with its secret. */
-export async function endpointAt(
+export async function makeEndpoint(
   admin: Person,
   url: string,
   more: object = {},
@@ -118,6 +118,6 @@ export async function messagesOf(admin: Person, endpointId: string) {
 type Eventually = ReturnType<typeof expect.poll<unknown>>
 
 /** Waits until the messages of an endpoint match. */
-export function eventually(admin: Person, endpointId: string): Eventually {
+export function waitFor(admin: Person, endpointId: string): Eventually {
   return expect.poll(() => messagesOf(admin, endpointId), { interval: 10, timeout: 60_000 })
 }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { tidyOutbox } from '../../../src/server/events/record-attempt.ts'
 import { day, minute, test } from '../../helpers/academy.ts'
-import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
+import { makeEndpoint, messagesOf, openDispatcher, startReceiver, status, waitFor } from './scene.ts'
 
 const url = 'https://lms.example/hooks'
 
@@ -12,7 +12,7 @@ test('an endpoint that has expired is gone at once, and its messages with the ne
   admin,
 }) => {
   const expiresAt = new Date(clock.now().getTime() + minute).toISOString()
-  const { id } = await endpointAt(admin, url, { expiresAt })
+  const { id } = await makeEndpoint(admin, url, { expiresAt })
   await admin.post('/v1/courses', { title: 'Logic' })
   expect(await messagesOf(admin, id)).toHaveLength(1)
   clock.advance(minute)
@@ -29,7 +29,7 @@ test('a deleted endpoint is gone at once, with its secret', async ({
   academy: { database, clock },
   admin,
 }) => {
-  const { id } = await endpointAt(admin, url)
+  const { id } = await makeEndpoint(admin, url)
   await admin.post('/v1/courses', { title: 'Logic' })
   expect((await admin.delete(`/v1/webhooks/endpoints/${id}`)).status).toBe(204)
   expect(await database.all(sql`select secret from webhook_endpoints`)).toEqual([{ secret: '' }])
@@ -39,7 +39,7 @@ test('a deleted endpoint is gone at once, with its secret', async ({
 })
 
 test('messages are kept for a week', async ({ academy: { database, clock }, admin }) => {
-  const { id } = await endpointAt(admin, url)
+  const { id } = await makeEndpoint(admin, url)
   await admin.post('/v1/courses', { title: 'Logic' })
   clock.advance(7 * day - 1)
   await sweep(database, clock.now())
@@ -53,7 +53,7 @@ test('a queue that grows too long loses those that have waited longest, and says
   academy: { database, clock },
   admin,
 }) => {
-  const { id } = await endpointAt(admin, url)
+  const { id } = await makeEndpoint(admin, url)
   for (let count = 0; count < 5; count += 1) {
     clock.advance(1)
     await admin.post('/v1/courses', { title: `Course ${count}` })
@@ -70,15 +70,15 @@ test('the oldest messages fail, whether they were attempted or wait for others',
 }) => {
   const { database, clock } = academy
   const receiver = await startReceiver(status(500))
-  const { id } = await endpointAt(admin, receiver.url)
+  const { id } = await makeEndpoint(admin, receiver.url)
   const { body } = await admin.post('/v1/courses', { title: 'Logic' })
   for (const title of ['Ethics', 'Rhetoric']) {
     clock.advance(1)
     await admin.put(`/v1/courses/${body.id}`, { title })
   }
-  const server = dispatching(academy)
+  const server = openDispatcher(academy)
   server.advance(1)
-  await eventually(admin, id).toMatchObject([
+  await waitFor(admin, id).toMatchObject([
     { attemptCount: 1 },
     { nextAttemptAt: null },
     { nextAttemptAt: null },
@@ -100,11 +100,11 @@ test('there are at most 50 endpoints, and the secret is stored in no readable fo
   academy: { database },
   admin,
 }) => {
-  const { secret } = await endpointAt(admin, url)
+  const { secret } = await makeEndpoint(admin, url)
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   const [row] = await database.all<{ secret: string }>(sql`select secret from webhook_endpoints`)
   expect(row?.secret).not.toContain(secret.slice(6, 20))
-  for (let count = 1; count < 50; count += 1) await endpointAt(admin, url)
+  for (let count = 1; count < 50; count += 1) await makeEndpoint(admin, url)
   expect(await admin.post('/v1/webhooks/endpoints', { url })).toMatchObject({
     status: 409,
     body: { code: 'limit_reached' },

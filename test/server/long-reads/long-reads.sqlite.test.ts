@@ -6,7 +6,7 @@ import { longReadLimits, openLongReads } from '../../../src/server/long-reads/lo
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { builtThread } from '../../helpers/process.ts'
-import { fill, open, type Served, startServer, test } from '../socket/served.ts'
+import { addLearners, openSocket, type Served, startServer, test } from '../socket/served.ts'
 
 const csv = '/v1/analytics/learners?format=csv'
 const learners = 3000
@@ -23,7 +23,7 @@ beforeAll(async () => {
   remove = directory.remove
   const path = join(directory.path, 'academy.db')
   await putNewAcademy(path)
-  await fill(path, learners)
+  await addLearners(path, learners)
   served = await startServer(path, { longReads: oneEach, adminKey: true })
 })
 
@@ -43,7 +43,7 @@ async function turnIsFree(): Promise<void> {
 
 /** Requests all rows and reads none of them. */
 async function unread(port: number, key: string) {
-  const asked = await open(port)
+  const asked = await openSocket(port)
   asked.socket.pause()
   asked.socket.write(`GET ${csv} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
   return asked

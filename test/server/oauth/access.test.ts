@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { day, hour, minute, type Person } from '../../helpers/academy.ts'
-import { flowIn, givePassword, password, register, type Tokens, test } from './flow.ts'
+import { givePassword, openFlow, password, register, type Tokens, test } from './flow.ts'
 
 test('an access token acts as its owner, with its scopes, and is logged by its grant', async ({
   academy,
@@ -117,7 +117,7 @@ const ends: readonly (readonly [string, (admin: Person, own: Person) => Promise<
 test.for(ends)(
   '%s ends tokens, codes and browser sessions at once, and for good',
   async ([, end], { academy, admin, flow, instructor, learner }) => {
-    const other = await flowIn(academy).tokens(instructor)
+    const other = await openFlow(academy).tokens(instructor)
     const tokens = await flow.tokens(learner)
     const code = await flow.code(learner)
     const page = await flow.consent(learner)

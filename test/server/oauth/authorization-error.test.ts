@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { authorizePath, challenge, challengeFor, issuer, register, sentBack, test } from './flow.ts'
+import { authorizePath, challenge, challengeFor, issuer, redirectQueryOf, register, test } from './flow.ts'
 
 test.for([
   ['no response type', { response_type: undefined }, 'invalid_request'],
@@ -33,7 +33,7 @@ test.for([
 ] as const)('%s is told to the client, before anybody signs in', async ([, changes, error], { flow }) => {
   const answered = await flow.authorize(changes)
   expect(answered.status).toBe(303)
-  expect(sentBack(answered)).toEqual({
+  expect(redirectQueryOf(answered)).toEqual({
     error,
     error_description: expect.stringMatching(/^[ !#-[\]-~]+$/),
     state: 'state of the client',
@@ -53,13 +53,13 @@ test.for([
   const answered = await flow.browser.open(
     `${authorizePath({ response_mode: 'query', prompt: 'consent' })}&${name}=again`,
   )
-  expect(sentBack(answered)).toMatchObject({
+  expect(redirectQueryOf(answered)).toMatchObject({
     error: 'invalid_request',
     error_description: `The parameter ${name} must be given only once.`,
     iss: issuer,
   })
   // It is unknown which of two states is the client's.
-  expect(sentBack(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
+  expect(redirectQueryOf(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
 })
 
 test('an unknown parameter is ignored, even twice', async ({ flow }) => {
@@ -72,7 +72,7 @@ test('what is wrong with a request is found again when its form is sent', async 
   const url = new URL(page.url)
   url.searchParams.set('code_challenge_method', 'plain')
   const answered = await flow.browser.submit({ ...page, url: url.href }, {}, 'Allow')
-  expect(sentBack(answered)).toMatchObject({ error: 'invalid_request', state: 'state of the client' })
+  expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_request', state: 'state of the client' })
 })
 
 test('a client that has a secret may do without a challenge, but not with a plain one', async ({
@@ -88,14 +88,14 @@ test('a client that has a secret may do without a challenge, but not with a plai
     { client_id, code_challenge: undefined },
     { client_id, code_challenge_method: undefined },
   ]) {
-    expect(sentBack(await flow.authorize(changes))).toMatchObject({ error: 'invalid_request' })
+    expect(redirectQueryOf(await flow.authorize(changes))).toMatchObject({ error: 'invalid_request' })
   }
 })
 
 test('a public application of the academy needs a challenge as learnctl does', async ({ academy, flow }) => {
   const { clientId: client_id } = await register(academy, { public: true })
   const answered = await flow.authorize({ client_id, code_challenge: undefined })
-  expect(sentBack(answered)).toMatchObject({ error: 'invalid_request' })
+  expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_request' })
 })
 
 test('a request that is too long is a page of 414', async ({ flow }) => {

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { day, hour } from '../../helpers/academy.ts'
-import { authorizePath, givePassword, issuer, password, register, sentBack, test } from './flow.ts'
+import { authorizePath, givePassword, issuer, password, redirectQueryOf, register, test } from './flow.ts'
 
 test('who is not signed in is asked to, for the sake of the client, and comes to the consent page', async ({
   academy,
@@ -67,20 +67,24 @@ test('allowing leads back with a code, the state as it came, and the issuer: 303
   expect(answered.headers.get('cache-control')).toBe('no-store')
   expect(answered.headers.get('set-cookie')).toBeNull()
   expect(answered.leadsTo?.startsWith('http://127.0.0.1:50123/callback?code=')).toBe(true)
-  expect(sentBack(answered)).toEqual({ code: expect.stringMatching(/^lpc_\w{36}$/), state, iss: issuer })
+  expect(redirectQueryOf(answered)).toEqual({
+    code: expect.stringMatching(/^lpc_\w{36}$/),
+    state,
+    iss: issuer,
+  })
 })
 
 test('without a state none comes back', async ({ admin, flow }) => {
   for (const state of [undefined, '']) {
     const answered = await flow.browser.submit(await flow.consent(admin, { state }), {}, 'Deny')
-    expect(sentBack(answered)).not.toHaveProperty('state')
+    expect(redirectQueryOf(answered)).not.toHaveProperty('state')
   }
 })
 
 test('denial leads back with access_denied, and leaves no code', async ({ academy, admin, flow }) => {
   const answered = await flow.browser.submit(await flow.consent(admin), {}, 'Deny')
   expect(answered.status).toBe(303)
-  expect(sentBack(answered)).toEqual({
+  expect(redirectQueryOf(answered)).toEqual({
     error: 'access_denied',
     error_description: 'The user denied the request.',
     state: 'state of the client',
@@ -108,7 +112,7 @@ test('another account requires signing in again, and returns to the same questio
 test('only scopes of the role are granted, and the page names the others', async ({ flow, learner }) => {
   const page = await flow.consent(learner, { scope: 'admin read' })
   expect(page.text).toContain('It also asked for admin, which your role does not allow.')
-  const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
+  const code = redirectQueryOf(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
   expect((await flow.exchange(code)).body).toMatchObject({ scope: 'read' })
 })
 
@@ -126,7 +130,7 @@ test.for([
 test('if the role can grant none of the scopes, the client gets an error', async ({ analyst, flow }) => {
   const answered = await flow.consent(analyst, { scope: 'write admin' })
   expect(answered.status).toBe(303)
-  expect(sentBack(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })
+  expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })
 })
 
 test('what was not on the page is not given, even when the role has grown since', async ({
@@ -136,7 +140,7 @@ test('what was not on the page is not given, even when the role has grown since'
 }) => {
   const page = await flow.consent(analyst, { scope: 'read write' })
   await admin.put(`/v1/users/${analyst.id}`, { role: 'instructor' })
-  const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
+  const code = redirectQueryOf(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
   expect((await flow.exchange(code)).body.scope).toBe('read')
 })
 

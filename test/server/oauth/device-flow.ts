@@ -14,7 +14,7 @@ export interface Device {
 }
 
 /** Creates a device whose user has the browser of this flow. */
-export function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
+export function openDevice(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
   const client_id = 'learnctl'
   return {
     start: (scope) => flow.send('/oauth/device_authorization', { client_id, scope }),

@@ -4,10 +4,10 @@ import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { minute, openTestAcademy, second } from '../../helpers/academy.ts'
-import { deviceOf } from './device-flow.ts'
-import { flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
+import { openDevice } from './device-flow.ts'
+import { givePassword, issuer, openFlow, password, register, test as standard } from './flow.ts'
 
-const test = standard.extend('device', ({ flow, academy }) => deviceOf(flow, academy))
+const test = standard.extend('device', ({ flow, academy }) => openDevice(flow, academy))
 
 test('a device gets two codes, for ten minutes, and the address to type the short one in at', async ({
   device,
@@ -147,8 +147,8 @@ test('a device that was allowed too late gets nothing', async ({ admin, clock, d
 test('an answer counts once, from any user', async ({ academy, admin, device, flow, learner }) => {
   const { device_code, user_code } = (await device.start()).body
   const mine = await device.type(admin, user_code)
-  const other = flowIn(academy)
-  const theirs = await deviceOf(other, academy).type(learner, user_code)
+  const other = openFlow(academy)
+  const theirs = await openDevice(other, academy).type(learner, user_code)
   await other.browser.submit(theirs, {}, 'Deny')
   expect((await flow.browser.submit(mine, {}, 'Allow')).text).toContain('No device is waiting')
   expect((await device.poll(device_code)).body.error).toBe('access_denied')
@@ -224,8 +224,8 @@ test('after twenty wrong codes a minute a user is 429, and no other user behind 
   learner,
 }) => {
   const { device_code, user_code } = (await device.start()).body
-  const otherFlow = flowIn(academy)
-  const asked = await deviceOf(otherFlow, academy).type(learner, user_code)
+  const otherFlow = openFlow(academy)
+  const asked = await openDevice(otherFlow, academy).type(learner, user_code)
   const statuses: number[] = []
   for (let count = 0; count < 21; count += 1) {
     // The fifth wrong code of a session ends it.
@@ -250,8 +250,8 @@ test('wrong codes at two servers on one database count together, over all sessio
   learner,
 }) => {
   await using other = await openTestAcademy({ beside: academy })
-  const otherFlow = flowIn(other)
-  const there = deviceOf(otherFlow, other)
+  const otherFlow = openFlow(other)
+  const there = openDevice(otherFlow, other)
   const statuses: number[] = []
   for (let count = 0; count < 22; count += 1) {
     if (count % 8 === 0) for (const { browser } of [flow, otherFlow]) browser.forget()

@@ -98,12 +98,12 @@ export function challengeFor(text: string): string {
 }
 
 /** Returns the query of a redirect. */
-export function sentBack({ leadsTo }: Pick<Shown, 'leadsTo'>): Record<string, string> {
+export function redirectQueryOf({ leadsTo }: Pick<Shown, 'leadsTo'>): Record<string, string> {
   return Object.fromEntries(new URL(leadsTo ?? 'none:').searchParams)
 }
 
 /** Creates a client of an academy, with its own browser. */
-export function flowIn(academy: TestAcademy): Flow {
+export function openFlow(academy: TestAcademy): Flow {
   const browser = plainBrowser(academy.fetch, issuer)
   const authorize: Flow['authorize'] = (changes) => browser.open(authorizePath(changes))
 
@@ -120,7 +120,7 @@ export function flowIn(academy: TestAcademy): Flow {
 
   const code: Flow['code'] = async (person, changes) => {
     const answered = await browser.submit(await consent(person, changes), {}, 'Allow')
-    return sentBack(answered)['code'] ?? ''
+    return redirectQueryOf(answered)['code'] ?? ''
   }
 
   const send: Flow['send'] = (path, fields, headers = {}) =>
@@ -163,7 +163,7 @@ export function flowIn(academy: TestAcademy): Flow {
 }
 
 /** A vitest test with a client of the academy. */
-export const test = base.extend('flow', ({ academy }) => flowIn(academy))
+export const test = base.extend('flow', ({ academy }) => openFlow(academy))
 
 function formOf(fields: Changes): URLSearchParams {
   const given = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined)

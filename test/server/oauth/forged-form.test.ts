@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { authorizePath, flowIn, issuer, test } from './flow.ts'
+import { authorizePath, issuer, openFlow, test } from './flow.ts'
 
 type Header = Readonly<Record<string, string>>
 
@@ -50,7 +50,7 @@ test('a form without Origin but with the token of the page is taken', async ({ a
 })
 
 test('the token of one browser is none of another', async ({ academy, admin, flow, learner }) => {
-  const other = await flowIn(academy).consent(learner)
+  const other = await openFlow(academy).consent(learner)
   const page = await flow.consent(admin)
   const answered = await flow.browser.submit(page, { csrf: other.forms[0]?.fields['csrf'] ?? '' }, 'Allow')
   expect(answered).toMatchObject({ status: 403, leadsTo: null })

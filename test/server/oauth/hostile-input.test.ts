@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { authorizePath, callback, givePassword, password, register, sentBack, test } from './flow.ts'
+import { authorizePath, callback, givePassword, password, redirectQueryOf, register, test } from './flow.ts'
 
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;`
 
@@ -51,7 +51,7 @@ test('a line break in the state makes no header of its own', async ({ admin, flo
   for (const button of ['Allow', 'Deny']) {
     const answered = await flow.browser.submit(await flow.consent(admin, { state }), {}, button)
     expect(answered.leadsTo?.startsWith(`${callback}?`)).toBe(true)
-    expect(sentBack(answered)['state']).toBe(state)
+    expect(redirectQueryOf(answered)['state']).toBe(state)
   }
 })
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { password, sentBack, test } from './flow.ts'
+import { password, redirectQueryOf, test } from './flow.ts'
 
 test('prompt=none shows no page: a signed-in user would have to be asked for consent', async ({
   admin,
@@ -7,7 +7,7 @@ test('prompt=none shows no page: a signed-in user would have to be asked for con
 }) => {
   await flow.consent(admin)
   const answered = await flow.authorize({ prompt: 'none' })
-  expect(sentBack(answered)).toMatchObject({ error: 'consent_required', state: 'state of the client' })
+  expect(redirectQueryOf(answered)).toMatchObject({ error: 'consent_required', state: 'state of the client' })
 })
 
 test('prompt=login asks who is signed in to sign in again, once', async ({ admin, flow }) => {
@@ -19,7 +19,7 @@ test('prompt=login asks who is signed in to sign in again, once', async ({ admin
   const consent = await flow.browser.signIn(wrong, admin.email, password)
   expect(consent.text).toContain('to act on your behalf?')
   const answered = await flow.browser.submit(consent, {}, 'Allow')
-  const { code = '', state } = sentBack(answered)
+  const { code = '', state } = redirectQueryOf(answered)
   expect(state).toBe('state of the client')
   expect((await flow.exchange(code)).body).toMatchObject({ scope: 'read write' })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { isRegistered } from '../../../src/server/oauth/redirect-uri.ts'
-import { register, sentBack, test } from './flow.ts'
+import { redirectQueryOf, register, test } from './flow.ts'
 
 const everyRefused = [
   ['another path', 'http://127.0.0.1:50123/other'],
@@ -122,7 +122,7 @@ test('a redirect URI keeps the query that it was registered with', async ({ acad
   const page = await flow.consent(admin, { client_id: clientId, redirect_uri })
   const answered = await flow.browser.submit(page, {}, 'Allow')
   expect(answered.leadsTo?.startsWith(`${redirect_uri}&code=lpc_`)).toBe(true)
-  expect(sentBack(answered)).toMatchObject({ tenant: 'a b', state: 'state of the client' })
+  expect(redirectQueryOf(answered)).toMatchObject({ tenant: 'a b', state: 'state of the client' })
 })
 
 test('a scheme of its own leads back to a program', async ({ academy, admin, flow }) => {

@@ -7,10 +7,10 @@ import { openSender } from '../../../src/server/events/attempt.ts'
 import type { Reach } from '../../../src/server/outgoing/address-guard.ts'
 import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
 import { outgoingTo } from '../../../src/server/outgoing/outgoing.ts'
-import { selfSigned } from '../../helpers/certificate.ts'
+import { makeCertificate } from '../../helpers/certificate.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../../helpers/proxy.ts'
 
-const certificate = selfSigned('2020-01-01', '2120-01-01', 'hook.example')
+const certificate = makeCertificate('2020-01-01', '2120-01-01', 'hook.example')
 const trusted = getCACertificates('default')
 const seen: string[] = []
 let port = 0

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { minute, second, test } from '../../helpers/academy.ts'
-import { courseOf, setter } from './setter.ts'
+import { makeCourse, progressSetter } from './setter.ts'
 
 test.for([
   '2026-03-01T12:00:00',
@@ -14,7 +14,7 @@ test.for([
   'yesterday',
   1772366400,
 ])('lastAccessed %j is 422', async (lastAccessed, { admin, learner }) => {
-  const record = { courseId: await courseOf(admin), completionPercentage: 1, lastAccessed }
+  const record = { courseId: await makeCourse(admin), completionPercentage: 1, lastAccessed }
   expect(await admin.put(`/v1/learners/${learner.id}/progress`, record)).toMatchObject({
     status: 422,
     body: { errors: [{ pointer: '#/lastAccessed' }] },
@@ -25,7 +25,7 @@ test('a time may come in any zone and any precision, and goes out in UTC to the 
   admin,
   learner,
 }) => {
-  const record = { courseId: await courseOf(admin), completionPercentage: 1 }
+  const record = { courseId: await makeCourse(admin), completionPercentage: 1 }
   for (const [sent, kept] of [
     ['2026-03-01T00:30:00.5+02:00', '2026-02-28T22:30:00.500Z'],
     ['2026-03-01T10:00:00.123456789Z', '2026-03-01T10:00:00.123Z'],
@@ -37,8 +37,8 @@ test('a time may come in any zone and any precision, and goes out in UTC to the 
 })
 
 test('up to five minutes ahead is a wrong clock, more is the future', async ({ admin, learner }) => {
-  const courseId = await courseOf(admin)
-  const set = setter(admin, learner, courseId)
+  const courseId = await makeCourse(admin)
+  const set = progressSetter(admin, learner, courseId)
   expect((await set(1, '12:05')).status).toBe(200)
   expect(await set(2, '12:06')).toMatchObject({
     status: 422,
@@ -47,7 +47,7 @@ test('up to five minutes ahead is a wrong clock, more is the future', async ({ a
 })
 
 test('an older record never replaces a newer one', async ({ admin, learner }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   const { body: current } = await set(60, '11:00')
   const stale = await set(90, '10:59')
   expect(stale).toMatchObject({ status: 409, body: { code: 'stale_progress' } })
@@ -56,7 +56,7 @@ test('an older record never replaces a newer one', async ({ admin, learner }) =>
 })
 
 test('a time that is only presumed gives way, and never sets one back', async ({ admin, learner }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   const lenient = { prefer: 'respond-async, handling=lenient' }
   await set(60, '11:00')
   expect(await set(70, '10:00', lenient)).toMatchObject({
@@ -71,7 +71,7 @@ test('a time that is only presumed gives way, and never sets one back', async ({
 })
 
 test('a record without a time is the newest, whatever other clocks said', async ({ admin, learner }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   await set(60, '12:04')
   expect(await set(70)).toMatchObject({
     status: 200,
@@ -84,7 +84,7 @@ test('an equally old record replaces, and a repetition changes nothing', async (
   learner,
   clock,
 }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   const { body: first } = await set(60, '11:00')
   clock.advance(minute)
   expect((await set(60, '11:00')).body).toEqual(first)
@@ -92,8 +92,8 @@ test('an equally old record replaces, and a repetition changes nothing', async (
 })
 
 test('records that arrive in any order end as the newest of them', async ({ admin, learner }) => {
-  const courseId = await courseOf(admin)
-  const set = setter(admin, learner, courseId)
+  const courseId = await makeCourse(admin)
+  const set = progressSetter(admin, learner, courseId)
   const records: readonly (readonly [number, string])[] = [
     [30, '09:30'],
     [10, '09:10'],
@@ -107,8 +107,8 @@ test('records that arrive in any order end as the newest of them', async ({ admi
 })
 
 test('every accepted step is in the history, newest first', async ({ admin, learner, clock }) => {
-  const courseId = await courseOf(admin)
-  const set = setter(admin, learner, courseId)
+  const courseId = await makeCourse(admin)
+  const set = progressSetter(admin, learner, courseId)
   await set(10, '08:00')
   clock.advance(second)
   await set(50, '09:00')
@@ -143,9 +143,9 @@ test('every accepted step is in the history, newest first', async ({ admin, lear
 })
 
 test('the list of progress is by course, last accessed first', async ({ admin, learner }) => {
-  const [one, two] = [await courseOf(admin), await courseOf(admin, { externalId: 'L2' })]
-  await setter(admin, learner, one)(10, '08:00')
-  await setter(admin, learner, two)(20, '09:00')
+  const [one, two] = [await makeCourse(admin), await makeCourse(admin, { externalId: 'L2' })]
+  await progressSetter(admin, learner, one)(10, '08:00')
+  await progressSetter(admin, learner, two)(20, '09:00')
   const path = `/v1/learners/${learner.id}/progress`
   const courses = async (query = '') =>
     (await admin.get(path + query)).body.data.map(({ courseId }: { courseId: string }) => courseId)

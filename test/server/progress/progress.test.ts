@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import { hour, start, test } from '../../helpers/academy.ts'
-import { courseOf, setter } from './setter.ts'
+import { makeCourse, progressSetter } from './setter.ts'
 
 test('the first progress enrols, and starts the course', async ({ instructor, learner }) => {
-  const courseId = await courseOf(instructor)
-  const answer = await setter(instructor, learner, courseId)(12.5)
+  const courseId = await makeCourse(instructor)
+  const answer = await progressSetter(instructor, learner, courseId)(12.5)
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({
     learnerId: learner.id,
@@ -30,8 +30,8 @@ test('a record can be sent back as it was read, but what the server set is not t
   instructor,
   learner,
 }) => {
-  const courseId = await courseOf(instructor)
-  const { body: record } = await setter(instructor, learner, courseId)(12.5)
+  const courseId = await makeCourse(instructor)
+  const { body: record } = await progressSetter(instructor, learner, courseId)(12.5)
   const put = (body: object) => instructor.put(`/v1/learners/${learner.id}/progress`, body)
   expect(await put({ ...record, completionPercentage: 20 })).toMatchObject({
     status: 200,
@@ -58,7 +58,7 @@ test('a record can be sent back as it was read, but what the server set is not t
 test.for([-1, 100.1, 101, '50', 'NaN', null, true])(
   '%j per cent is 422, and nothing is set',
   async (value, { admin, learner }) => {
-    const answer = await setter(admin, learner, await courseOf(admin))(value)
+    const answer = await progressSetter(admin, learner, await makeCourse(admin))(value)
     expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/completionPercentage' }] } })
     expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toEqual([])
   },
@@ -74,7 +74,7 @@ test('course and percentage must both be there', async ({ admin, learner }) => {
 
 test('status follows the percentage and the threshold of the course', async ({ admin, learner }) => {
   const progressTracking = { completionThreshold: 80 }
-  const set = setter(admin, learner, await courseOf(admin, { progressTracking }))
+  const set = progressSetter(admin, learner, await makeCourse(admin, { progressTracking }))
   expect((await set(0, '10:00')).body).toMatchObject({
     status: 'not_started',
     startedAt: '2026-03-01T10:00:00.000Z',
@@ -85,7 +85,7 @@ test('status follows the percentage and the threshold of the course', async ({ a
 })
 
 test('started and completed keep the time of the first time', async ({ admin, learner }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   await set(10, '08:00')
   await set(100, '09:00')
   const times = { startedAt: '2026-03-01T08:00:00.000Z', completedAt: '2026-03-01T09:00:00.000Z' }
@@ -94,9 +94,9 @@ test('started and completed keep the time of the first time', async ({ admin, le
 })
 
 test('unknown learners and courses are 404, the course with its place', async ({ admin, learner }) => {
-  const courseId = await courseOf(admin)
-  expect((await setter(admin, { id: 'usr_none' }, courseId)(1)).status).toBe(404)
-  expect(await setter(admin, learner, 'crs_none')(1)).toMatchObject({
+  const courseId = await makeCourse(admin)
+  expect((await progressSetter(admin, { id: 'usr_none' }, courseId)(1)).status).toBe(404)
+  expect(await progressSetter(admin, learner, 'crs_none')(1)).toMatchObject({
     status: 404,
     body: { code: 'not_found', errors: [{ pointer: '#/courseId', code: 'not_found' }] },
   })
@@ -106,8 +106,8 @@ test('a batch that replaces nothing names the learner and the course of progress
   admin,
   learner,
 }) => {
-  const courseId = await courseOf(admin, { title: 'Ethics' })
-  await setter(admin, learner, courseId)(10)
+  const courseId = await makeCourse(admin, { title: 'Ethics' })
+  await progressSetter(admin, learner, courseId)(10)
   const items = [{ learnerId: learner.id, courseId, completionPercentage: 20 }]
   const { body } = await admin.post('/v1/progress/batch', { items, onExists: 'fail' })
   const detail = `User ${learner.email} already has progress in course Ethics.`
@@ -118,8 +118,8 @@ test('an inactive enrolment, an inactive user and a course without tracking take
   admin,
   learner,
 }) => {
-  const courseId = await courseOf(admin)
-  const set = setter(admin, learner, courseId)
+  const courseId = await makeCourse(admin)
+  const set = progressSetter(admin, learner, courseId)
   const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
   const whose = `The enrolment of ${learner.email} in course ${body.courseTitle}`
   expect(await set(1)).toMatchObject({
@@ -132,14 +132,14 @@ test('an inactive enrolment, an inactive user and a course without tracking take
   })
   await admin.delete(`/v1/enrollments/${body.id}`)
   expect(await set(1)).toMatchObject({ status: 409, body: { code: 'enrollment_inactive' } })
-  const untracked = await courseOf(admin, { progressTracking: { enabled: false } })
-  expect(await setter(admin, learner, untracked)(1)).toMatchObject({
+  const untracked = await makeCourse(admin, { progressTracking: { enabled: false } })
+  expect(await progressSetter(admin, learner, untracked)(1)).toMatchObject({
     status: 409,
     body: { code: 'progress_disabled' },
   })
   for (const status of ['suspended', 'deleted']) {
     await admin.put(`/v1/users/${learner.id}`, { status })
-    expect(await setter(admin, learner, await courseOf(admin))(1)).toMatchObject({
+    expect(await progressSetter(admin, learner, await makeCourse(admin))(1)).toMatchObject({
       status: 409,
       body: { code: 'user_inactive' },
     })
@@ -151,14 +151,14 @@ test('learners set their own progress where they are enrolled, and see only thei
   learner,
   analyst,
 }) => {
-  const courseId = await courseOf(admin)
-  expect(await setter(learner, learner, courseId)(10)).toMatchObject({
+  const courseId = await makeCourse(admin)
+  expect(await progressSetter(learner, learner, courseId)(10)).toMatchObject({
     status: 403,
     body: { code: 'forbidden' },
   })
   await admin.post('/v1/enrollments', { courseId, userId: learner.id })
-  expect((await setter(learner, learner, courseId)(10)).status).toBe(200)
-  expect((await setter(learner, analyst, courseId)(10)).status).toBe(404)
+  expect((await progressSetter(learner, learner, courseId)(10)).status).toBe(200)
+  expect((await progressSetter(learner, analyst, courseId)(10)).status).toBe(404)
   expect((await learner.get(`/v1/learners/${learner.id}/progress`)).body.data).toHaveLength(1)
   expect((await learner.get(`/v1/learners/${analyst.id}/progress`)).status).toBe(404)
   expect(
@@ -170,13 +170,13 @@ test('a draft takes progress from those who see it, and is not there for learner
   admin,
   learner,
 }) => {
-  const courseId = await courseOf(admin, { status: 'draft' })
-  expect((await setter(learner, learner, courseId)(10)).status).toBe(404)
-  expect((await setter(admin, learner, courseId)(10)).status).toBe(200)
+  const courseId = await makeCourse(admin, { status: 'draft' })
+  expect((await progressSetter(learner, learner, courseId)(10)).status).toBe(404)
+  expect((await progressSetter(admin, learner, courseId)(10)).status).toBe(200)
 })
 
 test('progress carries its version: If-Match of another is 412', async ({ admin, learner, clock }) => {
-  const set = setter(admin, learner, await courseOf(admin))
+  const set = progressSetter(admin, learner, await makeCourse(admin))
   expect((await set(10, '10:00')).headers.get('etag')).toBe('"1"')
   clock.advance(hour)
   expect((await set(20, '11:00', { 'if-match': '"3"' })).status).toBe(412)

@@ -2,16 +2,16 @@ import { EventEmitter } from 'node:events'
 import { createServer } from 'node:net'
 import { expect } from 'vitest'
 import { capConnections } from '../../../src/server/socket/socket-server.ts'
-import { test as base, open, parsed, sendRaw } from './served.ts'
+import { test as base, openSocket, parseResponse, sendRaw } from './served.ts'
 
 const test = base.extend('options', { connections: { whole: 10, each: 3 } })
 const ask = 'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 
 test('idle connections of one address take no more than its share', async ({ served }) => {
-  const idle = await Promise.all(Array.from({ length: 3 }, () => open(served.port)))
-  const refused = await open(served.port)
+  const idle = await Promise.all(Array.from({ length: 3 }, () => openSocket(served.port)))
+  const refused = await openSocket(served.port)
   await refused.closed
-  const answer = parsed(refused.received())
+  const answer = parseResponse(refused.received())
   expect(answer).toMatchObject({ status: 503, code: 'unavailable' })
   expect(answer.head).toContain('retry-after: 5')
   expect(answer.body).toContain('Too many connections from this address')

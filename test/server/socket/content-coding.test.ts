@@ -5,7 +5,7 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { expect, test as plain } from 'vitest'
 import type { HttpHeaders, HttpResponse } from '../../../src/contract/http.ts'
 import { withContentCoding } from '../../../src/server/socket/content-coding.ts'
-import { fill, test } from './served.ts'
+import { addLearners, test } from './served.ts'
 
 const json = { 'content-type': 'application/json' }
 const long = JSON.stringify({ data: Array.from({ length: 200 }, (_, index) => `row ${index}`) })
@@ -205,7 +205,7 @@ test('a compressed list is the list, is 304 by its tag, and its version holds in
 })
 
 test('a compressed export is the export', async ({ served }) => {
-  await fill(served.path, 500)
+  await addLearners(served.path, 500)
   const path = '/v1/analytics/learners?format=csv'
   const ask = (coding: string) =>
     served.fetch(path, { headers: { authorization: `Bearer ${served.key}`, 'accept-encoding': coding } })

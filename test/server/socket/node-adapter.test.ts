@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import { withContentCoding } from '../../../src/server/socket/content-coding.ts'
 import { nodeListener } from '../../../src/server/socket/node-adapter.ts'
-import { open, parsed, sendRaw, test } from './served.ts'
+import { openSocket, parseResponse, sendRaw, test } from './served.ts'
 
 const host = 'Host: localhost\r\n'
 const close = 'Connection: close\r\n'
@@ -20,7 +20,7 @@ function statuses(text: string): number[] {
 
 /** Reads until the server closes. */
 async function conversation(port: number, ...pieces: readonly (string | Uint8Array)[]): Promise<string> {
-  const { socket, closed, received } = await open(port)
+  const { socket, closed, received } = await openSocket(port)
   for (const piece of pieces) socket.write(piece)
   await closed
   return received()
@@ -55,18 +55,18 @@ test('an answer reaches a client that is still sending when the connection is to
 }) => {
   const size = 16 * tooMuch
   const head = `POST /v1/courses HTTP/1.1\r\n${host}${close}Content-Length: ${size}\r\n\r\n`
-  const { socket, closed, received } = await open(served.port)
+  const { socket, closed, received } = await openSocket(served.port)
   const faults: Error[] = []
   socket.on('error', (fault) => faults.push(fault))
   socket.write(head)
   socket.write(Buffer.alloc(size, 'a'))
   await closed
-  expect(parsed(received())).toMatchObject({ status: 401 })
+  expect(parseResponse(received())).toMatchObject({ status: 401 })
   expect(faults).toEqual([])
 })
 
 test('an upload that is broken off is no fault of the server’s', async ({ served }) => {
-  const { socket, closed } = await open(served.port)
+  const { socket, closed } = await openSocket(served.port)
   socket.write(
     `POST /v1/courses HTTP/1.1\r\n${host}Authorization: Bearer ${served.key}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"tit',
@@ -173,7 +173,7 @@ test('a transport that fails, whichever way, breaks one connection and nothing e
   ]
   for (const [status, answer] of failing) {
     const { port, broken } = await listening(async () => answer())
-    const { received, closed, socket } = await open(port)
+    const { received, closed, socket } = await openSocket(port)
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     await closed
     expect(received().endsWith('0\r\n\r\n')).toBe(false)
@@ -190,7 +190,7 @@ test('the head of a stream goes out before its first piece is there', async () =
       yield await piece
     })(),
   }))
-  const { socket, closed, received } = await open(port)
+  const { socket, closed, received } = await openSocket(port)
   socket.write(`GET / HTTP/1.1\r\n${host}${close}\r\n`)
   await expect.poll(received).toContain('\r\n\r\n')
   give('a row')
@@ -214,7 +214,7 @@ test('what fails once its reader has gone was broken off by the reader, not here
     })(),
   }))
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
-    const { socket, closed } = await open(port)
+    const { socket, closed } = await openSocket(port)
     socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     await once(socket, 'data')
     socket[leave]()
@@ -261,7 +261,7 @@ test('a stream waits for its turn on the connection, and is left when that close
       }
     })(),
   }))
-  const { socket } = await open(port)
+  const { socket } = await openSocket(port)
   socket.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(50))
   await once(socket, 'data')
   socket.pause()
@@ -280,7 +280,7 @@ test('a request reports when its client has disconnected, one with a condition t
         return new Promise(() => {})
       }),
     )
-    const { socket, closed } = await open(port)
+    const { socket, closed } = await openSocket(port)
     socket.write(`GET / HTTP/1.1\r\n${host}${condition}\r\n`)
     await expect.poll(() => asked.length).toBe(1)
     const { signal } = asked[0] ?? {}

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect } from 'vitest'
 import { allowedHosts } from '../../../src/server/socket/raw-request.ts'
-import { open, parsed, sendRaw, test } from './served.ts'
+import { openSocket, parseResponse, sendRaw, test } from './served.ts'
 
 const close = 'Connection: close\r\n'
 
@@ -192,11 +192,11 @@ const mebibyte = 1024 * 1024
 const body = (size: number) => `{"title":"${'a'.repeat(size - 12)}"}`
 
 test('a body of 1 MiB + 1 is 413 by its Content-Length, before it is read', async ({ served }) => {
-  const { socket, received } = await open(served.port)
+  const { socket, received } = await openSocket(served.port)
   socket.write(post(served.key, `Content-Length: ${mebibyte + 1}`))
   await once(socket, 'data')
   socket.destroy()
-  expect(parsed(received())).toMatchObject({ status: 413, code: 'content_too_large' })
+  expect(parseResponse(received())).toMatchObject({ status: 413, code: 'content_too_large' })
 })
 
 test('a body of 1 MiB + 1 in chunks is 413 once it is too large', async ({ served }) => {
@@ -232,7 +232,7 @@ test('names of this server are the loopback, its bound address, and the configur
 })
 
 test('a request whose body has no known end gets one answer', async ({ served }) => {
-  const { socket, closed, received } = await open(served.port)
+  const { socket, closed, received } = await openSocket(served.port)
   const head = `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
   socket.write(`${head}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`)
   await closed

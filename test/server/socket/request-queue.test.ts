@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { maxQueued, queueRequests } from '../../../src/server/socket/request-queue.ts'
-import { open, test } from './served.ts'
+import { openSocket, test } from './served.ts'
 
 const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
 const last = request('/last', 'Connection: close\r\n')
@@ -35,7 +35,7 @@ async function listening() {
 
 test('of requests that are sent ahead the next one begins when the one before it is answered', async () => {
   const { port, asked, answers } = await listening()
-  const { socket, closed, received } = await open(port)
+  const { socket, closed, received } = await openSocket(port)
   socket.write(request('/1') + request('/2') + last)
   await expect.poll(() => asked).toEqual(['/1'])
   for (const next of ['/2', '/last']) {
@@ -51,7 +51,7 @@ test('of requests that are sent ahead the next one begins when the one before it
 
 test('between two of them it is the turn of another connection', async () => {
   const { port, asked, answers } = await listening()
-  const [many, one] = [await open(port), await open(port)]
+  const [many, one] = [await openSocket(port), await openSocket(port)]
   many.socket.write(numbered(maxQueued) + last)
   await expect.poll(() => asked).toEqual(['/0'])
   one.socket.write(request('/one'))
@@ -67,14 +67,14 @@ test('between two of them it is the turn of another connection', async () => {
 
 test('a connection with too many of them is closed', async () => {
   const { port, asked, overruns } = await listening()
-  const { socket, closed, received } = await open(port)
+  const { socket, closed, received } = await openSocket(port)
   socket.write(numbered(maxQueued * 5))
   await closed
   expect([asked, received(), overruns()]).toEqual([['/0'], '', 1])
 })
 
 test('a client that sends too many ahead is in the log', async ({ served }) => {
-  const { socket, closed } = await open(served.port)
+  const { socket, closed } = await openSocket(served.port)
   socket.write(request('/health').repeat(maxQueued * 2))
   await closed
   const entries = () => served.log.map((line) => JSON.parse(line))

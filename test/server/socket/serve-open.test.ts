@@ -2,7 +2,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
 import { onPostgres } from '../../helpers/test-academy.ts'
-import { fill, open, parsed, post, type Served, sendRaw, startServer, test } from './served.ts'
+import {
+  addLearners,
+  openSocket,
+  parseResponse,
+  post,
+  type Served,
+  sendRaw,
+  startServer,
+  test,
+} from './served.ts'
 
 const exportRequest = (key: string) =>
   `GET /v1/analytics/learners?format=csv HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
@@ -20,15 +29,15 @@ function isFree(path: string): boolean {
 }
 
 test('stopping finishes the request that is open, and takes no other', async ({ served }) => {
-  const half = await open(served.port)
+  const half = await openSocket(served.port)
   half.socket.write(`${post(served.key)}{"title"`)
-  const idle = await open(served.port)
+  const idle = await openSocket(served.port)
   await served.fetch('/health')
   const stopped = served.stop()
   await expect(served.fetch('/health')).rejects.toThrow('fetch failed')
   half.socket.write(':"Logic"}')
   await half.closed
-  expect(parsed(half.received())).toMatchObject({ status: 201 })
+  expect(parseResponse(half.received())).toMatchObject({ status: 201 })
   await idle.closed
   await stopped
 })
@@ -36,7 +45,7 @@ test('stopping finishes the request that is open, and takes no other', async ({ 
 test('a request that comes while the server is stopping is 503, and the connection is closed', async ({
   served,
 }) => {
-  const busy = await open(served.port)
+  const busy = await openSocket(served.port)
   busy.socket.write(`${post(served.key)}{"title"`)
   await served.fetch('/health')
   const stopped = served.stop()
@@ -44,15 +53,15 @@ test('a request that comes while the server is stopping is 503, and the connecti
   await busy.closed
   await stopped
   const [, first = '', second = ''] = busy.received().split('HTTP/1.1 ')
-  expect(parsed(`HTTP/1.1 ${first}`)).toMatchObject({ status: 201 })
-  const refused = parsed(`HTTP/1.1 ${second}`)
+  expect(parseResponse(`HTTP/1.1 ${first}`)).toMatchObject({ status: 201 })
+  const refused = parseResponse(`HTTP/1.1 ${second}`)
   expect(refused).toMatchObject({ status: 503, code: 'unavailable' })
   expect(refused.head).toContain('retry-after: 5')
   expect(refused.head).toContain('connection: close')
 })
 
 test('a client of OAuth gets the error that the server is stopping in its own form', async ({ served }) => {
-  const busy = await open(served.port)
+  const busy = await openSocket(served.port)
   busy.socket.write(`${post(served.key)}{"title"`)
   await served.fetch('/health')
   const stopped = served.stop()
@@ -70,8 +79,8 @@ test('a client of OAuth gets the error that the server is stopping in its own fo
 })
 
 test('stopping finishes an open export, to its last row and its clean end', async ({ served }) => {
-  await fill(served.path, 10_000)
-  const reader = await open(served.port)
+  await addLearners(served.path, 10_000)
+  const reader = await openSocket(served.port)
   reader.socket.pause()
   reader.socket.write(exportRequest(served.key))
   await new Promise((resolve) => reader.socket.once('readable', resolve))
@@ -87,7 +96,7 @@ test('stopping finishes an open export, to its last row and its clean end', asyn
 test.skipIf(onPostgres)(
   'an export that fails half-way breaks its connection: it has no clean end',
   async ({ served }) => {
-    await fill(served.path, 2_000)
+    await addLearners(served.path, 2_000)
     const database = new DatabaseSync(served.path)
     database.exec(`update users set profile = '{' where id = 'usr_1900'`)
     database.close()
@@ -113,8 +122,8 @@ test.skipIf(onPostgres)(
 )
 
 test.skipIf(onPostgres)('a client that goes away in an export leaves nothing open', async ({ served }) => {
-  await fill(served.path, 10_000)
-  const reader = await open(served.port)
+  await addLearners(served.path, 10_000)
+  const reader = await openSocket(served.port)
   reader.socket.write(exportRequest(served.key))
   await new Promise((resolve) => reader.socket.once('data', resolve))
   reader.socket.destroy()
@@ -141,7 +150,7 @@ describe.skipIf(onPostgres)(
         headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ email: 'grace@b.example', password }),
       })
-      const { socket, closed } = await open(served.port)
+      const { socket, closed } = await openSocket(served.port)
       socket.write(`POST ${path} HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`)
       await served.fetch('/health')
       socket.destroy()
@@ -166,7 +175,7 @@ describe.skipIf(onPostgres)(
 )
 
 test.skipIf(onPostgres)('HEAD of an export reads nothing of it', async ({ served }) => {
-  await fill(served.path, 2_000)
+  await addLearners(served.path, 2_000)
   const answer = await served.fetch('/v1/analytics/learners?format=csv', {
     method: 'HEAD',
     headers: { authorization: `Bearer ${served.key}` },
@@ -177,8 +186,8 @@ test.skipIf(onPostgres)('HEAD of an export reads nothing of it', async ({ served
 })
 
 test('other requests are answered while an export runs', async ({ served }) => {
-  await fill(served.path, 10_000)
-  const reader = await open(served.port)
+  await addLearners(served.path, 10_000)
+  const reader = await openSocket(served.port)
   reader.socket.pause()
   reader.socket.write(exportRequest(served.key).replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
   await new Promise((resolve) => reader.socket.once('readable', resolve))

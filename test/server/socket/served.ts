@@ -79,7 +79,7 @@ export async function startServer(path: string, options: Partial<ServeOptions> =
 }
 
 /** Opens a socket to the server and collects what arrives as text. */
-export async function open(
+export async function openSocket(
   port: number,
 ): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
   const socket = connect(port, '127.0.0.1')
@@ -94,14 +94,14 @@ export async function open(
 
 /** Sends bytes and reads until the server closes. */
 export async function sendRaw(port: number, ...pieces: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
-  const { socket, closed, received } = await open(port)
+  const { socket, closed, received } = await openSocket(port)
   for (const piece of pieces) socket.write(piece)
   await closed
-  return parsed(received())
+  return parseResponse(received())
 }
 
 /** Returns the first response on a socket. */
-export function parsed(text: string): RawAnswer {
+export function parseResponse(text: string): RawAnswer {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   const body = rest.join('\r\n\r\n')
   const code = /"code":"(\w+)"/.exec(body)?.[1]
@@ -109,7 +109,7 @@ export function parsed(text: string): RawAnswer {
 }
 
 /** Adds learners to the academy, all in one course; their rows have about 1 KB each. */
-export async function fill(path: string, learners: number): Promise<void> {
+export async function addLearners(path: string, learners: number): Promise<void> {
   const database = await databases.get(path)
   if (database) return asSuperuser([learnersIn(onlyPostgres, learners)], database.url)
   const file = new DatabaseSync(path)

@@ -4,10 +4,10 @@ import { type RequestOptions, request } from 'node:https'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { expect } from 'vitest'
-import { selfSigned } from '../../helpers/certificate.ts'
+import { makeCertificate } from '../../helpers/certificate.ts'
 import { sendRaw, test as standard, startServer } from './served.ts'
 
-const tls = selfSigned()
+const tls = makeCertificate()
 
 const test = standard.extend('secure', async ({ directory }, { onCleanup }) => {
   const secure = await startServer(join(directory, 'academy.db'), { tls, allowHosts: ['learn.example.org'] })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { UpgradeProgress } from '../../../src/server/academy/upgrade-in-process.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
-import { locked, oldAcademy } from '../../helpers/old-academy.ts'
+import { lockForWriting, makeOldAcademy } from '../../helpers/old-academy.ts'
 import { onPostgres } from '../../helpers/test-academy.ts'
 import { startServer, test } from './served.ts'
 
@@ -21,8 +21,8 @@ test.skipIf(onPostgres)(
   'a server that upgrades a large academy says that it is up, but not ready, every so often how far it is, and then serves',
   async ({ directory }) => {
     const path = join(directory, 'academy.db')
-    oldAcademy(path)
-    const writer = locked(path)
+    makeOldAcademy(path)
+    const writer = lockForWriting(path)
     const port = await freePort()
     const progress: UpgradeProgress[] = []
     const twice = Promise.withResolvers<void>()

@@ -1,7 +1,12 @@
 import sql from 'sql-template-tag'
 import { describe, expect, test } from 'vitest'
 import { ConnectionLost } from '../../../../src/server/database/postgres/faults.ts'
-import { asSuperuser, openTestPostgres, postgresFront, withoutPostgres } from '../../../helpers/postgres.ts'
+import {
+  asSuperuser,
+  openTestPostgres,
+  startPostgresProxy,
+  withoutPostgres,
+} from '../../../helpers/postgres.ts'
 
 const insert = (name: string, value = '') =>
   sql`insert into settings (name, value) values (${name}, ${value})`
@@ -132,7 +137,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
 
   test('a commit whose answer is lost is 503, which says that the outcome is unknown; it is not done twice', async () => {
     await using academy = await openTestPostgres()
-    await using front = await postgresFront(academy.url)
+    await using front = await startPostgresProxy(academy.url)
     const store = await academy.another({ url: front.url })
     front.onServer = (text, cut) => {
       if (text.includes('COMMIT')) cut()
@@ -154,7 +159,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
 
   test('a connection that is silent for too long is closed', async () => {
     await using academy = await openTestPostgres()
-    await using front = await postgresFront(academy.url)
+    await using front = await startPostgresProxy(academy.url)
     const store = await academy.another({ url: front.url, statementMs: 50, graceMs: 50 })
     expect(await store.one(sql`select 1 as one`)).toEqual({ one: 1 })
     front.isSilent = true

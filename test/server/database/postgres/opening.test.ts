@@ -10,13 +10,13 @@ import { openPostgres } from '../../../../src/server/database/postgres/open-post
 import type { PostgresOptions } from '../../../../src/server/database/postgres/reach-postgres.ts'
 import { schemaVersion } from '../../../../src/server/database/schema/steps.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
-import { selfSigned } from '../../../helpers/certificate.ts'
+import { makeCertificate } from '../../../helpers/certificate.ts'
 import {
   asSuperuser,
   makeAcademyDatabase,
   makeDatabase,
-  postgresFront,
   postgresUrl,
+  startPostgresProxy,
   steps,
   urlWith,
   withoutPostgres,
@@ -26,7 +26,7 @@ import {
 const { path: home, remove } = freshDirectory()
 const secret = 'n0t-t0-be-sh0wn'
 const role = `role_${randomUUID().slice(0, 8)}`
-const certificate = selfSigned()
+const certificate = makeCertificate()
 
 async function open(url: string, options: Partial<PostgresOptions> = {}): Promise<string> {
   try {
@@ -289,7 +289,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const trusted = join(home, 'trusted.crt')
     writeFileSync(trusted, certificate.cert)
     const stranger = join(home, 'stranger.crt')
-    writeFileSync(stranger, selfSigned().cert)
+    writeFileSync(stranger, makeCertificate().cert)
     const notTrusted =
       /^unreachable: \S+ has a certificate that is not trusted\nhint: Name the root certificate/
     // Offered TLS, sslmode, result, and whether it was encrypted.
@@ -309,7 +309,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
       ['tls', 'sslmode=disable', /^unreachable: \S+ closed the connection/, false],
     ] as const
     for (const [served, query, expected, isEncrypted] of cases) {
-      await using front = await postgresFront(database.url, {
+      await using front = await startPostgresProxy(database.url, {
         ...(served !== 'plain' && { tls: certificate }),
         only: served === 'tls',
       })
@@ -326,7 +326,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
 
   test('a certificate for another host is refused by verify-full, and taken by verify-ca', async () => {
     const database = await makeAcademyDatabase()
-    await using front = await postgresFront(database.url, { tls: certificate, host: '127.0.0.2' })
+    await using front = await startPostgresProxy(database.url, { tls: certificate, host: '127.0.0.2' })
     const trusted = join(home, 'trusted.crt')
     writeFileSync(trusted, certificate.cert)
     expect(await open(`${front.url}?sslmode=verify-full&sslrootcert=${trusted}`)).toContain(
