@@ -154,7 +154,7 @@ export function interruptionFault(
     return new CommandError(exit, exit, `${word}; run the same command to continue`)
   }
   const [first] = unanswered
-  if (!first || interruption === 'told') return new CommandError(exit, exit, word)
+  if (!first || interruption === 'explained') return new CommandError(exit, exit, word)
   const lost = unanswered.length === 1 ? lineOf(first) : `${unanswered.length} requests`
   const hint = checkHint(first)
   return new CommandError(exit, exit, `${word}; ${lost} may have succeeded`, {

@@ -1,4 +1,4 @@
-import { visible } from '../codec/display-text.ts'
+import { escapeHidden } from '../codec/display-text.ts'
 import { jsonText } from '../codec/json-text.ts'
 import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
@@ -6,10 +6,10 @@ import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
 import { maskText } from './output/mask.ts'
 import { secretsIn } from './session/session.ts'
-import { colourLevel, painter } from './terminal/colour.ts'
+import { colourLevel, createPainter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/errors.ts'
 import { maskSecretsInText } from './terminal/format-text.ts'
-import { type Io, say, wrapLine } from './terminal/io.ts'
+import { type Io, wrapLine, writeStderr } from './terminal/io.ts'
 
 /** A failed run; its context is null if the error came before it. */
 export interface FailedRun {
@@ -36,7 +36,7 @@ async function reportText(run: FailedRun, failure: Failure): Promise<void> {
   const { io } = run
   const mode = colourModes.find((mode) => mode === wanted('color', run)) ?? 'auto'
   const level = colourLevel(io.stderr, io.env, mode)
-  const label = level === 0 ? 'error:' : (await painter(level)).red.bold('error:')
+  const label = level === 0 ? 'error:' : (await createPainter(level)).red.bold('error:')
   const { message, why, hint, requestId } = failure
   const lines = [
     ...why,
@@ -45,10 +45,10 @@ async function reportText(run: FailedRun, failure: Failure): Promise<void> {
   ]
   const secrets = secretsOf(run)
   const [first = '', ...others] = [
-    `error: ${visible(message)}`,
-    ...lines.map((line) => `  ${visible(line)}`),
+    `error: ${escapeHidden(message)}`,
+    ...lines.map((line) => `  ${escapeHidden(line)}`),
   ].map((line) => wrapLine(io, maskSecretsInText(line, secrets)))
-  await say(io, `${[first.replace('error:', label), ...others].join('\n')}\n`)
+  await writeStderr(io, `${[first.replace('error:', label), ...others].join('\n')}\n`)
 }
 
 async function reportJson(run: FailedRun, failure: Failure): Promise<void> {
@@ -63,7 +63,7 @@ async function reportJson(run: FailedRun, failure: Failure): Promise<void> {
     retryable,
     details: details.length > 0 ? details : why.map((line) => ({ message: line })),
   }
-  await say(run.io, `${maskSecretsInText(jsonText({ error }), secretsOf(run))}\n`)
+  await writeStderr(run.io, `${maskSecretsInText(jsonText({ error }), secretsOf(run))}\n`)
 }
 
 function targetOf({ context }: FailedRun): Target | null {
@@ -126,7 +126,7 @@ async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<vo
   const answer = answerBehind(error)
   const lines = answer ? [...httpHead(answer), '', ...answer.body.trimEnd().split('\n')] : []
   const told = `${stackOf(error)}${inner}\n${lines.map((line) => `debug: ${line}`.trimEnd()).join('\n')}`
-  await say(run.io, `${visibleLines(maskText(told.trimEnd(), secretsOf(run)))}\n`)
+  await writeStderr(run.io, `${visibleLines(maskText(told.trimEnd(), secretsOf(run)))}\n`)
 }
 
 /** Returns the credentials of this run. */
@@ -135,5 +135,5 @@ function secretsOf({ context, io }: FailedRun): readonly string[] {
 }
 
 function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n')
+  return text.split('\n').map(escapeHidden).join('\n')
 }

@@ -43,7 +43,7 @@ function replaceHidden(
 }
 
 /** Escapes every character that a terminal acts on or does not show: `\n`, `\x1b`, `\u202e`. */
-export function visible(text: string): string {
+export function escapeHidden(text: string): string {
   return replaceHidden(text, (character, kept) => {
     const code = character.charCodeAt(0)
     return kept ?? named[character] ?? (code < 0x100 ? `\\x${hex(code, 2)}` : unicodeEscape(character))
@@ -54,7 +54,7 @@ export function visible(text: string): string {
  * Escapes such characters in a whole document, except its line ends and tabs. JSON keeps its value, because
  * each escape is one of JSON's (RFC 8259 §7).
  */
-export function visibleDocument(text: string): string {
+export function escapeHiddenInDocument(text: string): string {
   return replaceHidden(text, (character, kept, at) => {
     const ownLineEnd = character === '\n' || (character === '\r' && text[at + 1] === '\n')
     return kept ?? (ownLineEnd || character === '\t' ? character : unicodeEscape(character))

@@ -4,7 +4,7 @@ import { inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
 import { Time, text } from './values.ts'
 
-const maximumLength = 2048
+const maxUriLength = 2048
 
 type RedirectKind = 'https' | 'loopback' | 'private_use'
 
@@ -14,7 +14,7 @@ type RedirectKind = 'https' | 'loopback' | 'private_use'
  * would normalise is refused (RFC 9700 §4.1.3).
  */
 function redirectKindOf(uri: string): RedirectKind | null {
-  if (uri.length > maximumLength) return null
+  if (uri.length > maxUriLength) return null
   if (!/^[\w.~:/?[\]@!$&'()*+,;=%-]+$/.test(uri) || !URL.canParse(uri)) return null
   const { username, password } = new URL(uri)
   if (username !== '' || password !== '') return null
@@ -25,7 +25,7 @@ function redirectKindOf(uri: string): RedirectKind | null {
 
 const RedirectUri = z
   .string()
-  .max(maximumLength, { abort: true })
+  .max(maxUriLength, { abort: true })
   .meta({ format: 'uri' })
   .refine((uri) => redirectKindOf(uri) !== null, {
     params: { code: 'invalid_redirect_uri' },
@@ -78,7 +78,7 @@ export const AppInput = named(
 )
 export type AppInput = z.output<typeof AppInput>
 
-function visible() {
+function shownFields() {
   return {
     clientId: field(z.string(), 'Client id of the application, its client_id in OAuth 2.0'),
     ...answered(attributes),
@@ -86,7 +86,7 @@ function visible() {
   }
 }
 
-export const App = named('App', 'An OAuth application, without its secret', shown(visible))
+export const App = named('App', 'An OAuth application, without its secret', shown(shownFields))
 export type App = z.output<typeof App>
 
 /** The response that registers an application, the only one with its secret. */
@@ -94,7 +94,7 @@ export const NewApp = named(
   'NewApp',
   'A new OAuth application, with its secret',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     clientSecret: field(
       z.string().nullable(),
       'The client secret. Shown only once: null for a public application and in a replayed response',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { field, named, sent, shown } from './fields.ts'
 
 /** Maximum number of items in a batch. */
-const maximumBatchSize = 1000
+const maxBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
@@ -13,7 +13,7 @@ export function batchOf<Item extends z.ZodType>(
   name?: string,
 ) {
   const schema = sent({
-    items: field(z.array(item).max(maximumBatchSize), 'The items, in the order of the results'),
+    items: field(z.array(item).max(maxBatchSize), 'The items, in the order of the results'),
     onExists: field(
       OnExists.default(onExists),
       'What to do with an item that already exists: fail with 409, update it, or skip it',

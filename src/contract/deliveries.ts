@@ -16,7 +16,7 @@ export type DeliveryStatus = z.output<typeof DeliveryStatus>
 
 const missingThings = ['course', 'learner', 'enrollment'] as const
 
-function visible() {
+function shownFields() {
   return {
     id: field(z.string(), 'Id of the delivery, whd_…'),
     lmsKind: field(z.string(), 'Kind of the system that sent it'),
@@ -54,7 +54,7 @@ function visible() {
 export const Delivery = named(
   'Delivery',
   'A webhook delivery of another system, and what became of it',
-  shown(visible),
+  shown(shownFields),
 )
 export type Delivery = z.output<typeof Delivery>
 
@@ -62,7 +62,7 @@ export const DeliveryDetails = named(
   'DeliveryDetails',
   'A webhook delivery with its payload',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     body: field(
       z.string().nullable(),
       'The payload as JSON, without secrets; null where it is no longer kept',

@@ -50,7 +50,7 @@ export const EndpointPatch = named(
   patchOf(EndpointInput),
 )
 
-function visible() {
+function shownFields() {
   const { url, events, description, status, expiresAt } = answered(attributes)
   return {
     id: field(z.string(), 'Id of the endpoint, whe_…'),
@@ -75,7 +75,7 @@ function visible() {
   }
 }
 
-export const Endpoint = named('Endpoint', 'A webhook endpoint, without its secret', shown(visible))
+export const Endpoint = named('Endpoint', 'A webhook endpoint, without its secret', shown(shownFields))
 export type Endpoint = z.output<typeof Endpoint>
 
 /** The responses that create a secret, the only ones with it. */
@@ -83,7 +83,7 @@ export const NewEndpoint = named(
   'NewEndpoint',
   'A webhook endpoint with its new secret',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     secret: field(
       z.string().nullable(),
       'The signing secret, whsec_…. Shown only once: null in a replayed response',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { aboveMaximum, isGradable, largestScore, notGradable, wholeCourse } from './constants.ts'
+import { aboveMaximumText, isGradable, maxScore, notGradableText, wholeCourse } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
   exactly,
@@ -18,7 +18,7 @@ import { everyone, operationsOf, teachers } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { Instant, Percent, Reference, Time, text } from './values.ts'
 
-const score = z.number().min(0).max(largestScore)
+const score = z.number().min(0).max(maxScore)
 
 /** Source of grades that come from no other system. */
 export const defaultSource = 'manual'
@@ -87,15 +87,15 @@ export const GradeInput = named(
         if (extraCredit !== false || typeof scoreMaximum !== 'number' || scoreGiven === null) return
         if (scoreGiven <= scoreMaximum) return
         const [path, params] = [['scoreGiven'], { code: 'above_maximum' }]
-        context.addIssue({ code: 'custom', path, params, message: aboveMaximum(scoreMaximum) })
+        context.addIssue({ code: 'custom', path, params, message: aboveMaximumText(scoreMaximum) })
       })
       .refine(
         ({ scoreGiven, scoreMaximum }) =>
-          scoreGiven === null || isGradable(scoreGiven, scoreMaximum ?? largestScore),
+          scoreGiven === null || isGradable(scoreGiven, scoreMaximum ?? maxScore),
         {
           path: ['scoreGiven'],
           params: { code: 'out_of_range' },
-          error: notGradable,
+          error: notGradableText,
         },
       ),
   ),
@@ -105,7 +105,7 @@ export type GradeInput = z.output<typeof GradeInput>
 const id = field(z.string(), 'Id of the grade, grd_…')
 
 /** Returns the fields of a stored grade, which has a value for each attribute. */
-function visible() {
+function shownFields() {
   const { learnerId, courseId, itemId, scoreGiven, weight } = answered(attributes)
   return {
     id,
@@ -135,7 +135,7 @@ function visible() {
   }
 }
 
-export const Grade = named('Grade', 'A grade of a learner in a course', shown(visible))
+export const Grade = named('Grade', 'A grade of a learner in a course', shown(shownFields))
 export type Grade = z.output<typeof Grade>
 
 const Warning = shown(() => ({
@@ -151,7 +151,7 @@ export const RecordedGrade = named(
   'RecordedGrade',
   'A grade as it was recorded',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     warnings: field(
       z.array(Warning).max(1).optional(),
       'What may not be as intended; absent if there is nothing',
@@ -165,7 +165,7 @@ export const GradeStep = named(
   'GradeStep',
   'One entry of the history of a grade',
   shown(() => {
-    const { scoreGiven, scoreMaximum, published, gradedAt, deliveryId } = visible()
+    const { scoreGiven, scoreMaximum, published, gradedAt, deliveryId } = shownFields()
     return {
       gradeId: field(z.string(), 'Id of the grade'),
       version: field(z.int(), 'Version of the grade that this entry made'),

@@ -24,7 +24,7 @@ export const GradeToProgress = named(
   z.enum(gradeToProgressChoices),
 )
 
-const maximumItems = 1000
+const maxGradeItems = 1000
 
 /** URL of the other system; a user, query or fragment is refused, since it would appear in links and logs. */
 function address(protocols: RegExp, error: string) {
@@ -86,9 +86,9 @@ const GradeItem = z.strictObject({
 
 const GradeItems = z
   .record(text(1, 255), GradeItem)
-  .refine((items) => Object.keys(items).length <= maximumItems, {
+  .refine((items) => Object.keys(items).length <= maxGradeItems, {
     params: { code: 'too_many' },
-    error: `must have at most ${maximumItems} items`,
+    error: `must have at most ${maxGradeItems} items`,
   })
 
 /** Writable attributes of an integration. */

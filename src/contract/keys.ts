@@ -32,7 +32,7 @@ const attributes = {
 export const KeyInput = named('KeyInput', 'The attributes of a new API key', sent(attributes))
 export type KeyInput = z.output<typeof KeyInput>
 
-function visible() {
+function shownFields() {
   const { name, userId, scopes } = answered(attributes)
   return {
     id: field(z.string(), 'Id of the key, key_…'),
@@ -49,7 +49,7 @@ function visible() {
   }
 }
 
-export const Key = named('Key', 'An API key, without the key itself', shown(visible))
+export const Key = named('Key', 'An API key, without the key itself', shown(shownFields))
 export type Key = z.output<typeof Key>
 
 /** The response that creates an API key, the only one with the key itself. */
@@ -57,7 +57,7 @@ export const NewKey = named(
   'NewKey',
   'A new API key, with the key itself',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     key: field(z.string().nullable(), 'The API key. Shown only once: null in a replayed response'),
   })),
 )

@@ -87,7 +87,7 @@ export const LessonPatch = named(
 const id = field(z.string(), 'Id of the lesson, les_…')
 
 /** Returns the attributes in responses: learners do not get the answers of questions. */
-function visible() {
+function shownFields() {
   return {
     ...answered(attributes),
     assessments: field(z.array(Assessment).max(100), attributes.assessments.says),
@@ -99,7 +99,7 @@ export const Lesson = named(
   'Lesson',
   'A lesson of a course',
   shown(() => {
-    const { externalId, courseId, ...others } = visible()
+    const { externalId, courseId, ...others } = shownFields()
     return {
       id,
       externalId,
@@ -138,7 +138,7 @@ export const LessonSnapshot = named(
   'One version of a lesson, with the attributes that the lesson had then',
   shown(() => ({
     ...versionOfLesson,
-    attributes: field(shown(visible), 'The attributes of the lesson in that version'),
+    attributes: field(shown(shownFields), 'The attributes of the lesson in that version'),
   })),
 )
 export type LessonSnapshot = z.output<typeof LessonSnapshot>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { defaultPageSize, maximumPageSize } from './constants.ts'
+import { defaultPageSize, maxPageSize } from './constants.ts'
 import { bare, componentOf, field, named, objectOf } from './fields.ts'
 import { Instant, Reference, References } from './values.ts'
 
@@ -89,7 +89,7 @@ export const paging = {
     .number()
     .int()
     .min(1)
-    .max(maximumPageSize)
+    .max(maxPageSize)
     .default(defaultPageSize)
     .meta({
       description: `Items per page (default ${defaultPageSize})`,

@@ -12,7 +12,7 @@ export const MessageStatus = named(
   z.enum(messageStatuses),
 )
 
-function visible() {
+function shownFields() {
   return {
     id: field(z.string(), 'Id of the message, msg_…: the header webhook-id of each attempt'),
     endpointId: field(z.string(), 'Id of the endpoint'),
@@ -34,7 +34,7 @@ function visible() {
 }
 
 /** A message: an event for one endpoint. */
-export const Message = named('Message', 'A webhook message: one event for one endpoint', shown(visible))
+export const Message = named('Message', 'A webhook message: one event for one endpoint', shown(shownFields))
 export type Message = z.output<typeof Message>
 
 /** An attempt to deliver a message. */
@@ -52,7 +52,7 @@ export const MessageDetails = named(
   'MessageDetails',
   'A webhook message with its body and its last attempts',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     body: field(z.string(), 'The body as it is sent, JSON with type, timestamp and data'),
     attempts: field(z.array(Attempt), 'The last attempts, in their order'),
   })),

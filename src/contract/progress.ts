@@ -61,7 +61,7 @@ export const ProgressItem = named(
 export type ProgressItem = z.output<typeof ProgressItem>
 
 /** Returns the fields of progress in responses. */
-function visible(asOf: string) {
+function shownFields(asOf: string) {
   const { courseId, completionPercentage, lastAccessed } = answered(attributes)
   return {
     learnerId: field(z.string(), learnerId.says),
@@ -83,7 +83,7 @@ export const Progress = named(
   'Progress',
   'The progress of a learner in a course',
   shown(() => {
-    const { lastAccessed, ...others } = visible(', whatever the version of the progress')
+    const { lastAccessed, ...others } = shownFields(', whatever the version of the progress')
     return {
       ...others,
       startedAt: field(Time.nullable(), 'When the learner first accessed the course; null before that'),
@@ -104,7 +104,7 @@ export const ProgressStep = named(
   'ProgressStep',
   'One entry of the progress history of a learner in a course',
   shown(() => {
-    const { completionPercentage, status, lastAccessed, ...whose } = visible('')
+    const { completionPercentage, status, lastAccessed, ...whose } = shownFields('')
     return {
       ...whose,
       version: field(z.int(), 'Version of the progress that this entry made'),

@@ -184,7 +184,7 @@ export const UserPatch = named(
   patchOf(UserInput),
 )
 
-function visible() {
+function shownFields() {
   const { password: _, ...shown } = attributes
   return {
     id: field(z.string(), 'Id of the user, usr_…'),
@@ -195,7 +195,7 @@ function visible() {
 }
 
 /** A user, without the password. */
-export const User = named('User', 'A user, without the password', shown(visible))
+export const User = named('User', 'A user, without the password', shown(shownFields))
 export type User = z.output<typeof User>
 
 /** The signed-in user, with the scopes of the credential in use. */
@@ -203,7 +203,7 @@ export const CurrentUser = named(
   'CurrentUser',
   'The signed-in user, and what the credential in use may do',
   shown(() => ({
-    ...visible(),
+    ...shownFields(),
     scopes: field(z.array(z.enum(scopes)), 'Scopes of the credential in use'),
     authMethod: field(z.enum(['api_key', 'oauth', 'local']), 'How the request was authenticated'),
   })),

@@ -25,27 +25,27 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never)
 }
 
-const maximumLength = 512
-const maximumReferences = 100
+const maxReferenceLength = 512
+const maxReferences = 100
 
 /** An id of this academy, `ext:<externalId>`, or for users `email:<address>`. */
-export const Reference = z.string().min(1).max(maximumLength)
+export const Reference = z.string().min(1).max(maxReferenceLength)
 
 /** A comma-separated list of references as a query parameter, `course_id=crs_1,ext:BIO-101`; an array in OpenAPI. */
 export const References = z
   .string()
-  .refine((list) => splitReferences(list).every(({ length }) => length > 0 && length <= maximumLength), {
+  .refine((list) => splitReferences(list).every(({ length }) => length > 0 && length <= maxReferenceLength), {
     params: { code: 'invalid_reference' },
-    error: `must be references of 1 to ${maximumLength} characters, with commas between them`,
+    error: `must be references of 1 to ${maxReferenceLength} characters, with commas between them`,
   })
-  .refine((list) => splitReferences(list).length <= maximumReferences, {
+  .refine((list) => splitReferences(list).length <= maxReferences, {
     params: { code: 'too_long' },
-    error: `must have at most ${maximumReferences} references`,
+    error: `must have at most ${maxReferences} references`,
   })
   .meta({
     type: 'array',
     items: { type: 'string' },
-    maxItems: maximumReferences,
+    maxItems: maxReferences,
     description:
       'Comma-separated list of references: id, ext:<externalId> or, for users, email:<address>; write a comma inside one as \\,',
   })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../codec/json-text.ts'
-import { isGradable, largestScore } from '../contract/constants.ts'
+import { isGradable, maxScore } from '../contract/constants.ts'
 
 /**
  * A way in which an external system identifies a course or a learner, best first. `key` is its own id, which
@@ -135,7 +135,7 @@ export function makeGrade(
   // A grade that was removed needs no maximum.
   const scoreMaximum = known ?? (takesDefault || scoreGiven === null ? defaultGradeMaximum : null)
   if (scoreMaximum === null) return ignoreEvent(name, 'no_maximum')
-  const isScore = [scoreGiven ?? 0, scoreMaximum].every((score) => score >= 0 && score <= largestScore)
+  const isScore = [scoreGiven ?? 0, scoreMaximum].every((score) => score >= 0 && score <= maxScore)
   if (!isScore || !isGradable(scoreGiven ?? 0, scoreMaximum)) return ignoreEvent(name, 'score_out_of_range')
   return {
     type: 'grade',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { visible, visibleDocument } from '../../src/codec/display-text.ts'
+import { escapeHidden, escapeHiddenInDocument } from '../../src/codec/display-text.ts'
 
 test.each([
   ['plain text, 日本語, 🎉 and é', 'plain text, 日本語, 🎉 and é'],
@@ -14,20 +14,20 @@ test.each([
   ['half \ud83c', 'half \\ud83c'],
   ['a\u200db', 'a\\u200db'],
 ])('%j is shown as %s', (text, shown) => {
-  expect(visible(text)).toBe(shown)
+  expect(escapeHidden(text)).toBe(shown)
 })
 
 test.each(['👩‍🚀', '👩🏽‍💻', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'é', '日本語'])(
   '%s is shown as it is: its joiners are spelling',
   (text) => {
-    expect(visible(text)).toBe(text)
+    expect(escapeHidden(text)).toBe(text)
   },
 )
 
 test('a document keeps its line ends and tabs, and JSON its value', () => {
-  expect(visibleDocument('a\tb\r\nc\rd\n')).toBe('a\tb\r\nc\\u000dd\n')
+  expect(escapeHiddenInDocument('a\tb\r\nc\rd\n')).toBe('a\tb\r\nc\\u000dd\n')
   const value = { title: '\u009b31m C:\\x41 \u202e\u{e0041}\u007f' }
-  const shown = visibleDocument(JSON.stringify(value))
+  const shown = escapeHiddenInDocument(JSON.stringify(value))
   expect(shown).toBe('{"title":"\\u009b31m C:\\\\x41 \\u202e\\udb40\\udc41\\u007f"}')
   expect(JSON.parse(shown)).toEqual(value)
 })

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 
 /** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [
@@ -25,7 +25,7 @@ export const nouns = {
 
 /** Returns a count in words: `1 course`. */
 export function countText(dataset: Part, count: number): string {
-  return counted(count, nouns[dataset])
+  return pluralise(count, nouns[dataset])
 }
 
 /** Place in a file; lines count from 1. */

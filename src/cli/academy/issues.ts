@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
 import { bare } from '../../contract/fields.ts'
-import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
+import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 
 const maximumValue = 60
 
@@ -18,7 +18,7 @@ export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
       const known = keysAt(schema, issue.path)
       return issue.keys.map((key) => ({
         path: [...issue.path, key],
-        message: `is not a known field${meant(key, known)}`,
+        message: `is not a known field${suggestionText(key, known)}`,
       }))
     }
     return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
-import { meant } from '../../contract/issue-words.ts'
+import { suggestionText } from '../../contract/validation-issues.ts'
 import { type PlacedDocument, readPlacedDocument } from '../operation/placed-document.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { keyIn } from '../records/identity.ts'
@@ -72,7 +72,10 @@ async function readFile(reading: Reading, document: PlacedDocument): Promise<voi
   }
   for (const [part, content] of Object.entries(sections)) {
     if (!isPart(part)) {
-      problems.add(at([part]), `${part} is not a known field${meant(part, Object.keys(partSchemas))}`)
+      problems.add(
+        at([part]),
+        `${part} is not a known field${suggestionText(part, Object.keys(partSchemas))}`,
+      )
       continue
     }
     const filled = withVariables(content, variables, (path, message) =>

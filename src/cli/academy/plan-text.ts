@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { keyText } from '../records/identity.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { parts, placeText } from './entry.ts'
 import { type Action, type Plan, summaryOf } from './plan.ts'
 
@@ -45,9 +45,9 @@ function* actionText(
 ): Generator<string> {
   const label = labelOf(entry?.record ?? current ?? {})
   const shown = keyText(key).endsWith(label) ? [keyText(key)] : [keyText(key), label]
-  yield `  ${paint[colours[kind]](visible(`${signs[kind]} ${shown.join('  ')}`))}\n`
+  yield `  ${paint[colours[kind]](escapeHidden(`${signs[kind]} ${shown.join('  ')}`))}\n`
   for (const { field, from, to } of changes) {
-    for (const change of namedChanges(field, from, to)) yield `      ${visible(changeText(change))}\n`
+    for (const change of namedChanges(field, from, to)) yield `      ${escapeHidden(changeText(change))}\n`
   }
 }
 
@@ -82,8 +82,8 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
       const names = `${named.join(', ')}${rest}`
       notes.push(
         text === null
-          ? `${counted(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'is' : 'are'} not declared and ${count === 1 ? 'is' : 'are'} kept: ${names}`
-          : `${counted(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'has' : 'have'} the module and title ${text}: ${names}`,
+          ? `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'is' : 'are'} not declared and ${count === 1 ? 'is' : 'are'} kept: ${names}`
+          : `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'has' : 'have'} the module and title ${text}: ${names}`,
       )
     }
   }

@@ -1,5 +1,5 @@
 import { UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { type Place, placeText } from './entry.ts'
 
 const maximumTold = 1000
@@ -25,7 +25,7 @@ export function createProblems(): Problems {
       const files = new Set(told.map(({ place }) => place.file))
       const [file] = files
       throw new UsageError(
-        `${counted(count, 'problem')} found in ${files.size === 1 ? file : counted(files.size, 'file')}`,
+        `${pluralise(count, 'problem')} found in ${files.size === 1 ? file : pluralise(files.size, 'file')}`,
         {
           code: 'invalid_document',
           why: [

@@ -40,7 +40,7 @@ const maxBreaks = 10
 
 /** Checks entries in the order of their places. */
 export interface ChainCheck {
-  take(entry: AuditEntry): void
+  add(entry: AuditEntry): void
   report(): ChainReport
 }
 
@@ -71,7 +71,7 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
   /** Set by the first entry with a correct hash. */
   let rule: Rule | undefined
   const formerAbout = createHash('sha256')
-  const gone = goneDetails()
+  const erasedTracker = createErasedTracker()
 
   function report(place: number | null, id: string | null, reason: string): void {
     broken += 1
@@ -120,10 +120,10 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
   function checkErased(entry: AuditEntry): void {
     const { place, id, action, userId, subjectId, aboutId, originSalt, detailsSalt } = entry
     // Before the notes, because an erasure does not explain missing data of its own entry.
-    if (action === 'user.erased' && subjectId !== null) gone.explain(subjectId, place)
+    if (action === 'user.erased' && subjectId !== null) erasedTracker.explain(subjectId, place)
     const note = (what: string, ids: readonly (string | null)[]) => {
       const users = usersIn(ids)
-      if (users.length > 0) gone.note({ place, id, users })
+      if (users.length > 0) erasedTracker.note({ place, id, users })
       else report(place, id, `${what} removed, though it is about no user`)
     }
     if (originSalt === null) note('its address was', [userId ?? subjectId])
@@ -132,7 +132,7 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
 
   /** Returns all breaks, including those that are only certain at the end of the log. */
   function allBroken(): Pick<ChainReport, 'breaks' | 'broken'> {
-    const removed = gone.unexplained().map(({ users, place, id }) => {
+    const removed = erasedTracker.unexplained().map(({ users, place, id }) => {
       const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
       return { place, id, reason }
     })
@@ -144,7 +144,7 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
   }
 
   return {
-    take(entry) {
+    add(entry) {
       entries += 1
       from = from === null || entry.at < from ? entry.at : from
       to = to === null || entry.at > to ? entry.at : to
@@ -170,7 +170,7 @@ export function createChainCheck(expected: readonly string[]): ChainCheck {
 }
 
 /** Tracks entries with missing data until the erasure of one of their users explains it. */
-function goneDetails() {
+function createErasedTracker() {
   const waiting = new Map<string, ErasedEntry>()
   const keysOf = new Map<string, Set<string>>()
   /** Users erased by entries that are not linked yet; these are read first and are the latest. */

@@ -2,11 +2,11 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import { calls } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { type ChainBreak, type ChainReport, createChainCheck } from './chain-check.ts'
 
@@ -25,13 +25,13 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   if (invalid !== undefined)
     throw new UsageError(`--expect must be a hash of 64 hexadecimal digits, not ${invalid}`)
   const caller = await session.caller()
-  const input = { query: { sort: 'place' as const, limit: maximumPageSize } }
+  const input = { query: { sort: 'place' as const, limit: maxPageSize } }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, input))
   const check = createChainCheck(expected)
   const line = await createProgressLine(io, 'entries', null)
   try {
     for await (const { data } of caller.pages(list, { ...input, signal: io.signal })) {
-      for (const entry of data) check.take(entryOf(entry, platformName(session.target())))
+      for (const entry of data) check.add(entryOf(entry, platformName(session.target())))
       await line.update(check.report().entries)
     }
   } finally {
@@ -41,11 +41,11 @@ export async function verifyAudit(context: Context, expected: readonly string[] 
   assertIntact(report)
   const { entries, erased, unlinked, from, to, place, hash } = report
   await output.one({ entries, erased, unlinked, from, to, place, hash }, shape)
-  await output.done(`Verified ${counted(place, 'entry')}: none was changed, inserted or removed`)
+  await output.done(`Verified ${pluralise(place, 'entry')}: none was changed, inserted or removed`)
   if (unlinked > 0) {
-    await output.note(`${counted(unlinked, 'entry')} not linked yet; the server does so within seconds`)
+    await output.note(`${pluralise(unlinked, 'entry')} not linked yet; the server does so within seconds`)
   }
-  if (erased > 0) await output.note(`The details of ${counted(erased, 'entry')} were erased with a user`)
+  if (erased > 0) await output.note(`The details of ${pluralise(erased, 'entry')} were erased with a user`)
 }
 
 /** Throws a CommandError if the log has been changed. */
@@ -62,7 +62,7 @@ function assertIntact({ breaks, broken, missing, place }: ChainReport): void {
 function headOf([first]: readonly ChainBreak[], broken: number, place: number): string {
   if (!first) return `The audit log ends at place ${place} without the expected hash`
   const at = first.id === null ? '' : ` at ${first.id}`
-  return `The audit log was tampered with${at}: ${counted(broken, 'problem')} found`
+  return `The audit log was tampered with${at}: ${pluralise(broken, 'problem')} found`
 }
 
 function lineOf({ place, id, reason }: ChainBreak): string {

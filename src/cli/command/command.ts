@@ -27,7 +27,7 @@ export interface Given {
   /** Values of a `rest` argument. */
   readonly rest: readonly string[]
   /** True if an argument was entered at a prompt. */
-  readonly isAsked?: true
+  readonly isPrompted?: true
 }
 
 /** A command as data: help, parsing, prompts and the reference are generated from it. */
@@ -58,10 +58,10 @@ export interface Command {
     readonly query: readonly BoundFlag[]
   }
   /**
-   * Effect of an interruption: with `continues` the same command resumes, with `told` the command itself prints how
+   * Effect of an interruption: with `continues` the same command resumes, with `explained` the command itself prints how
    * to go on, with `ends` interrupting is the normal end. By default completed changes stay.
    */
-  readonly interruption?: 'continues' | 'told' | 'ends'
+  readonly interruption?: 'continues' | 'explained' | 'ends'
   run(context: Context, given: Given): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 
@@ -23,7 +23,7 @@ export async function confirm(
 ): Promise<void> {
   const target = context.session.target()
   const where = target.kind === 'local' ? `in ${target.database}` : `on ${new URL(target.url).host}`
-  await ask(context, action, async () => {
+  await askToConfirm(context, action, async () => {
     const { text, ...rest } = await question()
     return { text: `${text} ${where}`, ...rest }
   })
@@ -37,10 +37,10 @@ export async function confirmAt(
   consequence = '',
 ): Promise<void> {
   const text = `${action.charAt(0).toUpperCase()}${action.slice(1)} ${where}`
-  await ask(context, action, async () => ({ text, consequence }))
+  await askToConfirm(context, action, async () => ({ text, consequence }))
 }
 
-async function ask(
+async function askToConfirm(
   { settings, prompts }: Pick<Context, 'settings' | 'prompts'>,
   action: string,
   question: () => Promise<Question>,
@@ -54,8 +54,8 @@ async function ask(
     })
   }
   const { text, consequence, typed } = await question()
-  const sentence = visible(`${text}?${consequence === '' ? '' : ` ${consequence}`}`)
-  if (typed !== undefined) await prompts.typed(sentence, visible(typed))
+  const sentence = escapeHidden(`${text}?${consequence === '' ? '' : ` ${consequence}`}`)
+  if (typed !== undefined) await prompts.typed(sentence, escapeHidden(typed))
   else if (!(await prompts.confirm(sentence))) {
     throw new CommandError('declined', 'failure', 'Cancelled; nothing was changed')
   }

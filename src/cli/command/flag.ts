@@ -45,7 +45,7 @@ export interface Flag {
   /** Values that the contract knows. Checked here only for the local academy: other platforms may have more. */
   readonly choices?: readonly string[]
   /** True if the summary lists the choices, so help does not repeat them. */
-  readonly choicesTold?: true
+  readonly hasChoicesInSummary?: true
   /** True to prompt for it on a terminal and refuse its absence without one. */
   readonly required?: true
   /** True to prompt for it when the command prompts anyway; an empty answer is the default. */
@@ -117,7 +117,7 @@ export interface BoundFlag {
 }
 
 /** Returns the flags of query parameters. If a flag has a name of its own, the parameter's name is accepted, too. */
-export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
+export function bindQueryFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
   const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
   const places = Object.keys(table).map(kebab)
   // A name shared by several fields, or used for something else, is ambiguous.
@@ -133,8 +133,8 @@ export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFla
 }
 
 /** Returns the flags of a body's fields, each named after the last part of its path; switches are negatable. */
-export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
-  return bound(table).map(({ place, flag }) => ({
+export function bindFieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
+  return bindQueryFlags(table).map(({ place, flag }) => ({
     place,
     flag: flag.kind === 'switch' ? { ...flag, negatable: true } : flag,
   }))
@@ -164,7 +164,7 @@ export const noneText = 'none'
 export type FlagValues = Readonly<Record<string, unknown>>
 
 /** True for a flag that may be repeated. */
-export function repeats({ kind }: Pick<Flag, 'kind'>): boolean {
+export function isRepeatable({ kind }: Pick<Flag, 'kind'>): boolean {
   return kind === 'texts' || kind === 'words'
 }
 

@@ -1,5 +1,5 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Choice } from '../terminal/prompts.ts'
@@ -67,7 +67,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
     const choices = new Map<string, Choice>()
     for (const item of found.flatMap((items) => items ?? [])) {
       const id = String(valueAt(item, operations.list.identifier ?? 'id') ?? '')
-      if (id !== '') choices.set(id, { value: id, name: visible(labelOf(item, id)) })
+      if (id !== '') choices.set(id, { value: id, name: escapeHidden(labelOf(item, id)) })
     }
     // If no list can be read, offer the typed text.
     if (found.every((items) => items === undefined) && term !== undefined)

@@ -19,7 +19,7 @@ export async function runCommand(context: Context, invocation: Invocation): Prom
     try {
       return await invocation.command.run(context, given)
     } catch (error) {
-      const reason = given.isAsked ? await missingReason(invocation, given, error) : null
+      const reason = given.isPrompted ? await missingReason(invocation, given, error) : null
       if (reason === null) throw error
       await context.output.note(reason)
     }
@@ -56,9 +56,9 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
     ? (await import('./resolve-times.ts')).resolveTimes(io, declared, invocation.flags)
     : invocation.flags
   const positions = command.arguments ?? []
-  const needed = ({ optional, instead = [] }: Argument) =>
+  const isNeeded = ({ optional, instead = [] }: Argument) =>
     !optional && !instead.some((flag) => flags[flag] !== undefined)
-  const missing = positions.slice(invocation.arguments.length).filter(needed)
+  const missing = positions.slice(invocation.arguments.length).filter(isNeeded)
   if (missing.length > 0 && prompts.refusal !== null) {
     throw new UsageError(
       `${missing.map(({ name }) => `<${name}>`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} required`,
@@ -76,18 +76,23 @@ async function resolveArguments(context: Context, invocation: Invocation): Promi
     const fault = value === undefined ? null : faultOf(argument, value)
     if (fault !== null) throw new UsageError(fault)
     if (value !== undefined) named[name] = value
-    else if (needed(argument)) named[name] = await ask(context, command, argument)
+    else if (isNeeded(argument)) named[name] = await promptForArgument(context, command, argument)
   }
   const rest = positions.findIndex(({ rest }) => rest)
   const given = rest < 0 ? [] : invocation.arguments.slice(rest)
   // An answer to a prompt is split into words.
   const asked = given.length > 0 ? undefined : named[positions[rest]?.name ?? '']
-  const isAsked = missing.length > 0
-  return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given, ...(isAsked && { isAsked }) }
+  const isPrompted = missing.length > 0
+  return {
+    arguments: named,
+    flags,
+    rest: asked?.trim().split(/\s+/) ?? given,
+    ...(isPrompted && { isPrompted }),
+  }
 }
 
 /** Prompts for an argument; offers a list of existing records. */
-async function ask(context: Context, command: Command, argument: Argument): Promise<string> {
+async function promptForArgument(context: Context, command: Command, argument: Argument): Promise<string> {
   const { pickThing, pickedNouns } = await import('./pick-thing.ts')
   const noun = pickedNouns[argument.name]
   // Lists do not include deleted records.

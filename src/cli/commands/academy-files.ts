@@ -6,9 +6,9 @@ import { type Argument, type Command, type Given, noTarget, plainText } from '..
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
-import { painterFor } from '../terminal/colour.ts'
+import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 
 /** The files that describe an academy. */
@@ -80,7 +80,7 @@ async function runValidate({ io, output, settings }: Context, given: Given): Pro
   }
   const declaredText = counts.map(([dataset, count]) => countText(dataset, count)).join(', ')
   const [first] = found
-  const what = found.length === 1 ? `${first} is` : `${counted(found.length, 'file')} are`
+  const what = found.length === 1 ? `${first} is` : `${pluralise(found.length, 'file')} are`
   await output.done(`${what} valid: ${declaredText || 'nothing declared'}`)
 }
 
@@ -114,7 +114,7 @@ async function printPlan({ io, output, settings }: Context, plan: Plan): Promise
     await output.document(planDocument(plan))
     return
   }
-  await output.text([...planText(plan, await painterFor(io.stdout, io, settings))].join(''))
+  await output.text([...planText(plan, await createPainterFor(io.stdout, io, settings))].join(''))
 }
 
 /** Maximum actions of one section to show before the prompt; diff shows all. */
@@ -204,7 +204,7 @@ function requireFewDeletes({ actions }: Plan, { flags }: Given): void {
   throw new CommandError(
     'too_many_deletes',
     'conflict',
-    `Refusing to delete ${counted(deletes, 'record')}: --max-deletes is ${limit}`,
+    `Refusing to delete ${pluralise(deletes, 'record')}: --max-deletes is ${limit}`,
     {
       why: ['Nothing was changed'],
       hint: `See them with \`learnctl diff\`, or allow them: --max-deletes ${deletes}`,
@@ -217,11 +217,11 @@ async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   const { io, settings, prompts } = context
   const { planText, countsText } = await import('../academy/plan-text.ts')
   if (prompts.refusal === null && !settings.yes.value) {
-    const paint = await painterFor(io.stderr, io, settings)
+    const paint = await createPainterFor(io.stderr, io, settings)
     await write(io.stderr, [...planText(plan, paint, maxActionsShown), '\n'].join(''))
   }
   const deletes = plan.actions.some(({ kind }) => kind === 'delete')
-  await confirm(context, `apply ${counted(plan.actions.length, 'change')}`, async () => ({
+  await confirm(context, `apply ${pluralise(plan.actions.length, 'change')}`, async () => ({
     text: `Apply ${countsText(plan).split(';')[0]}`,
     consequence: deletes ? 'What is deleted may not come back.' : '',
   }))
@@ -287,7 +287,7 @@ async function applyAll(
   throw new CommandError(
     first?.code ?? 'failed',
     'partial',
-    `${counted(failures.length, 'change')} failed; the others are done`,
+    `${pluralise(failures.length, 'change')} failed; the others are done`,
     {
       why: [
         ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {

@@ -3,7 +3,7 @@ import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bound, checkOwnChoices, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, checkOwnChoices, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-flags.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters } from '../flags/analytics.ts'
@@ -17,7 +17,7 @@ type Query = QueryInput<typeof analytics.learners>
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.analytics.learners
 
-const filterFlags = bound(filters)
+const filterFlags = bindQueryFlags(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
 const lastFlag = {
   name: 'last',
@@ -55,7 +55,7 @@ export const commands: readonly Command[] = [
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
     ],
-    run: namingFlags(runExport),
+    run: withFlagNames(runExport),
   },
   {
     name: 'summary',
@@ -64,12 +64,12 @@ export const commands: readonly Command[] = [
       'In a pipe and as CSV, each row holds one figure: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
-    run: namingFlags(runSummary),
+    run: withFlagNames(runSummary),
   },
 ]
 
 /** Rewrites the platform's error messages to name the flags instead of parameters. */
-function namingFlags(run: Command['run']): Command['run'] {
+function withFlagNames(run: Command['run']): Command['run'] {
   return async (context, given) => {
     try {
       await run(context, given)
@@ -82,8 +82,8 @@ function namingFlags(run: Command['run']): Command['run'] {
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  const wanted = { ...exportOptionsOf(settings, given), query: filterOf(context, given) }
-  const encoding = await encodingAsked(given, wanted)
+  const wanted = { ...exportOptionsOf(settings, given), query: queryIn(context, given) }
+  const encoding = await requireEncoding(given, wanted)
   const [
     caller,
     operation,
@@ -100,7 +100,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   if (wanted.columns && !mayDiffer(session.target())) {
     ;(await import('../export/row-encoder.ts')).resolveColumns(wanted.columns, [])
   }
-  const flagOf = flagIn(given)
+  const flagOf = flagNamer(given)
   const whole = { ...wanted, encoding, operation, filter: null }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralOffered(context, caller, { operation, query: wanted.query }, flagOf)
@@ -112,7 +112,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
 }
 
 /** Returns the encoding of the platform's own CSV. Throws a UsageError for an unknown one, and for other formats. */
-async function encodingAsked(
+async function requireEncoding(
   { flags }: Given,
   { format, columns }: Pick<RowForm, 'format' | 'columns'>,
 ): Promise<string | undefined> {
@@ -127,13 +127,13 @@ async function encodingAsked(
 async function runSummary(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   const [caller, operation] = await Promise.all([session.caller(), contract()])
-  const query = { ...filterOf(context, given), limit: 1 }
+  const query = { ...queryIn(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
   const [{ assertFiltered, learnerFilter, withPlainDates }, { assertSeveralOffered }] = await Promise.all([
     import('../export/learner-filter.ts'),
     import('../operation/judge-list.ts'),
   ])
-  const flagOf = flagIn(given)
+  const flagOf = flagNamer(given)
   await assertSeveralOffered(context, caller, { operation, query }, flagOf)
   const filter = await learnerFilter(context, caller, { operation, query }, given.flags, flagOf)
   const result = await withPlainDates(context, query, (query) =>
@@ -153,13 +153,13 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   }
   if (filter) await assertFiltered(context, result, filter, flagOf)
   const format = settings.output.value
-  const [{ drawSummary, figuresOf }, { painterFor }] = await Promise.all([
+  const [{ drawSummary, figuresOf }, { createPainterFor }] = await Promise.all([
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
   ])
   const rowsWanted = settings.quiet.value || hasChosenColumns(settings)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {
-    const chalk = await painterFor(io.stdout, io, settings)
+    const chalk = await createPainterFor(io.stdout, io, settings)
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
   }
   const fields = ['section', 'name', 'measure', 'value']
@@ -172,7 +172,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
 }
 
 /** Returns the flag of a parameter: `--last` also sets the start. */
-function flagIn({ flags }: Given): (parameter: string) => string {
+function flagNamer({ flags }: Given): (parameter: string) => string {
   return (parameter) => {
     const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
     return `--${flags[name] === undefined ? lastFlag.name : name}`
@@ -180,7 +180,7 @@ function flagIn({ flags }: Given): (parameter: string) => string {
 }
 
 /** Returns the filter of rows; `--last` also sets the start. */
-function filterOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
+function queryIn({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   checkOwnChoices(session.target(), filterFlags, flags)
   const query = queryOf(filterFlags, flags)
   const last = flags[lastFlag.name]

@@ -1,5 +1,5 @@
 import { type Command, notAList } from '../command/command.ts'
-import { bound, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, withTimeZone } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-flags.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
@@ -7,7 +7,7 @@ import { call } from '../operation/operation-command.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
 
 const columns = ['at', 'action', 'userEmail', 'subjectName', 'address', 'credential']
-const query = bound(filters)
+const query = bindQueryFlags(filters)
 
 const expectFlag = {
   name: 'expect',

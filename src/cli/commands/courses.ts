@@ -6,13 +6,13 @@ import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { applyCommand, copyCommand, validateCommand, withFiles, withLessons } from './course-file.ts'
 import {
-  courseDeletion,
+  courseDeletionQuestion,
   deletedLine,
-  deletedThing,
-  deletionOf,
+  deletionAction,
   eraseFlag,
-  plainlyDeleted,
-  severalDeletion,
+  readDeletedRecord,
+  severalDeletionQuestion,
+  shortDeletedLine,
   withDeleted,
 } from './deletion.ts'
 import { exportCommand } from './export.ts'
@@ -37,7 +37,7 @@ function updated(verb: string, state?: string) {
   }
 }
 
-function move(
+function statusCommand(
   name: string,
   status: CourseInput['status'],
   verb: string,
@@ -123,16 +123,16 @@ export const commands: readonly Command[] = [
     done: updated('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  move('publish', 'published', 'Published', 'Publish courses and make them visible to learners', [
+  statusCommand('publish', 'published', 'Published', 'Publish courses and make them visible to learners', [
     'courses list --status draft -q | learnctl courses publish --ids -',
   ]),
-  move(
+  statusCommand(
     'unpublish',
     'draft',
     'Unpublished',
     'Return published courses to draft, if they have no learner progress',
   ),
-  move('archive', 'archived', 'Archived', 'Archive courses and close them to changes', [
+  statusCommand('archive', 'archived', 'Archived', 'Archive courses and close them to changes', [
     'courses archive AAA-2013J AAA-2014J',
   ]),
   call({
@@ -150,12 +150,12 @@ export const commands: readonly Command[] = [
       ...eraseFlag,
     },
     destroys: {
-      action: deletionOf('course'),
-      read: deletedThing('course'),
-      question: courseDeletion,
-      several: severalDeletion('course'),
+      action: deletionAction('course'),
+      read: readDeletedRecord('course'),
+      question: courseDeletionQuestion,
+      several: severalDeletionQuestion('course'),
     },
-    done: plainlyDeleted('course'),
+    done: shortDeletedLine('course'),
     told: deletedLine('course'),
     examples: [
       'courses delete ext:first-course --force --yes',

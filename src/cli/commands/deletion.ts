@@ -6,7 +6,7 @@ import type { Count, Lookup } from '../operation/lookup.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
@@ -16,7 +16,7 @@ export const eraseFlag = {
 } as const
 
 /** Reads the record to delete; with `--erase` it may be in the trash already. */
-export function deletedThing(thing: 'course' | 'lesson') {
+export function readDeletedRecord(thing: 'course' | 'lesson') {
   return async (look: Lookup, given: Given): Promise<unknown> => {
     const reference = given.arguments[thing] ?? ''
     const { courses, lessons } = await calls()
@@ -33,7 +33,7 @@ export function deletedThing(thing: 'course' | 'lesson') {
  * Names what is deleted with a course. Without `--force` throws a CommandError if that is more than the course
  * itself.
  */
-export async function courseDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
+export async function courseDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   const reference = given.arguments['course'] ?? ''
   const { lessons, enrollments, grades, analytics } = await calls()
   if (isDeleted(found)) return questionOf(look, 'course', given, found, contentOf(found))
@@ -54,7 +54,7 @@ export async function courseDeletion(look: Lookup, given: Given, found: unknown)
   if (given.flags['force'] !== true && (isAny(lessonCount) || hasLearners)) {
     const code = hasLearners ? 'has_progress' : 'has_lessons'
     const name = thingName(found, reference)
-    throw new CommandError(code, 'conflict', `Course ${name} has ${listed(content)}`, {
+    throw new CommandError(code, 'conflict', `Course ${name} has ${joinWithAnd(content)}`, {
       hint: `To delete all of it: learnctl courses delete ${shellWord(reference)} --force`,
     })
   }
@@ -62,16 +62,16 @@ export async function courseDeletion(look: Lookup, given: Given, found: unknown)
 }
 
 function countOf(some: Count | undefined, noun: string): string[] {
-  return some && isAny(some) ? [counted(some.count, noun, some.isExact)] : []
+  return some && isAny(some) ? [pluralise(some.count, noun, some.isExact)] : []
 }
 
 /** Describes the lesson to delete. */
-export async function lessonDeletion(look: Lookup, given: Given, found: unknown): Promise<Question> {
+export async function lessonDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   return questionOf(look, 'lesson', given, found, [])
 }
 
 /** Describes the deletion of several records, without looking them up. */
-export function severalDeletion(thing: 'course' | 'lesson') {
+export function severalDeletionQuestion(thing: 'course' | 'lesson') {
   return async (look: Lookup, { flags }: Given) => {
     const goes =
       flags['force'] === true ? 'Their lessons, enrolments, progress and grades go with them. ' : ''
@@ -91,7 +91,7 @@ async function questionOf(
 ): Promise<Question> {
   const reference = names[thing] ?? ''
   const erases = flags['erase'] === true
-  const goes = content.length > 0 ? ` with ${listed(content)}` : ''
+  const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
   const text = `${erases ? 'Permanently delete' : 'Delete'} ${thing} ${thingName(found, reference)}${goes}`
   const typed = String(valueAt(found, 'title') ?? reference)
   if (erases) return { text, consequence: 'This cannot be undone.', typed }
@@ -121,20 +121,20 @@ export function deletedLine(thing: 'course' | 'lesson') {
     const until = valueAt(entry, 'restorableUntil')
     if (typeof until !== 'string') return undefined
     const content = contentOf(entry)
-    const goes = content.length > 0 ? ` with ${listed(content)}` : ''
+    const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
     const command = `learnctl ${thing}s restore ${shellWord(reference)}`
     return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
   }
 }
 
 /** Describes the deletion for a refusal. */
-export function deletionOf(thing: 'course' | 'lesson') {
+export function deletionAction(thing: 'course' | 'lesson') {
   return ({ arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
 }
 
 /** Returns the success line of a deletion without information about restoring. */
-export function plainlyDeleted(thing: 'course' | 'lesson') {
+export function shortDeletedLine(thing: 'course' | 'lesson') {
   return (found: unknown, { arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
 }
@@ -159,12 +159,12 @@ function contentOf(entry: unknown): string[] {
   const counts = { lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' }
   return Object.entries(counts).flatMap(([field, noun]) => {
     const count = valueAt(entry, field)
-    return typeof count === 'number' && count > 0 ? [counted(count, noun)] : []
+    return typeof count === 'number' && count > 0 ? [pluralise(count, noun)] : []
   })
 }
 
 /** Joins parts in words: `2 lessons, 1 enrolment and learner progress`. */
-function listed(parts: readonly string[]): string {
+function joinWithAnd(parts: readonly string[]): string {
   const last = parts.at(-1) ?? ''
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
-import { shellWord, visible } from '../../codec/display-text.ts'
+import { escapeHidden, shellWord } from '../../codec/display-text.ts'
 import type { Target } from '../../config/target.ts'
 import { type Command, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -9,7 +9,7 @@ import { runningServers } from '../local-server/running-servers.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { databaseMissing } from '../session/database-fault.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
-import { painterFor } from '../terminal/colour.ts'
+import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/format-text.ts'
 
@@ -62,9 +62,9 @@ async function show({ io, settings, output }: Context, findings: readonly Findin
     return output.list([findings], shape)
   }
   const rows = findings.map(
-    ({ check, status, detail }) => [`${status.padEnd(7)}  ${check}`, visible(detail)] as const,
+    ({ check, status, detail }) => [`${status.padEnd(7)}  ${check}`, escapeHidden(detail)] as const,
   )
-  const chalk = await painterFor(io.stdout, io, settings)
+  const chalk = await createPainterFor(io.stdout, io, settings)
   const paint = { ok: chalk.green, warning: chalk.yellow, failed: chalk.red }
   const text = twoColumns(rows, io.stdout.columns ?? 80)
   await output.text(

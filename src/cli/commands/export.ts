@@ -1,5 +1,5 @@
 import type { Command } from '../command/command.ts'
-import { bound, type FieldFlag, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, type FieldFlag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-flags.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
@@ -20,7 +20,7 @@ export interface ExportSpec {
 
 /** `learnctl <noun> export`: all records, in the format that an import reads. */
 export function exportCommand(spec: ExportSpec): Command {
-  const query = bound(spec.query)
+  const query = bindQueryFlags(spec.query)
   return {
     name: 'export',
     summary: `Export ${spec.noun} as a file that can be imported`,

@@ -8,7 +8,7 @@ import type { Find, Finding } from '../operation/operation-spec.ts'
 import { courseIn, personIn } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -209,7 +209,7 @@ async function findGrade(finding: Finding): Promise<Find> {
     const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
     if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)
     if (found.length === 1) return String(valueAt(only, 'id'))
-    throw new CommandError('ambiguous', 'usage', `${counted(found.length, 'grade')} of ${whose}`, {
+    throw new CommandError('ambiguous', 'usage', `${pluralise(found.length, 'grade')} of ${whose}`, {
       why: found
         .map(
           (each) => `--item ${String(valueAt(each, 'itemId'))} --source ${String(valueAt(each, 'source'))}`,

@@ -7,7 +7,7 @@ import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../import/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 
 const dateFormats = [
   'DD.MM.YYYY',
@@ -119,7 +119,7 @@ export function importCommand(
       },
     ],
     createsAcademy: true,
-    interruption: 'told',
+    interruption: 'explained',
     refuses: { quiet: 'An import prints no ids' },
     flags: own ? [...importFlags, own.flag] : importFlags,
     examples,
@@ -211,7 +211,7 @@ async function doImport({ output, settings, ...rest }: Context, wanted: Import):
   const { counts, rows, errorsFile } = await runImport({ output, settings, ...rest }, wanted)
   const { name } = wanted.file
   await output.done(
-    `Imported ${counted(rows - counts.failed, 'row')} of ${rows} from ${name}: ${countsText(counts)}`,
+    `Imported ${pluralise(rows - counts.failed, 'row')} of ${rows} from ${name}: ${countsText(counts)}`,
   )
   if (isDocument(settings.output.value)) {
     await output.document({ file: name, rows, ...counts, errorsFile })

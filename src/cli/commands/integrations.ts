@@ -57,7 +57,7 @@ the other system can be changed meanwhile.`,
   })
 }
 
-async function set(context: Context, given: Given): Promise<void> {
+async function runSet(context: Context, given: Given): Promise<void> {
   const { output, settings } = context
   const secrets = await readSecrets(context, given)
   const fixed = { ...secrets.body, ...(await integrationBody(context, given)) }
@@ -100,7 +100,7 @@ export const commands: readonly Command[] = [
     columns,
     examples: ['integrations get moodle', 'integrations get moodle -o yaml'],
   }),
-  { ...setCall({}, false), run: set },
+  { ...setCall({}, false), run: runSet },
   call({
     name: 'test',
     summary: 'Check the connection to the other system',

@@ -4,12 +4,12 @@ import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import {
   deletedLine,
-  deletedThing,
-  deletionOf,
+  deletionAction,
   eraseFlag,
-  lessonDeletion,
-  plainlyDeleted,
-  severalDeletion,
+  lessonDeletionQuestion,
+  readDeletedRecord,
+  severalDeletionQuestion,
+  shortDeletedLine,
   withDeleted,
 } from './deletion.ts'
 import { exportCommand } from './export.ts'
@@ -91,12 +91,12 @@ export const commands: readonly Command[] = [
     several: 'lessons',
     query: eraseFlag,
     destroys: {
-      action: deletionOf('lesson'),
-      read: deletedThing('lesson'),
-      question: lessonDeletion,
-      several: severalDeletion('lesson'),
+      action: deletionAction('lesson'),
+      read: readDeletedRecord('lesson'),
+      question: lessonDeletionQuestion,
+      several: severalDeletionQuestion('lesson'),
     },
-    done: plainlyDeleted('lesson'),
+    done: shortDeletedLine('lesson'),
     told: deletedLine('lesson'),
     examples: ['lessons delete ext:welcome --yes'],
   }),

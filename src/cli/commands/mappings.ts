@@ -38,16 +38,16 @@ standard input. All rows are checked before anything is sent; --dry-run shows wh
       'integrations map moodle user 15 email:oulad-11391@example.org',
       'integrations map moodle --file mappings.csv',
     ],
-    interruption: 'told',
-    run: map,
+    interruption: 'explained',
+    run: runMap,
   }
 }
 
-async function map(context: Context, given: Given): Promise<void> {
+async function runMap(context: Context, given: Given): Promise<void> {
   const { flags, arguments: named } = given
   if (flags['file'] !== undefined || flags['plan'] !== undefined) return mapFile(context, given)
-  const odd = importFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
-  if (odd) throw new UsageError(`--${odd.name} requires --file`)
+  const unsupported = importFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
+  if (unsupported) throw new UsageError(`--${unsupported.name} requires --file`)
   const one = call({
     name: 'map',
     summary: '',
@@ -86,11 +86,11 @@ export function unmapCommand(kind: Argument): Command {
     summary: 'Delete a mapping',
     arguments: [kind, noun, key],
     examples: ['integrations unmap canvas course 21070000000000565'],
-    run: unmap,
+    run: runUnmap,
   }
 }
 
-async function unmap(context: Context, given: Given): Promise<void> {
+async function runUnmap(context: Context, given: Given): Promise<void> {
   const { session, settings, io, output } = context
   const { kind = '', noun = '', key = '' } = given.arguments
   const { mappings, unmap: remove } = await contract()

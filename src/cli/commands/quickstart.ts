@@ -1,4 +1,4 @@
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
@@ -35,7 +35,9 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
   // Saved only now, so that a failure to create the academy leaves no profile.
   await saveProfile()
   await say(
-    created ? `Created an academy in ${visible(database)}` : `Found an academy in ${visible(database)}`,
+    created
+      ? `Created an academy in ${escapeHidden(database)}`
+      : `Found an academy in ${escapeHidden(database)}`,
   )
   if (active) await say(active)
   const learners = await addLearners(context)
@@ -186,7 +188,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     () => false,
   )
   if (exists) {
-    await say(`  ${visible(path)} already exists and is kept`)
+    await say(`  ${escapeHidden(path)} already exists and is kept`)
     return path
   }
   await say(`  $ ${prefix} analytics export --file ${exportFile}`)
@@ -213,7 +215,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
 }
 
 async function summarise({ io, session, settings, output }: Context): Promise<Summary> {
-  const [{ calls }, { drawSummary }, { painterFor }, caller] = await Promise.all([
+  const [{ calls }, { drawSummary }, { createPainterFor }, caller] = await Promise.all([
     import('../../contract/calls.ts'),
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
@@ -221,7 +223,7 @@ async function summarise({ io, session, settings, output }: Context): Promise<Su
   ])
   const { data } = await caller.call(calls.analytics.learners, { query: { limit: 1 } })
   if (data.summary && settings.output.value === 'table') {
-    const chalk = await painterFor(io.stdout, io, settings)
+    const chalk = await createPainterFor(io.stdout, io, settings)
     await output.text(drawSummary(data.summary, io.stdout.columns ?? 80, chalk))
   }
   return data.summary

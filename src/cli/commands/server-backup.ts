@@ -4,7 +4,7 @@ import { makeDatabaseDirectory, makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, encryptionKeyOf, inUseFault } from '../local-server/served-database.ts'
+import { assertNoServer, databaseFile, encryptionKeyOf, inUseError } from '../local-server/served-database.ts'
 import { defaultSnapshotName, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
@@ -170,7 +170,7 @@ async function replaced(
     context.io.signal.throwIfAborted()
     replaceDatabase(database, draft, former)
   } catch (error) {
-    throw databaseErrorOf(await inUseFault(context, action, database, error))
+    throw databaseErrorOf(await inUseError(context, action, database, error))
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
   }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { postgresFlags, postgresOptions } from '../local-server/serve-options.ts'
+import { postgresFlags, readPostgresOptions } from '../local-server/serve-options.ts'
 import { assertNoServer, databaseFile, servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
@@ -32,7 +32,7 @@ On PostgreSQL, --encryption-key-file names the file that the servers use. Stop a
 async function replaceKey(context: Context, given: Given): Promise<void> {
   const { io, settings, output } = context
   const { name, url } = await servedDatabase(context, given)
-  const postgres = postgresOptions(context, given, url)
+  const postgres = readPostgresOptions(context, given, url)
   const file = given.flags['encryption-key-file']
   if (postgres && file === undefined) {
     throw new UsageError('--encryption-key-file is required for a PostgreSQL database')

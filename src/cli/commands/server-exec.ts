@@ -5,8 +5,8 @@ import { createProfileStore } from '../../config/profile-store.ts'
 import { type Command, type Given, noTarget, plainText, type RunLine } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { type Seed, seedsOf } from '../local-server/seeds.ts'
-import { fixedFlags, fixedOf } from '../local-server/serve-options.ts'
+import { findSeeds, type Seed } from '../local-server/seeds.ts'
+import { fixedFlags, readFixedFlags } from '../local-server/serve-options.ts'
 import { transports } from '../session/session.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/io.ts'
@@ -54,8 +54,8 @@ and --seed-id two runs have the same times and ids.`,
 async function exec(context: Context, given: Given, runLine: RunLine): Promise<void> {
   const { io, settings, output } = context
   const named = given.flags['seed']
-  const seeds = await seedsOf(io, Array.isArray(named) ? named.map(String) : [])
-  const { fixedTime, seedId } = fixedOf(given)
+  const seeds = await findSeeds(io, Array.isArray(named) ? named.map(String) : [])
+  const { fixedTime, seedId } = readFixedFlags(given)
   if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
   if (settings.dryRun.value)
     return output.note(`Would run ${given.rest.join(' ')} against a temporary academy`)

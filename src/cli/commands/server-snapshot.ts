@@ -3,7 +3,7 @@ import { makeDirectory } from '../../config/files.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { assertNoServer, databaseFile, inUseFault } from '../local-server/served-database.ts'
+import { assertNoServer, databaseFile, inUseError } from '../local-server/served-database.ts'
 import {
   defaultSnapshotName,
   findSnapshot,
@@ -127,6 +127,6 @@ async function alone(
     work(await import('../../server/database/sqlite/backup.ts'))
   } catch (error) {
     const { databaseErrorOf } = await import('../session/database-fault.ts')
-    throw databaseErrorOf(await inUseFault(context, action, database, error))
+    throw databaseErrorOf(await inUseError(context, action, database, error))
   }
 }

@@ -8,11 +8,11 @@ import { clockText, encryptionText } from '../local-server/log-text.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import {
   assertNewAcademy,
-  type Fixed,
-  fixedOf,
-  postgresOptions,
+  type FixedOptions,
+  readFixedFlags,
+  readPostgresOptions,
+  readServeOptions,
   serveFlags,
-  serveOptions,
 } from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
@@ -51,15 +51,15 @@ On a --host other than the loopback the server requires --tls-cert, an https --p
   run: start,
 }
 
-type Options = ReturnType<typeof serveOptions>
+type Options = ReturnType<typeof readServeOptions>
 
 async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
   const { name: database, url } = await servedDatabase(context, given)
-  const postgres = postgresOptions(context, given, url)
-  const options: Options = serveOptions(given, settings)
+  const postgres = readPostgresOptions(context, given, url)
+  const options: Options = readServeOptions(given, settings)
   const { host, port } = options
-  const fixed = fixedOf(given)
+  const fixed = readFixedFlags(given)
   const { tlsFiles } = await import('../local-server/tls-files.ts')
   const tls = tlsFiles(context, given)
   const detached = given.flags['detach'] === true
@@ -97,7 +97,7 @@ async function start(context: Context, given: Given): Promise<void> {
       ...(await fixedServing(fixed)),
       // With a key file no secret is printed, so the password would be lost: `users set-password` can set one.
       firstPassword: keyFile === null,
-      adminKey: keyFile?.missing === true,
+      adminKey: keyFile?.isMissing === true,
       writeLog: log.write,
       ...(postgres ? {} : { upgrade: upgradeNotes(io, database) }),
       ...(formatLog && { formatLog }),
@@ -116,7 +116,7 @@ async function start(context: Context, given: Given): Promise<void> {
     })
     const { url, firstKey: key, firstPassword } = server
     try {
-      if (key !== undefined) await keyFile?.keep(key)
+      if (key !== undefined) await keyFile?.write(key)
       await tellStarted(context, database, url, {
         ...(key !== undefined && !keyFile && { key }),
         ...firstPassword,
@@ -138,7 +138,7 @@ async function start(context: Context, given: Given): Promise<void> {
 }
 
 /** Returns the server options that make each run identical. */
-async function fixedServing({ fixedTime, seedId }: Fixed) {
+async function fixedServing({ fixedTime, seedId }: FixedOptions) {
   if (seedId === undefined) return { fixedTime }
   const { seededIdMaker } = await import('../../server/database/id.ts')
   return {
@@ -180,11 +180,11 @@ async function tellStarted(
 async function logFormat({ io, settings }: Context, { flags }: Given) {
   const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
   if (format !== 'text') return undefined
-  const [{ logText }, { painterFor }] = await Promise.all([
+  const [{ logText }, { createPainterFor }] = await Promise.all([
     import('../local-server/log-text.ts'),
     import('../terminal/colour.ts'),
   ])
-  return logText(await painterFor(io.stderr, io, settings))
+  return logText(await createPainterFor(io.stderr, io, settings))
 }
 
 /** Returns the log line for lines that were dropped because the reader was too slow. */

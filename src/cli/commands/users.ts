@@ -21,7 +21,7 @@ const user = { name: 'user', summary: 'User: id, external id or e-mail address' 
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
 /** Returns a verb that sets the status of users. */
-function move(
+function statusCommand(
   name: string,
   status: UserInput['status'],
   verb: string,
@@ -109,15 +109,15 @@ export const commands: readonly Command[] = [
       updatedLine('Updated', `user ${thingName(answer, user)}`, answer, unchanged),
     examples: ['users update ext:11391 --role analyst', 'users update 11391 6516 --managed-by registry'],
   }),
-  move(
+  statusCommand(
     'suspend',
     'suspended',
     'Suspended',
     'Suspend users: they cannot sign in, and their keys are refused',
     ['users suspend 11391', 'users list --role analyst -q | learnctl users suspend --ids -'],
   ),
-  move('activate', 'active', 'Activated', 'Activate suspended users', ['users activate 11391']),
-  move('restore', 'active', 'Restored', 'Restore deleted users', ['users restore 11391'], {
+  statusCommand('activate', 'active', 'Activated', 'Activate suspended users', ['users activate 11391']),
+  statusCommand('restore', 'active', 'Restored', 'Restore deleted users', ['users restore 11391'], {
     finds: findDeletedUser,
   }),
   call({

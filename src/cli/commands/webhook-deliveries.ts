@@ -26,7 +26,7 @@ const shown = [
   'body',
 ]
 /** Statuses of deliveries that need action. */
-const unsettled: readonly unknown[] = ['unmatched', 'failed']
+const notApplied: readonly unknown[] = ['unmatched', 'failed']
 
 const unmatchedFlag: Flag = {
   name: 'unmatched',
@@ -42,11 +42,11 @@ const kindFlag: Flag = {
 
 /** Describes the outcome of a delivery. */
 function outcomeOf(answer: unknown): string {
-  const told = (name: string) => valueAt(answer, name)
-  const missing = told('missing')
+  const fieldOf = (name: string) => valueAt(answer, name)
+  const missing = fieldOf('missing')
   const why =
-    Array.isArray(missing) && missing.length > 0 ? `missing ${missing.join(' and ')}` : told('reason')
-  return `${told('status')}${why === null || why === undefined ? '' : ` (${why})`}`
+    Array.isArray(missing) && missing.length > 0 ? `missing ${missing.join(' and ')}` : fieldOf('reason')
+  return `${fieldOf('status')}${why === null || why === undefined ? '' : ` (${why})`}`
 }
 
 const replay = call({
@@ -60,7 +60,7 @@ const replay = call({
   flags: [unmatchedFlag, kindFlag],
   columns,
   done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
-  exits: (answer) => (unsettled.includes(valueAt(answer, 'status')) ? 'partial' : null),
+  exits: (answer) => (notApplied.includes(valueAt(answer, 'status')) ? 'partial' : null),
   examples: [
     'webhooks deliveries replay "$DELIVERY_ID"',
     'webhooks deliveries replay --unmatched --kind moodle',
@@ -133,7 +133,7 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
     const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(operation, { body: bodyFrom(null) }))
   }
-  const counts = { all: 0, applied: 0, unsettled: 0 }
+  const counts = { all: 0, applied: 0, notApplied: 0 }
 
   async function* pages(): AsyncGenerator<readonly unknown[]> {
     for (let cursor: string | null = null; ; ) {
@@ -146,7 +146,7 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
       for (const each of page) {
         const status = valueAt(each, 'status')
         if (status === 'applied') counts.applied += 1
-        if (unsettled.includes(status)) counts.unsettled += 1
+        if (notApplied.includes(status)) counts.notApplied += 1
       }
       yield page
       const next = valueAt(data, 'nextCursor')
@@ -156,10 +156,10 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
   }
 
   await output.list(pages(), shape)
-  const said = `Processed ${deliveriesText(counts.all, 'unmatched ')}: ${counts.applied} applied`
-  await output.done(counts.all === 0 ? 'No unmatched deliveries' : said)
-  if (counts.unsettled === 0) return
-  throw new CommandError('unsettled', 'partial', `${deliveriesText(counts.unsettled)} still not applied`, {
+  const summary = `Processed ${deliveriesText(counts.all, 'unmatched ')}: ${counts.applied} applied`
+  await output.done(counts.all === 0 ? 'No unmatched deliveries' : summary)
+  if (counts.notApplied === 0) return
+  throw new CommandError('unsettled', 'partial', `${deliveriesText(counts.notApplied)} still not applied`, {
     hint: 'See why: learnctl webhooks deliveries list --status unmatched,failed',
   })
 }

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -12,10 +12,10 @@ import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
 const lifetimeMs = 5 * 60_000
-const renewedEveryMs = 2 * 60_000
+const renewIntervalMs = 2 * 60_000
 /** Time to wait for the test event, which the server sends on request. */
-const reachedWithinMs = 20_000
-const lookedEveryMs = 250
+const maxReachMs = 20_000
+const pollMs = 250
 
 const flags: readonly Flag[] = [
   {
@@ -30,7 +30,7 @@ const flags: readonly Flag[] = [
     placeholder: 'event,…',
     summary: 'Events such as course.published, course.* or * for all (default *)',
     choices: eventPatterns,
-    choicesTold: true,
+    hasChoicesInSummary: true,
   },
 ]
 
@@ -60,9 +60,9 @@ async function listen(context: Context, given: Given): Promise<void> {
   }
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
-  const wanted = given.flags['events'] as readonly EventPattern[] | undefined
+  const events = given.flags['events'] as readonly EventPattern[] | undefined
   const body = (url: string) => ({
-    ...{ url, description: 'learnctl webhooks listen', events: [...(wanted ?? (['*'] as const))] },
+    ...{ url, description: 'learnctl webhooks listen', events: [...(events ?? (['*'] as const))] },
     expiresAt: until(io.now()),
   })
   if (settings.dryRun.value) {
@@ -126,8 +126,8 @@ async function requireReached(
   const arrival = reached.then(() => {
     isReached = true
   })
-  for (const end = io.now() + reachedWithinMs; !isReached; ) {
-    await Promise.race([arrival, io.sleep(lookedEveryMs, io.signal)])
+  for (const end = io.now() + maxReachMs; !isReached; ) {
+    await Promise.race([arrival, io.sleep(pollMs, io.signal)])
     if (isReached) return
     const { data: message } = await caller.call(calls.messages.get, { params, signal: io.signal })
     const result = valueAt(message, 'lastResult')
@@ -143,7 +143,7 @@ async function requireReached(
 async function renew({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
   const { calls } = await import('../../contract/calls.ts')
   for (;;) {
-    await io.sleep(renewedEveryMs, io.signal).catch(() => {})
+    await io.sleep(renewIntervalMs, io.signal).catch(() => {})
     io.signal.throwIfAborted()
     const body = { expiresAt: until(io.now()) }
     await caller.call(calls.endpoints.update, { params: { endpointId }, body, signal: io.signal })
@@ -170,9 +170,15 @@ async function print(
     return output.text(`${JSON.stringify({ id, type, timestamp, data, forwarded })}\n`)
   }
   const about = String(data['learnerId'] ?? data['id'] ?? '')
-  const came = forwarded && (forwarded.status === null ? forwarded.error : `HTTP ${forwarded.status}`)
-  const cells = [timestamp, type, about, id, ...(forwarded ? [`${came} (${forwarded.durationMs} ms)`] : [])]
-  await output.text(`${cells.map((cell) => visible(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
+  const outcome = forwarded && (forwarded.status === null ? forwarded.error : `HTTP ${forwarded.status}`)
+  const cells = [
+    timestamp,
+    type,
+    about,
+    id,
+    ...(forwarded ? [`${outcome} (${forwarded.durationMs} ms)`] : []),
+  ]
+  await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
 /**

@@ -73,7 +73,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     placeholder: 'part',
     summary: 'Change body, id, time or signature after signing',
     choices: tamperings,
-    choicesTold: true,
+    hasChoicesInSummary: true,
   },
   {
     name: 'expect',
@@ -81,7 +81,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     placeholder: 'outcome',
     summary: 'Outcome that is a success: applied, duplicate, stale, ignored, unmatched or refused',
     choices: outcomes,
-    choicesTold: true,
+    hasChoicesInSummary: true,
     default: 'applied; refused with --tamper',
   },
   { name: 'print', kind: 'switch', summary: 'Print curl commands without the secret instead of sending' },

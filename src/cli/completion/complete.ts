@@ -1,10 +1,10 @@
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { settings } from '../../config/setting.ts'
 import type { Noun } from '../command/command.ts'
 import type { Shell } from '../help/completion-scripts.ts'
 import type { Transports } from '../session/session.ts'
-import { type Io, say, write } from '../terminal/io.ts'
-import { placeOf } from './cursor-place.ts'
+import { type Io, write, writeStderr } from '../terminal/io.ts'
+import { parseWords } from './cursor-place.ts'
 import { type FindThings, type Suggestion, type Suggestions, suggest } from './suggestions.ts'
 import { readTypedLine, type TypedLine } from './typed-line.ts'
 
@@ -20,21 +20,21 @@ export async function complete(
 ): Promise<void> {
   try {
     const [shell, ...rest] = argv
-    const line = typedIn(shell, rest)
+    const line = parseTypedLine(shell, rest)
     if (line.isRedirection) return await write(io.stdout, 'files\n')
     const host = { helpOf: async () => null, manual: async () => '', runLine: async () => {} }
-    const place = await placeOf(line.words, nouns, host)
+    const place = await parseWords(line.words, nouns, host)
     if (place === null) return
     const find: FindThings = async (...asked) =>
       (await import('./find-things.ts')).findThings(io, transports, ...asked)
     const found = await suggest(place, line.current, { nouns, find, cwd: io.cwd })
-    await write(io.stdout, answer(shell, line, rest, found))
+    await write(io.stdout, formatSuggestions(shell, line, rest, found))
   } catch (error) {
-    if (io.env[settings.debug.variable]) await say(io, `debug: ${visible(String(error))}\n`)
+    if (io.env[settings.debug.variable]) await writeStderr(io, `debug: ${escapeHidden(String(error))}\n`)
   }
 }
 
-function typedIn(shell: string | undefined, [line = '', ...more]: readonly string[]): TypedLine {
+function parseTypedLine(shell: string | undefined, [line = '', ...more]: readonly string[]): TypedLine {
   if (shell === 'bash' || shell === 'fish') {
     const read = readTypedLine(line, shell === 'fish')
     // The first word is the program.
@@ -49,7 +49,7 @@ function typedIn(shell: string | undefined, [line = '', ...more]: readonly strin
 /** Maximum length of a meaning. */
 const maxMeaningLength = 60
 
-function answer(
+function formatSuggestions(
   shell: string | undefined,
   line: TypedLine,
   rest: readonly string[],
@@ -57,7 +57,7 @@ function answer(
 ): string {
   const kind = files ? 'files' : isOpen ? 'nospace' : 'words'
   // Names with unseen or control characters cannot be typed.
-  const plain = found.filter(({ value }) => visible(value) === value)
+  const plain = found.filter(({ value }) => escapeHidden(value) === value)
   const lines = plain.flatMap((each) => lineOf(shell as Shell, each, line, rest, plain.length > 1))
   return `${[kind, ...lines].join('\n')}\n`
 }
@@ -69,7 +69,7 @@ function lineOf(
   [, breaks = '', type = '']: readonly string[],
   several: boolean,
 ): string[] {
-  const shown = shorten(visible(meaning).trim())
+  const shown = shorten(escapeHidden(meaning).trim())
   switch (shell) {
     case 'bash': {
       const text = bashReplacement(value, line, breaks)

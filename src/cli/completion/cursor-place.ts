@@ -1,7 +1,7 @@
 import { type Setting, type SettingName, settings } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Argument, Command, Host, Noun } from '../command/command.ts'
-import { type Flag, placeholders, repeats } from '../command/flag.ts'
+import { type Flag, isRepeatable, placeholders } from '../command/flag.ts'
 
 /** A flag of a command, or a global one. */
 export interface KnownFlag {
@@ -14,13 +14,13 @@ export interface KnownFlag {
   readonly placeholder: string
   /** True if the value is a comma-separated list. */
   readonly isList: boolean
-  readonly repeats: boolean
+  readonly isRepeatable: boolean
   readonly required: boolean
   readonly setting: SettingName | null
 }
 
 /** The state at the cursor, from the words before it. */
-export interface Place {
+export interface CursorPlace {
   /** Null before the noun is complete. */
   readonly noun: string | null
   /** Commands that may follow the noun or the group, or the one that was named. */
@@ -46,7 +46,7 @@ const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(
   flag: { name: setting.flag, summary: setting.summary },
   placeholder: setting.placeholder ?? '',
   isList: setting.kind === 'names',
-  repeats: false,
+  isRepeatable: false,
   required: false,
   // The keys of the table are names of settings.
   setting: name as SettingName,
@@ -58,11 +58,11 @@ export function argumentAt({ arguments: positions = [] }: Command, index: number
 }
 
 /** Parses the words before the cursor; null if they are invalid. */
-export async function placeOf(
+export async function parseWords(
   words: readonly string[],
   nouns: Readonly<Record<string, Noun>>,
   host: Host,
-): Promise<Place | null> {
+): Promise<CursorPlace | null> {
   const values = new Map<string, string[]>()
   const given: string[] = []
   let flags = globalFlags
@@ -147,7 +147,7 @@ function ownFlag(flag: Flag): KnownFlag {
     flag,
     placeholder: flag.placeholder ?? placeholders[kind],
     isList: kind === 'words',
-    repeats: repeats(flag),
+    isRepeatable: isRepeatable(flag),
     required: flag.required === true,
     setting: null,
   }
@@ -161,7 +161,7 @@ function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument)
     flag: { name, summary, ...(choices && { choices }) },
     placeholder: name,
     isList: false,
-    repeats: rest === true,
+    isRepeatable: rest === true,
     required: false,
     setting: null,
   }

@@ -14,7 +14,7 @@ import {
 } from '../session/completion-cache.ts'
 import type { Transports } from '../session/session.ts'
 import type { Io } from '../terminal/io.ts'
-import type { Place } from './cursor-place.ts'
+import type { CursorPlace } from './cursor-place.ts'
 import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
 
 /** Maximum time to wait for a platform. */
@@ -44,7 +44,7 @@ async function find(
   io: Io,
   transports: () => Promise<Transports>,
   noun: ThingNoun,
-  place: Place,
+  place: CursorPlace,
   typed: string,
   isDeleted = false,
 ) {
@@ -89,7 +89,7 @@ async function find(
   const seen = readCompletionCache(where, now)
   const known = suggestionsOf(seen.things, typed)
   if (isFresh(seen, target, now) && (known.length > 0 || isRecent(seen, target, now))) return known
-  const things = await ask(io, transports, settings, target, noun, { course, deleted })
+  const things = await requestList(io, transports, settings, target, noun, { course, deleted })
   const asked = { askedAt: io.now(), failed: things === null }
   writeCompletionCache(
     where,
@@ -115,7 +115,7 @@ function isRecent({ askedAt }: CompletionCache, target: Target, now: number): bo
   return target.kind === 'local' || now - askedAt < retryIntervalMs
 }
 
-function globalsOf({ values }: Place): Record<string, unknown> {
+function globalsOf({ values }: CursorPlace): Record<string, unknown> {
   const entries = Object.entries<Setting>(table).flatMap(([name, { flag, placeholder }]) => {
     const value = values.get(flag)?.at(-1)
     return value === undefined ? [] : [[name, placeholder === undefined ? true : value]]
@@ -124,7 +124,7 @@ function globalsOf({ values }: Place): Record<string, unknown> {
 }
 
 /** Requests a list; returns the records that arrive before the deadline, null if none do. */
-async function ask(
+async function requestList(
   io: Io,
   transports: () => Promise<Transports>,
   settings: Settings,

@@ -1,7 +1,7 @@
 import { colourModes, formats } from '../../config/setting.ts'
 import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Noun } from '../command/command.ts'
-import { argumentAt, flagNamed, type KnownFlag, type Place } from './cursor-place.ts'
+import { argumentAt, type CursorPlace, flagNamed, type KnownFlag } from './cursor-place.ts'
 
 /** A suggested word and its meaning. */
 export interface Suggestion {
@@ -37,7 +37,7 @@ export type ThingNoun =
 /** Finds records quickly; `typed` is the beginning of the reference. */
 export type FindThings = (
   noun: ThingNoun,
-  place: Place,
+  place: CursorPlace,
   typed: string,
   isDeleted?: boolean,
 ) => Promise<readonly Suggestion[]>
@@ -77,12 +77,16 @@ const files: Suggestions = { ...nothing, files: true }
 const helpFlag: Suggestion = { value: '--help', meaning: 'Show help' }
 
 /** Returns the suggestions for the word that begins with `current`. */
-export async function suggest(place: Place, current: string, around: Surroundings): Promise<Suggestions> {
+export async function suggest(
+  place: CursorPlace,
+  current: string,
+  around: Surroundings,
+): Promise<Suggestions> {
   const all = await unfiltered(place, current, around)
   return { ...all, found: all.found.filter(({ value }) => value.startsWith(current)) }
 }
 
-async function unfiltered(place: Place, current: string, around: Surroundings): Promise<Suggestions> {
+async function unfiltered(place: CursorPlace, current: string, around: Surroundings): Promise<Suggestions> {
   const { nouns } = around
   const { awaiting, flags, command, noun, isAfterFlags } = place
   if (awaiting) return valuesOf(awaiting, place, current, around)
@@ -118,7 +122,7 @@ function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Sugg
   return [...own, ...others]
 }
 
-function verbWords({ commands, group }: Place, noun: Noun | undefined, current: string): Suggestion[] {
+function verbWords({ commands, group }: CursorPlace, noun: Noun | undefined, current: string): Suggestion[] {
   const own = new Map<string, string>()
   for (const { name, summary, unlisted } of commands) {
     if (unlisted) continue
@@ -132,9 +136,10 @@ function verbWords({ commands, group }: Place, noun: Noun | undefined, current: 
 }
 
 /** Returns the unused flags, required ones first; `onlyOwn` leaves out global flags. */
-function flagWords({ flags, values }: Place, onlyOwn = false): Suggestion[] {
+function flagWords({ flags, values }: CursorPlace, onlyOwn = false): Suggestion[] {
   const left = flags.filter(
-    ({ flag, repeats, setting }) => (repeats || !values.has(flag.name)) && !(onlyOwn && setting !== null),
+    ({ flag, isRepeatable, setting }) =>
+      (isRepeatable || !values.has(flag.name)) && !(onlyOwn && setting !== null),
   )
   return [...left.filter(({ required }) => required), ...left.filter(({ required }) => !required)]
     .flatMap(({ names, flag, required }) =>
@@ -145,7 +150,7 @@ function flagWords({ flags, values }: Place, onlyOwn = false): Suggestion[] {
 
 async function argumentValues(
   name: string,
-  place: Place,
+  place: CursorPlace,
   current: string,
   { nouns, find }: Surroundings,
 ): Promise<Suggestions> {
@@ -191,7 +196,7 @@ async function helpWords(
 /** Returns the names of operations, then the parameters of the path. */
 async function requestWords(
   given: readonly string[],
-  place: Place,
+  place: CursorPlace,
   current: string,
   find: FindThings,
 ): Promise<readonly Suggestion[]> {
@@ -210,7 +215,7 @@ async function requestWords(
 /** Returns the values of a flag; in a list, each after the items before it. */
 async function valuesOf(
   known: KnownFlag,
-  place: Place,
+  place: CursorPlace,
   current: string,
   { find, cwd }: Surroundings,
 ): Promise<Suggestions> {
@@ -230,7 +235,7 @@ async function valuesOf(
   return placeholder.includes('@file') ? { ...words(await atFiles(current, cwd)), isOpen: true } : nothing
 }
 
-function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Place): readonly string[] {
+function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: CursorPlace): readonly string[] {
   if (flag.choices) return flag.choices
   if (setting === 'output') return formats
   if (setting === 'color') return colourModes

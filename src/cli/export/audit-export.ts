@@ -1,6 +1,6 @@
 import type { Page } from '../../client/call.ts'
 import { calls } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -33,7 +33,7 @@ export async function exportAudit(
     given.flags,
   )
   const query = queryOf(filters, given.flags)
-  const input = withOrder({ query: { ...query, limit: maximumPageSize }, signal: io.signal }, 'at')
+  const input = withOrder({ query: { ...query, limit: maxPageSize }, signal: io.signal }, 'at')
   if (settings.dryRun.value) return showRequest(context, caller.request(list as Operation, input))
   await writeExport(
     context,

@@ -1,6 +1,6 @@
 import type { AnyInput } from '../../client/call.ts'
 import type { Call } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -47,7 +47,7 @@ export async function exportRecords(
   )
   if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
   const columns = recordColumns(dataset, shown, asked.columns, given.flags[allColumnsFlag.name] === true)
-  const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maximumPageSize
+  const limit = ['courses', 'lessons'].includes(name) ? largeRecordLimit : maxPageSize
   const input: AnyInput = {
     query: { ...query, limit },
     signal: io.signal,

@@ -5,7 +5,7 @@ import { mayDiffer, platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
 import { type LearnerRows, type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
 import type { RowForm } from './row-encoder.ts'
@@ -91,7 +91,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
       ...(csv.headed ? [] : [`${platformName(target)} sent CSV without a header`]),
       ...(raw && !strict && counter.guarded() > 0
         ? [
-            `The platform may have ignored --raw: possible formulas are escaped in ${counted(counter.guarded(), 'cell')}`,
+            `The platform may have ignored --raw: possible formulas are escaped in ${pluralise(counter.guarded(), 'cell')}`,
           ]
         : []),
     ],

@@ -13,7 +13,7 @@ import { recordPages } from '../dataset/shown-records.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
 import type { Source } from './write-export.ts'
 
@@ -104,11 +104,11 @@ export async function recordSource(
       return [
         ...(unsent.length > 0 ? [`${host} does not send ${unsent.join(', ')}`] : []),
         ...(lacking > 0 && unsent.length === 0
-          ? [`${counted(lacking, 'row')} cannot be imported: a required column is empty`]
+          ? [`${pluralise(lacking, 'row')} cannot be imported: a required column is empty`]
           : []),
         ...(unanswered > 0
           ? [
-              `The answers of questions in ${counted(unanswered, 'lesson')} are not included: this credential cannot see them`,
+              `The answers of questions in ${pluralise(unanswered, 'lesson')} are not included: this credential cannot see them`,
             ]
           : []),
         ...(hidden === null ? [] : [hidden]),

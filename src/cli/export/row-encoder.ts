@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
 import { type ListEncoder, reduceColumns } from '../output/formats/format.ts'
 import { jsonLines } from '../output/formats/json.ts'
-import { painterFor } from '../terminal/colour.ts'
+import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** Columns of every row; another platform may have more. */
@@ -89,7 +89,7 @@ export async function listEncoder(
     }
     case 'table': {
       if (!io.stdout.isTTY) return (await import('../output/formats/delimited.ts')).tsv(few).list()
-      const chalk = await painterFor(io.stdout, io, settings)
+      const chalk = await createPainterFor(io.stdout, io, settings)
       const { loadTable } = await import('../output/formats/table.ts')
       const width = io.stdout.columns ?? 80
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()

@@ -1,8 +1,8 @@
 import type { Caller } from '../../client/caller.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
-import { counted } from '../terminal/format-text.ts'
-import { exactText, write } from '../terminal/io.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { createExactWriter, write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import type { ExportForm } from './export-form.ts'
@@ -48,7 +48,7 @@ export async function writeExport(
     const { compress } = gzip ? await import('./gzip.ts') : { compress: null }
     // A table may be coloured, and its control characters are already escaped.
     const table = { write: (bytes: Uint8Array) => write(io.stdout, bytes), end: async () => {} }
-    const shown = format === 'table' ? table : exactText(io.stdout)
+    const shown = format === 'table' ? table : createExactWriter(io.stdout)
     for await (const bytes of compress ? compress(source.bytes) : source.bytes) {
       io.signal.throwIfAborted()
       await (target ?? shown).write(bytes)
@@ -60,11 +60,11 @@ export async function writeExport(
     await target?.finish()
     line?.stop()
     const place = file === undefined ? '' : ` to ${file}`
-    await output.done(`Exported ${counted(source.rows(), 'row')}${place}`)
+    await output.done(`Exported ${pluralise(source.rows(), 'row')}${place}`)
     const guarded = source.guarded()
     if (guarded > 0) {
       await output.note(
-        `Possible formulas escaped in ${counted(guarded, 'cell')}; use --raw to turn this off`,
+        `Possible formulas escaped in ${pluralise(guarded, 'cell')}; use --raw to turn this off`,
       )
     }
     for (const text of source.notes()) await output.note(text)

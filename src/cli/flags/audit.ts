@@ -9,7 +9,7 @@ export const filters = filtersOf(audit.list, {
     summary: 'Filter by who did it: id, external id or e-mail address',
   },
   credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
-  action: { summary: 'Filter by action, such as course.published', choicesTold: true },
+  action: { summary: 'Filter by action, such as course.published', hasChoicesInSummary: true },
   noun: { summary: 'Filter by type of record' },
   subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
 })

@@ -136,7 +136,7 @@ function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text
     placeholder: 'field',
     summary: `Sort by ${list}; prefix with - for descending`,
     choices,
-    choicesTold: true,
+    hasChoicesInSummary: true,
     default: standard,
   }
 }

@@ -6,7 +6,7 @@ import { filtersOf, flagsOf } from './derive-flags.ts'
 /** The flags of a webhook endpoint's fields. */
 export const endpointFields = flagsOf(EndpointInput, {
   url: { name: 'to', placeholder: 'url' },
-  events: { kind: 'words', placeholder: 'event,…', choicesTold: true },
+  events: { kind: 'words', placeholder: 'event,…', hasChoicesInSummary: true },
   expiresAt: { time: 'future', never: true, default: 'never' },
 })
 
@@ -20,7 +20,7 @@ export const messageFilters = filtersOf(messages.list, {
   type: {
     placeholder: 'event,…',
     summary: 'Filter by event, such as course.published',
-    choicesTold: true,
+    hasChoicesInSummary: true,
   },
 })
 

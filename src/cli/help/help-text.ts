@@ -114,8 +114,15 @@ export function flagRow(flag: Flag): Row {
   return [short === undefined ? `    ${long}` : `-${short}, ${long}`, meaningOf(flag)]
 }
 
-function meaningOf({ kind, summary, choices = [], choicesTold, required, default: standard }: Flag): string {
-  const values = choices.length > 0 && !choicesTold ? `: ${choices.join(', ')}` : ''
+function meaningOf({
+  kind,
+  summary,
+  choices = [],
+  hasChoicesInSummary,
+  required,
+  default: standard,
+}: Flag): string {
+  const values = choices.length > 0 && !hasChoicesInSummary ? `: ${choices.join(', ')}` : ''
   const marks = [
     ...(kind === 'texts' ? ['repeatable'] : []),
     ...(required ? ['required'] : []),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { publishedOperation } from '../../client/published-api.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { article, meant, sized } from '../../contract/issue-words.ts'
+import { boundText, suggestionText, withArticle } from '../../contract/validation-issues.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Row, RowProblem } from '../records/sources/rows.ts'
@@ -84,12 +84,12 @@ function judgeBy(document: JsonObject): Judge {
     if (choices.length > 0 && !choices.some((choice) => isDeepStrictEqual(choice, value))) {
       const words = choices.filter((choice) => choice !== null).map(String)
       const message = `must be one of ${words.join(', ')}`
-      return [{ path, code: 'invalid_choice', message, guess: meant(String(value), words) }]
+      return [{ path, code: 'invalid_choice', message, guess: suggestionText(String(value), words) }]
     }
     const types = [schema['type']].flat().map(String)
     if (schema['type'] !== undefined && !types.some((type) => isOfType(value, type))) {
       const [type = ''] = types
-      const message = `must be ${article(type === 'integer' ? 'int' : type)}`
+      const message = `must be ${withArticle(type === 'integer' ? 'int' : type)}`
       return [{ path, code: 'invalid_type', message }]
     }
     if (Array.isArray(value)) {
@@ -121,10 +121,10 @@ function judgeBy(document: JsonObject): Judge {
     const least = schema[isText ? 'minLength' : 'minimum']
     const most = schema[isText ? 'maxLength' : 'maximum']
     if (typeof least === 'number' && size < least) {
-      return [{ code: isText ? 'too_short' : 'out_of_range', message: sized(origin, 'at least', least) }]
+      return [{ code: isText ? 'too_short' : 'out_of_range', message: boundText(origin, 'at least', least) }]
     }
     if (typeof most === 'number' && size > most) {
-      return [{ code: isText ? 'too_long' : 'out_of_range', message: sized(origin, 'at most', most) }]
+      return [{ code: isText ? 'too_long' : 'out_of_range', message: boundText(origin, 'at most', most) }]
     }
     const { pattern } = schema
     if (!isText || typeof pattern !== 'string' || value.length > maxPatternText) return []

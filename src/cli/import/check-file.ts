@@ -3,7 +3,7 @@ import { sentence } from '../records/sources/file.ts'
 import { createNameTable } from '../records/sources/name-table.ts'
 import type { Row, RowProblem, Rows } from '../records/sources/rows.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
 import type { Rejection } from './outcome.ts'
 
@@ -101,7 +101,7 @@ function addTo(groups: Map<string, Group>, problem: RowProblem, line: number): v
 
 function refused(name: string, groups: readonly Group[], problems: number): UsageError {
   const rest = problems - groups.reduce((sum, { count }) => sum + count, 0)
-  return new UsageError(`${counted(problems, 'problem')} found in ${name}; nothing was imported`, {
+  return new UsageError(`${pluralise(problems, 'problem')} found in ${name}; nothing was imported`, {
     code: 'invalid_rows',
     why: [
       ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group)}`),

@@ -1,5 +1,5 @@
 import { jsonText } from '../../codec/json-text.ts'
-import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
+import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Row, RowProblem } from '../records/sources/rows.ts'
@@ -51,7 +51,8 @@ function faultsIn(
     if (code === 'required' && excused && path.length <= (column?.path.split('.').length ?? 1)) return []
     if (code === 'invalid_choice' && !local) return []
     const inside = column ? path.slice(column.path.split('.').length).join('.') : ''
-    const guess = issue.code === 'invalid_value' ? meant(String(issue.input), issue.values.map(String)) : ''
+    const guess =
+      issue.code === 'invalid_value' ? suggestionText(String(issue.input), issue.values.map(String)) : ''
     const value = column?.secret ? undefined : textOf(valueAt(row.record, path.join('.')))
     return [
       {

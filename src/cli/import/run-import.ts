@@ -9,7 +9,7 @@ import type { Row, Rows } from '../records/sources/rows.ts'
 import type { Refusal, Step, Unit } from '../records/step.ts'
 import { type BatchSize, batchSize } from '../records/write.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { codeCellIn, writeErrors } from './errors-file.ts'
@@ -120,7 +120,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     line.stop()
 
     for (const text of sending.notes.sentences(platformName(session.target()))) await note(io, text)
-    if (warned.rows > 0) await note(io, `Warning for ${counted(warned.rows, 'row')}: ${warned.first}`)
+    if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]
     if (rejections.length > 0) await writeErrors(io.cwd, wanted, await rowsOf(), rejections)

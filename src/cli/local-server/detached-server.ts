@@ -20,7 +20,7 @@ const maxLogBytes = 1024 * 1024
 export async function startDetached(
   { io, settings, directories, output }: Context,
   { name: database, url: databaseUrl }: ServedDatabase,
-  takeBack: (secrets: FirstSecrets) => Promise<void>,
+  revokeSecrets: (secrets: FirstSecrets) => Promise<void>,
 ): Promise<void> {
   makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
@@ -44,7 +44,7 @@ export async function startDetached(
   const line = await Promise.race([firstLine(stdout), ended])
   if (line === null) {
     const reason = readRegularFile(log, maxLogBytes).trim().split('\n').at(-1) ?? ''
-    throw startFault(reason, log)
+    throw startError(reason, log)
   }
   stdout.destroy()
   // This program printed the line, with `-o json`.
@@ -55,7 +55,7 @@ export async function startDetached(
   } catch (error) {
     child.kill('SIGTERM')
     await ended
-    await takeBack(secrets)
+    await revokeSecrets(secrets)
     throw error
   }
   child.unref()
@@ -96,7 +96,7 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> 
 }
 
 /** Returns the child's own error, which it wrote as JSON. */
-function startFault(reason: string, log: string): CommandError {
+function startError(reason: string, log: string): CommandError {
   try {
     const { error } = JSON.parse(reason) as { error: { code: string; message: string; hint: string | null } }
     return new CommandError(

@@ -35,17 +35,17 @@ export async function loadExamples(caller: Caller, data: ExampleData): Promise<E
     if (known.data.length === 0) await caller.call(courses.create, { body: course })
   }
   for (const items of batches(data.users)) {
-    accept(await caller.call(users.batch, { body: { items, onExists: 'skip' } }))
+    assertAccepted(await caller.call(users.batch, { body: { items, onExists: 'skip' } }))
   }
   for (const items of batches(data.enrollments)) {
-    accept(await caller.call(enrollments.batch, { body: { items, onExists: 'skip' } }))
+    assertAccepted(await caller.call(enrollments.batch, { body: { items, onExists: 'skip' } }))
   }
   for (const items of batches(data.progress)) {
     // Older progress than the stored one was loaded by an interrupted run.
-    accept(await caller.call(progress.batch, { body: { items } }), 'stale_progress')
+    assertAccepted(await caller.call(progress.batch, { body: { items } }), 'stale_progress')
   }
   for (const items of batches(data.grades)) {
-    accept(await caller.call(grades.batch, { body: { items } }), 'stale_grade')
+    assertAccepted(await caller.call(grades.batch, { body: { items } }), 'stale_grade')
   }
   for (const { externalId } of data.courses) {
     await caller.call(courses.update, {
@@ -67,7 +67,7 @@ function batches<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * batchSize, (index + 1) * batchSize))
 }
 
-function accept({ data }: { data: BatchResult }, harmless?: string): void {
+function assertAccepted({ data }: { data: BatchResult }, harmless?: string): void {
   const refused = data.results.find(({ status, code }) => status >= 400 && code !== harmless)
   if (refused) {
     throw new CommandError(

@@ -27,12 +27,12 @@ export interface RunDirectory {
  * Creates the directory of this run in the temporary directory; its name identifies the process and machine.
  */
 export async function makeRunDirectory(): Promise<RunDirectory> {
-  const path = await makeIn(tmpdir(), `${lead}${await machineId()}_${process.pid}_`)
+  const path = await makeTemporaryDirectory(tmpdir(), `${lead}${await machineId()}_${process.pid}_`)
   return {
     path,
     async keep() {
       // rename may replace an empty directory (POSIX).
-      const kept = await makeIn(tmpdir(), 'learnctl-kept-')
+      const kept = await makeTemporaryDirectory(tmpdir(), 'learnctl-kept-')
       await rename(path, kept)
       return kept
     },
@@ -40,7 +40,7 @@ export async function makeRunDirectory(): Promise<RunDirectory> {
   }
 }
 
-async function makeIn(directory: string, prefix: string): Promise<string> {
+async function makeTemporaryDirectory(directory: string, prefix: string): Promise<string> {
   try {
     return await mkdtemp(join(directory, prefix))
   } catch (error) {
@@ -108,28 +108,28 @@ export function runChild(
     interruption.throwIfAborted()
     const child = spawn(command, args, { stdio: 'inherit', cwd, env })
     let firstMs: number | undefined
-    const hear = (signal: NodeJS.Signals) => {
+    const forwardSignal = (signal: NodeJS.Signals) => {
       const isSecond = firstMs !== undefined && performance.now() - firstMs > oneSignalMs
       firstMs ??= performance.now()
       if (isSecond) child.kill('SIGKILL')
       else if (!(hasTerminal && signal === 'SIGINT')) child.kill(signal)
     }
-    for (const signal of forwarded) process.on(signal, hear)
-    const end = () => {
-      for (const signal of forwarded) process.off(signal, hear)
+    for (const signal of forwarded) process.on(signal, forwardSignal)
+    const stopForwarding = () => {
+      for (const signal of forwarded) process.off(signal, forwardSignal)
     }
     child.once('error', (error) => {
-      end()
-      reject(notRun(command, error))
+      stopForwarding()
+      reject(notRunError(command, error))
     })
     child.once('exit', (code, signal) => {
-      end()
+      stopForwarding()
       resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal])
     })
   })
 }
 
-function notRun(command: string, cause: Error): CommandError {
+function notRunError(command: string, cause: Error): CommandError {
   const code = systemCode(cause)
   if (code === 'ENOENT') {
     return new CommandError('command_not_found', 'noCommand', `Command not found: ${command}`, { cause })

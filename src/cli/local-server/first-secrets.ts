@@ -32,8 +32,8 @@ export function dashboardOf(url: string): string {
 /** The file that receives the admin's key. */
 export interface KeyFile {
   /** True if the file did not exist: then it gets a key, even for an existing academy. */
-  readonly missing: boolean
-  keep(key: string): Promise<void>
+  readonly isMissing: boolean
+  write(key: string): Promise<void>
 }
 
 /** Checks that the key can be written, before any other work. Throws as openTarget does. */
@@ -48,8 +48,8 @@ export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
     await probe.discard()
   }
   return {
-    missing: !exists,
-    async keep(key: string) {
+    isMissing: !exists,
+    async write(key: string) {
       const target = await openTarget(cwd, name, { force: true, mode: 0o600 })
       await target.write(Buffer.from(`${key}\n`))
       await target.finish()

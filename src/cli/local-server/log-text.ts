@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import type { LogEntry } from '../../server/http/log.ts'
 
 /**
@@ -12,8 +12,8 @@ export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {
     const clock = new Date(time).toTimeString().slice(0, 8)
     const parts = [
       chalk.dim(clock),
-      visible(method),
-      visible(path),
+      escapeHidden(method),
+      escapeHidden(path),
       paint(String(status)),
       `${Math.round(durationMs)} ms`,
       ...(code === undefined ? [] : [code]),
@@ -21,7 +21,7 @@ export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {
     ]
     // The cause of a client's error may quote the body.
     const inside = status >= 500 && cause instanceof Error ? (cause.stack ?? cause.message) : ''
-    const below = inside === '' ? [] : inside.split('\n').map((line) => `  ${visible(line)}`)
+    const below = inside === '' ? [] : inside.split('\n').map((line) => `  ${escapeHidden(line)}`)
     return `${[parts.join(' '), ...below].join('\n')}\n`
   }
 }

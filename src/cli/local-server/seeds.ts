@@ -19,7 +19,7 @@ const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
  * directory with such files, ordered so that each refers only to earlier ones. Throws a UsageError for a
  * missing file, or a name that is none of these.
  */
-export async function seedsOf(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
+export async function findSeeds(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
   const seeds = (await Promise.all(texts.map((text) => seedsIn(io, text)))).flat()
   // The sort is stable: files for one dataset keep their order.
   return seeds.sort((one, other) => orderOf(one) - orderOf(other))

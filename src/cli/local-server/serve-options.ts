@@ -26,14 +26,14 @@ export const fixedFlags: readonly Flag[] = [
 ]
 
 /** The fixed clock and seed; undefined if not set. */
-export interface Fixed {
+export interface FixedOptions {
   /** ISO 8601, UTC. */
   readonly fixedTime: string | undefined
   readonly seedId: number | undefined
 }
 
 /** Reads the flags. Throws a UsageError unless the seed is a 32-bit number. */
-export function fixedOf({ flags }: Given): Fixed {
+export function readFixedFlags({ flags }: Given): FixedOptions {
   const seedId = flags['seed-id'] === undefined ? undefined : Number(flags['seed-id'])
   if (seedId !== undefined && !(Number.isInteger(seedId) && seedId >= 0 && seedId <= maxSeed)) {
     throw new UsageError(`--seed-id must be a whole number from 0 to ${maxSeed}, not ${seedId}`)
@@ -45,7 +45,11 @@ export function fixedOf({ flags }: Given): Fixed {
  * Throws a CommandError if the clock or the seed is fixed for an existing academy: expired credentials would
  * become valid, and ids would repeat.
  */
-export function assertNewAcademy({ fixedTime, seedId }: Fixed, database: string, isFile: boolean): void {
+export function assertNewAcademy(
+  { fixedTime, seedId }: FixedOptions,
+  database: string,
+  isFile: boolean,
+): void {
   const flag = seedId !== undefined ? '--seed-id' : fixedTime !== undefined ? '--clock' : null
   if (flag === null) return
   if (!isFile) throw new UsageError(`${flag} is not supported for a PostgreSQL database`)
@@ -105,7 +109,7 @@ const maxConnections = 1000
  * Returns the options to connect to the database at a URL; undefined for a file. Throws a UsageError on an
  * invalid value, and on any of the flags for a file; a SettingError on an invalid duration.
  */
-export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
+export function readPostgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
   const given = postgresFlags.find(({ name }) => flags[name] !== undefined)
   if (url === undefined) {
     if (given) throw new UsageError(`--${given.name} requires a PostgreSQL database`)
@@ -223,17 +227,17 @@ export const serveFlags: readonly Flag[] = [
  * Reads the flags of `server start`. Throws a UsageError on an invalid value, and if requests could be read
  * in transit.
  */
-export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
+export function readServeOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
   checkChoices(serveFlags, flags)
   const port = Number(flags['port'] ?? 4700)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
   }
-  const standsStill = flags['clock'] !== undefined
+  const isClockFixed = flags['clock'] !== undefined
   // A rate limit refills as time passes.
-  if (standsStill && flags['rate-limit'])
+  if (isClockFixed && flags['rate-limit'])
     throw new UsageError('--clock and --rate-limit cannot be used together')
-  const perMinute = standsStill ? 0 : Number(flags['rate-limit'] ?? 600)
+  const perMinute = isClockFixed ? 0 : Number(flags['rate-limit'] ?? 600)
   if (!Number.isInteger(perMinute) || perMinute < 0) {
     throw new UsageError(`--rate-limit must be a whole number, 0 or more, not ${perMinute}`)
   }
@@ -244,24 +248,26 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
     )
   }
   const corsOrigins = words(flags['cors-origin'])
-  const odd = corsOrigins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
-  if (odd !== undefined) {
+  const invalidOrigin = corsOrigins.find(
+    (origin) => !URL.canParse(origin) || new URL(origin).origin !== origin,
+  )
+  if (invalidOrigin !== undefined) {
     throw new UsageError(
-      `--cors-origin must be an origin such as https://app.example.org, not ${JSON.stringify(odd)}`,
+      `--cors-origin must be an origin such as https://app.example.org, not ${JSON.stringify(invalidOrigin)}`,
     )
   }
   const trustedProxies = words(flags['trusted-proxy'])
-  const none = trustedProxies.find((proxy) => !isNetwork(proxy))
-  if (none !== undefined) {
+  const invalidProxy = trustedProxies.find((proxy) => !isNetwork(proxy))
+  if (invalidProxy !== undefined) {
     throw new UsageError(
-      `--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(none)}`,
+      `--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(invalidProxy)}`,
     )
   }
   const webhookAllow = words(flags['webhook-allow'])
-  const noTarget = webhookAllow.find((target) => !isNetwork(target) && !/^[\w.-]+$/.test(target))
-  if (noTarget !== undefined) {
+  const invalidHost = webhookAllow.find((target) => !isNetwork(target) && !/^[\w.-]+$/.test(target))
+  if (invalidHost !== undefined) {
     throw new UsageError(
-      `--webhook-allow must be a host name, an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(noTarget)}`,
+      `--webhook-allow must be a host name, an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(invalidHost)}`,
     )
   }
   const host = String(flags['host'] ?? '127.0.0.1')

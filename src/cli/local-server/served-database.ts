@@ -102,15 +102,15 @@ export async function databaseFile(
 export async function assertNoServer(context: Context, action: string, database: string): Promise<void> {
   const { findServers } = await import('./running-servers.ts')
   const servers = runningServers(context.directories.state)
-  const listed = (await servers.list()).filter((server) => isSame(server.database, database))
+  const listed = (await servers.list()).filter((server) => isSameFile(server.database, database))
   for (const { database: name } of listed) {
     const [server] = await findServers(context, servers, name)
-    if (server) throw served(action, name, server.url, server.pid)
+    if (server) throw serverRunningError(action, name, server.url, server.pid)
   }
 }
 
 /** Converts the server's DatabaseInUse error to a CommandError; returns other errors unchanged. */
-export async function inUseFault(
+export async function inUseError(
   { directories }: Pick<Context, 'directories'>,
   action: string,
   database: string,
@@ -120,7 +120,7 @@ export async function inUseFault(
   if (!(error instanceof Error) || error.name !== 'DatabaseInUse' || !('pids' in error)) return error
   const pids = Array.isArray(error.pids) ? error.pids.map(Number) : []
   const server = (await runningServers(directories.state).list()).find(({ pid }) => pids.includes(pid))
-  if (server) return served(action, server.database, server.url, server.pid)
+  if (server) return serverRunningError(action, server.database, server.url, server.pid)
   const who =
     pids.length === 0
       ? 'another process uses'
@@ -131,7 +131,7 @@ export async function inUseFault(
   })
 }
 
-function served(action: string, database: string, url: string, pid: number): CommandError {
+function serverRunningError(action: string, database: string, url: string, pid: number): CommandError {
   return new CommandError(
     'server_running',
     'conflict',
@@ -140,7 +140,7 @@ function served(action: string, database: string, url: string, pid: number): Com
   )
 }
 
-function isSame(one: string, other: string): boolean {
+function isSameFile(one: string, other: string): boolean {
   if (one === other) return true
   try {
     return realpathSync(one) === other

@@ -107,7 +107,7 @@ async function askForMissing(
       why: [prompts.refusal],
     })
   }
-  const beside = missing.length > 0 || given.isAsked || answers.size > 0
+  const beside = missing.length > 0 || given.isPrompted || answers.size > 0
   const asked = ({ place, flag }: BoundFlag) =>
     beside && flag.asked && !fromDocument && prompts.refusal === null && valueAt(body, place) === undefined
   for (const bound of flags) {

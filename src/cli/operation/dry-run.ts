@@ -1,9 +1,9 @@
 import type { OutgoingRequest } from '../../client/call.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { maskHeaders, maskSecrets } from '../output/mask.ts'
-import { masked } from '../terminal/format-text.ts'
+import { secretMask } from '../terminal/format-text.ts'
 
 /**
  * Prints the request that would be sent, with every credential and secret masked: as HTTP, or as a value under `-o
@@ -27,9 +27,9 @@ export async function showRequests(
     return
   }
   const texts = shown.map(({ method, url, headers, body }) => {
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${escapeHidden(value)}`)
     const text = typeof body === 'string' || body === undefined ? body : jsonText(body, 2)
-    return `${method} ${visible(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`
+    return `${method} ${escapeHidden(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`
   })
   await output.text(texts.join('\n'))
 }
@@ -37,7 +37,7 @@ export async function showRequests(
 function shownOf({ session }: Context, { method, url, headers: given, body: text }: OutgoingRequest) {
   const target = session.target()
   const signed = target.kind === 'remote' && target.credential !== null
-  const headers = maskHeaders(signed ? { authorization: `Bearer ${masked}`, ...given } : given)
+  const headers = maskHeaders(signed ? { authorization: `Bearer ${secretMask}`, ...given } : given)
   const body = text === undefined ? undefined : bodyOf(text)
   return { method, url, headers, ...(body !== undefined && { body }) }
 }
@@ -46,6 +46,6 @@ function bodyOf(text: string): unknown {
   try {
     return maskSecrets(parseJson(text))
   } catch {
-    return visible(text) // `learnctl api` may send what is not JSON; the server will say so.
+    return escapeHidden(text) // `learnctl api` may send what is not JSON; the server will say so.
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Call } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -77,7 +77,7 @@ async function itemsOf(
   const items: JsonObject[] = []
   let left = searchedPages
   try {
-    const query = { ...filters, limit: maximumPageSize }
+    const query = { ...filters, limit: maxPageSize }
     for await (const { data } of caller.pages(operation, { query, signal: context.io.signal })) {
       items.push(...data.filter(isJsonObject))
       left -= 1

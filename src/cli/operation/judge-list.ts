@@ -9,7 +9,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { matchingPaths, valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { ignoreFiltersFlag } from './operation-flags.ts'
 import type { Finding } from './operation-spec.ts'
 
@@ -169,7 +169,7 @@ export async function platformFilter(
       const { unchecked, leftOut } = filter.facts()
       if (leftOut === 0) return
       const flags = [...unchecked.keys()].map(flagOf).join(', ')
-      const message = `Cannot check ${flags}: ${counted(leftOut, 'row')} left out`
+      const message = `Cannot check ${flags}: ${pluralise(leftOut, 'row')} left out`
       throw new CommandError('not_filtered', 'failure', message, {
         why: [`${host} sent rows ${[...new Set(unchecked.values())].join(' and ')}`],
         hint: `Use --${ignoreFiltersFlag.name} to get all rows that ${host} sends`,

@@ -1,7 +1,7 @@
 import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { type Settings, sources } from '../../config/resolve-settings.ts'
-import { defaultPageSize, maximumPageSize } from '../../contract/constants.ts'
+import { defaultPageSize, maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -97,7 +97,7 @@ function limitOf({ all, limit }: Settings): number {
 
 /** Omits the default page size, since not every platform knows the parameter. */
 function pageSize(limit: number): { limit?: number } {
-  return limit === defaultPageSize ? {} : { limit: Math.min(limit, maximumPageSize) }
+  return limit === defaultPageSize ? {} : { limit: Math.min(limit, maxPageSize) }
 }
 
 /** Yields items up to a limit; calls `onCut` with their number if more exist. */

@@ -1,7 +1,7 @@
 import type { AnyInput } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { valueAt } from '../output/columns.ts'
 
@@ -50,7 +50,7 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
     find: (operation, id) =>
       readable(async () => {
         let left = searchedPages
-        for await (const { data } of caller.pages(operation, { query: { limit: maximumPageSize }, signal })) {
+        for await (const { data } of caller.pages(operation, { query: { limit: maxPageSize }, signal })) {
           const found = data.find((item) => String(valueAt(item, operation.identifier ?? 'id')) === id)
           left -= 1
           if (found !== undefined || left === 0) return found

@@ -1,6 +1,6 @@
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
-import { type BoundFlag, bound, fieldFlags, withTimeZone } from '../command/flag.ts'
+import { type BoundFlag, bindFieldFlags, bindQueryFlags, withTimeZone } from '../command/flag.ts'
 import { passwordFlag } from '../command/secret-input.ts'
 import {
   bodyFlag,
@@ -15,8 +15,8 @@ import type { OperationSpec } from './operation-spec.ts'
 
 /** Creates the command for a call: flags become query and body, and the answer is printed. */
 export function call<const O extends Call>(spec: OperationSpec<O>): Command {
-  const query = bound(spec.query)
-  const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
+  const query = bindQueryFlags(spec.query)
+  const fields = spec.merge ? bindFieldFlags(spec.fields).map(optional) : bindFieldFlags(spec.fields)
   const { subject } = spec
   const inPath = Object.entries<Argument>(spec.arguments ?? {})
   const named = subject ? [...inPath, [subject.field, withBody(subject.argument)] as const] : inPath

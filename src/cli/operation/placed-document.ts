@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import { jsonText } from '../../codec/json-text.ts'
-import { codeOf, detailOf } from '../../contract/issue-words.ts'
+import { codeOf, detailOf } from '../../contract/validation-issues.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
 import { isJson, parseJsonDocument } from './document.ts'
@@ -71,7 +71,7 @@ export function refusedDocument(
     .map(({ path, message }) => ({ line: lineOf(path), text: `${pathText(path)} ${message}`.trimStart() }))
     .sort((one, other) => one.line - other.line)
   const rest = lines.length - maximumTold
-  return new UsageError(`${counted(lines.length, 'problem')} found in ${name}; nothing was sent`, {
+  return new UsageError(`${pluralise(lines.length, 'problem')} found in ${name}; nothing was sent`, {
     code: 'invalid_document',
     why: [
       ...lines.slice(0, maximumTold).map(({ line, text }) => `${name}:${line}: ${text}`),

@@ -1,5 +1,5 @@
 import type { AnyInput, Result, Written } from '../../client/call.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Given } from '../command/command.ts'
@@ -71,7 +71,7 @@ export async function printAnswer(
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
   } else if (isUnseen && !settings.quiet.value) {
-    const made = operation.method === 'POST' && id !== null ? `; its id is ${visible(id)}` : ''
+    const made = operation.method === 'POST' && id !== null ? `; its id is ${escapeHidden(id)}` : ''
     await output.note(`The response does not contain the record${made}`)
   }
   if (result.written) await tellWritten(context, result.written, call, given)
@@ -99,7 +99,7 @@ async function toldOf(
 }
 
 async function printId({ output }: Context, id: string | null): Promise<void> {
-  if (id !== null) await output.text(`${visible(id)}\n`)
+  if (id !== null) await output.text(`${escapeHidden(id)}\n`)
 }
 
 async function printRecord(

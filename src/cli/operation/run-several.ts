@@ -1,6 +1,6 @@
 import type { AnyInput } from '../../client/call.ts'
 import { ApiError, isAboutRecord, ProtocolError, RequestError } from '../../client/errors.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
@@ -10,7 +10,7 @@ import { type Failure, failureOf } from '../failures.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import { createPacing } from '../session/pacing.ts'
 import { CommandError, exitCode, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import type { BoundCall } from './bound-call.ts'
 import { showRequests } from './dry-run.ts'
 import { readIds } from './given-ids.ts'
@@ -75,7 +75,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
     if (settings.debug.value || settings.output.value !== 'table')
       return showRequests(context, requests, true)
     const noun = spec.several.replace(/s$/, '')
-    const lines = things.map((thing) => `Would ${verbOf(spec.name)} ${noun} ${visible(thing)}\n`)
+    const lines = things.map((thing) => `Would ${verbOf(spec.name)} ${noun} ${escapeHidden(thing)}\n`)
     return output.text(lines.join(''))
   }
   if (things.length > 0) await ask(context, given, call, createLookup(caller, io.signal), things)
@@ -161,7 +161,7 @@ async function ask(
 ): Promise<void> {
   if (!destroys) return
   const verb = verbOf(name)
-  const count = counted(things.length, several.replace(/s$/, ''))
+  const count = pluralise(things.length, several.replace(/s$/, ''))
   await confirm(context, `${verb} ${count}`, async (): Promise<Question> => {
     const { consequence, irreversible = false } = (await destroys.several?.(look, given)) ?? {
       consequence: '',

@@ -1,5 +1,5 @@
 import type { Written } from '../../client/call.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 
 /** Counts written values that a platform does not show or shows differently. */
 export interface WriteNotes {
@@ -16,7 +16,7 @@ export function createWriteNotes(): WriteNotes {
   const count = (counts: Map<string, number>, field: string) =>
     counts.set(field, (counts.get(field) ?? 0) + 1)
   const fields = (counts: ReadonlyMap<string, number>) =>
-    [...counts].map(([field, times]) => `${field} (${counted(times, 'record')})`).join(', ')
+    [...counts].map(([field, times]) => `${field} (${pluralise(times, 'record')})`).join(', ')
   return {
     take(written) {
       if (written === null) return
@@ -28,7 +28,7 @@ export function createWriteNotes(): WriteNotes {
       ...(other.size > 0 ? [`${host} shows other values than were sent: ${fields(other)}`] : []),
       ...(unshown.size > 0 ? [`Cannot check what ${host} does not show: ${fields(unshown)}`] : []),
       ...(told > 0
-        ? [`${host} confirmed ${counted(told, 'record')} without showing ${told === 1 ? 'it' : 'them'}`]
+        ? [`${host} confirmed ${pluralise(told, 'record')} without showing ${told === 1 ? 'it' : 'them'}`]
         : []),
     ],
   }

@@ -1,6 +1,6 @@
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
-import { masked, maskSecretsInText } from '../terminal/format-text.ts'
+import { maskSecretsInText, secretMask } from '../terminal/format-text.ts'
 
 // Fields are recognised by name: `learnctl api` sends bodies without a schema.
 const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i
@@ -12,7 +12,7 @@ export function maskSecrets(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      secretField.test(name) && member !== null ? masked : maskSecrets(member),
+      secretField.test(name) && member !== null ? secretMask : maskSecrets(member),
     ]),
   )
 }
@@ -23,7 +23,7 @@ export function maskSecrets(value: unknown): unknown {
  */
 export function maskCredential(value: string): string {
   const prefix = /^lp[a-z]_/.exec(value)?.[0] ?? ''
-  return value.length >= 24 ? `${prefix}${masked}${value.slice(-4)}` : masked
+  return value.length >= 24 ? `${prefix}${secretMask}${value.slice(-4)}` : secretMask
 }
 
 const credentialsInText: readonly RegExp[] = [
@@ -41,7 +41,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      secretHeader.test(name) ? value.replace(/^(\w+ )?.*$/s, `$1${masked}`) : value,
+      secretHeader.test(name) ? value.replace(/^(\w+ )?.*$/s, `$1${secretMask}`) : value,
     ]),
   )
 }
@@ -49,7 +49,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
 /** Masks each of `secrets` in a text, and whatever looks like a credential. */
 export function maskText(text: string, secrets: readonly string[]): string {
   const without = maskSecretsInText(text, secrets)
-  return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, masked), without)
+  return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, secretMask), without)
 }
 
 /** Formats the head of a response as lines: the status and all headers, with secrets masked. */
@@ -58,5 +58,5 @@ export function httpHead(head: {
   readonly headers: Readonly<Record<string, string>>
 }): string[] {
   const headers = Object.entries(maskHeaders(head.headers))
-  return [`HTTP ${head.status}`, ...headers.map(([name, value]) => visible(`${name}: ${value}`))]
+  return [`HTTP ${head.status}`, ...headers.map(([name, value]) => escapeHidden(`${name}: ${value}`))]
 }

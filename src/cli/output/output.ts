@@ -1,9 +1,9 @@
 import { originalOf, originalPathsOf } from '../../client/original-record.ts'
-import { visible, visibleDocument } from '../../codec/display-text.ts'
+import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
-import { painterFor } from '../terminal/colour.ts'
+import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { exactText, type Io, note, say, wrapLine, write } from '../terminal/io.ts'
+import { createExactWriter, type Io, note, wrapLine, write, writeStderr } from '../terminal/io.ts'
 import {
   ancestorsOf,
   type Column,
@@ -100,7 +100,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       case 'table': {
         const columns = chosen ?? labelColumns(shape.table, shape.paths)
         if (!io.stdout.isTTY) return (await import('./formats/delimited.ts')).tsv(columns)
-        const chalk = await painterFor(io.stdout, io, settings)
+        const chalk = await createPainterFor(io.stdout, io, settings)
         const width = io.stdout.columns ?? 80
         return (await import('./formats/table.ts')).loadTable({
           columns,
@@ -114,7 +114,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 
   function print({ drawn }: Format, text: string): Promise<void> {
     if (!io.stdout.isTTY) return write(io.stdout, text)
-    return write(io.stdout, mask(drawn ? text : visibleDocument(text)))
+    return write(io.stdout, mask(drawn ? text : escapeHiddenInDocument(text)))
   }
 
   async function printPages(
@@ -165,12 +165,12 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     },
     text: (text) => write(io.stdout, text),
     exact: async (pieces) => {
-      const out = exactText(io.stdout, mask)
+      const out = createExactWriter(io.stdout, mask)
       for await (const piece of pieces) await out.write(piece)
       await out.end()
     },
     done: async (text) => {
-      if (!quiet) await say(io, `${wrapLine(io, mask(visible(text)))}\n`)
+      if (!quiet) await writeStderr(io, `${wrapLine(io, mask(escapeHidden(text)))}\n`)
     },
     note: (text) => note(io, mask(text)),
     check: (shape, open) => {
@@ -204,7 +204,7 @@ function idFormat({ identifier = 'id' }: Shape): Format {
   const line = (value: unknown) => {
     const id = valueAt(value, identifier)
     if (id === undefined || id === null || id === '' || typeof id === 'object') throw noId()
-    return `${visible(String(id))}\n`
+    return `${escapeHidden(String(id))}\n`
   }
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }

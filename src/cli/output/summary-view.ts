@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import type { Summary } from '../../contract/analytics.ts'
 
 /** A figure of a summary as a row. */
@@ -107,7 +107,7 @@ function distributionChart(summary: Summary, width: number, chalk: ChalkInstance
 
 function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance): string {
   if (byCourse.length === 0) return ''
-  const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
+  const titles = byCourse.map(({ courseTitle }) => escapeHidden(courseTitle))
   const figures = ['Enrolled', 'Completed', 'Grade', 'Average completion']
   const longest = Math.max(6, ...titles.map((title) => stringWidth(title)))
   const titleWidth = Math.min(longest, Math.max(16, width - 50))

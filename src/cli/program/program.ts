@@ -2,7 +2,7 @@ import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
 import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import type { Argument, Command, HelpOf, Host, Invocation, Noun, RunLine } from '../command/command.ts'
-import { type Flag, parseFlag, repeats } from '../command/flag.ts'
+import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
 import { runCommand } from '../command/run-command.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
 import { HelpShown, UsageError } from '../terminal/errors.ts'
@@ -121,7 +121,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     }
     for (const flag of flags) {
       for (const option of optionsOf(flag)) {
-        if (repeats(flag)) parser.addOption(option)
+        if (isRepeatable(flag)) parser.addOption(option)
         else addOnce(parser, option)
       }
     }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -11,8 +11,8 @@ import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
-import { say } from '../terminal/io.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { writeStderr } from '../terminal/io.ts'
 import { type PlannedChange, requireOffered } from './abilities.ts'
 import { whileApplying } from './apply-lock.ts'
 import { requireFree, requireOwnLessons } from './course-conflicts.ts'
@@ -66,8 +66,10 @@ export async function validateFiles(context: Context, files: readonly string[]):
     return
   }
   const [first] = files
-  const subject = files.length === 1 ? `${first} is` : `${counted(files.length, 'file')} are`
-  await output.done(`${subject} valid: ${counted(wanted.length, 'course')}, ${counted(lessons, 'lesson')}`)
+  const subject = files.length === 1 ? `${first} is` : `${pluralise(files.length, 'file')} are`
+  await output.done(
+    `${subject} valid: ${pluralise(wanted.length, 'course')}, ${pluralise(lessons, 'lesson')}`,
+  )
 }
 
 /** Returns the plan of each file. Throws a CommandError if the academy or a missing operation prevents one. */
@@ -95,7 +97,7 @@ function isData({ output }: Context['settings']): boolean {
 function linesOf(plans: readonly CoursePlan[]): string {
   return plans
     .flatMap(planLines)
-    .map((line) => `${visible(line)}\n`)
+    .map((line) => `${escapeHidden(line)}\n`)
     .join('')
 }
 
@@ -117,7 +119,7 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
   const { caller } = writing
   const plans = await planAll(context, caller, wanted, prune)
   if (settings.dryRun.value) return printPlans(context, plans)
-  if (!settings.quiet.value && !plans.every(isEmpty)) await say(io, linesOf(plans))
+  if (!settings.quiet.value && !plans.every(isEmpty)) await writeStderr(io, linesOf(plans))
   await noteKept(output, plans)
   await confirmDeletion(context, plans)
   let refused = 0
@@ -126,7 +128,9 @@ async function applyAll(context: Context, wanted: readonly CourseRecords[], prun
     const restored = await restoreDeleted({ caller, signal: io.signal }, plan)
     const anew = restored > 0 && records
     if (anew)
-      await output.note(`Restored ${counted(restored, 'deleted lesson')} of course ${thingName(plan.record)}`)
+      await output.note(
+        `Restored ${pluralise(restored, 'deleted lesson')} of course ${thingName(plan.record)}`,
+      )
     const now = anew ? await planCourse(records, await currentOf(context, caller, records), prune) : plan
     refused += await carryOutPlan(context, { ...writing, notes: createWriteNotes() }, now)
   }
@@ -217,8 +221,8 @@ async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): 
   const modules = plans.flatMap(({ removedModules }) => removedModules)
   if (lessons.length + modules.length === 0) return
   const parts = [
-    ...(lessons.length > 0 ? [counted(lessons.length, 'lesson')] : []),
-    ...(modules.length > 0 ? [counted(modules.length, 'module')] : []),
+    ...(lessons.length > 0 ? [pluralise(lessons.length, 'lesson')] : []),
+    ...(modules.length > 0 ? [pluralise(modules.length, 'module')] : []),
   ]
   await confirm(context, `delete ${parts.join(' and ')}`, async () => ({
     text: `Delete ${parts.join(' and ')} (${[...lessons, ...modules].slice(0, 10).join(', ')})`,
@@ -242,7 +246,7 @@ async function carryOutPlan(
   const name = `course ${thingName(plan.record)}`
   if (isEmpty(plan)) {
     await output.done(`No changes to ${name}`)
-    if (settings.quiet.value) await output.text(`${visible(String(plan.current?.['id']))}\n`)
+    if (settings.quiet.value) await output.text(`${escapeHidden(String(plan.current?.['id']))}\n`)
     return 0
   }
   const done = nothingDone()
@@ -252,7 +256,7 @@ async function carryOutPlan(
     const sent = done.created + done.updated + done.deleted
     const all = plan.steps.length + (plan.prune ? plan.absent.length : 0)
     const stopped = done.course
-      ? `Stopped after ${sent} of ${counted(all, 'lesson change')}`
+      ? `Stopped after ${sent} of ${pluralise(all, 'lesson change')}`
       : 'Nothing was changed'
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
@@ -265,12 +269,12 @@ async function carryOutPlan(
   const rest =
     done.refused.length > 0 ? `; ${done.refused.length} refused, run the same command again to continue` : ''
   await output.done(`${verb} ${name}${lessonCounts(done)}${rest}`)
-  if (settings.quiet.value) await output.text(`${visible(String(done.course?.['id']))}\n`)
+  if (settings.quiet.value) await output.text(`${escapeHidden(String(done.course?.['id']))}\n`)
   return done.refused.length
 }
 
 function lessonCounts({ created, updated, deleted }: Done): string {
   const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0)
   if (counts.length === 0) return ''
-  return `: ${counts.map(([verb, count], index) => (index === 0 ? `${counted(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`
+  return `: ${counts.map(([verb, count], index) => (index === 0 ? `${pluralise(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`
 }

@@ -1,11 +1,11 @@
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
 import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
 import { openWriting } from './execute.ts'
@@ -71,12 +71,12 @@ async function makeCopy(
   const plan = await planCourse({ course: record, lessons: wanted }, null, false)
   const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
   if (settings.dryRun.value) {
-    const lines = planLines(plan).map((line) => `${visible(line)}\n`)
+    const lines = planLines(plan).map((line) => `${escapeHidden(line)}\n`)
     return asData ? output.document(planData(plan)) : output.text(lines.join(''))
   }
 
   const done = nothingDone()
-  const progress = () => `${done.created} of ${counted(plan.steps.length, 'lesson')}`
+  const progress = () => `${done.created} of ${pluralise(plan.steps.length, 'lesson')}`
   const made = () => thingName({ ...record, externalId: record.externalId ?? done.course?.['id'] })
   const remove = () =>
     `learnctl courses delete ${done.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
@@ -95,12 +95,12 @@ async function makeCopy(
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
-  const what = done.refused.length > 0 ? progress() : counted(done.created, 'lesson')
+  const what = done.refused.length > 0 ? progress() : pluralise(done.created, 'lesson')
   await output.done(
     `Copied course ${thingName(source.course)} to course ${made()}${where}, ${status}, with ${what}`,
   )
   if (asData) await output.document(done.course)
   else if (settings.quiet.value || !io.stdout.isTTY)
-    await output.text(`${visible(String(done.course?.['id']))}\n`)
+    await output.text(`${escapeHidden(String(done.course?.['id']))}\n`)
   if (done.refused.length > 0) throw new ExitWith('partial')
 }

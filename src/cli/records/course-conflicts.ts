@@ -3,12 +3,12 @@ import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, shownRecords } from '../dataset/shown-records.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import type { CoursePlan } from './course-plan.ts'
 import type { Writer } from './write.ts'
 
@@ -71,7 +71,7 @@ async function conflictsOf(
 
 /** Returns the lessons with an external id; none if the platform offers no such list. */
 async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSignal): Promise<JsonObject[]> {
-  const query = { external_id: externalId, limit: maximumPageSize }
+  const query = { external_id: externalId, limit: maxPageSize }
   try {
     // Read only one page: if the platform ignores the filter, its refusal reports further conflicts.
     for await (const page of caller.pages<Operation>(calls.lessons.list, {
@@ -91,7 +91,7 @@ async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSig
 async function* deletedRecords(caller: Caller, list: Call, signal: AbortSignal): AsyncGenerator<JsonObject> {
   let left = maxPages
   try {
-    const query = { limit: maximumPageSize }
+    const query = { limit: maxPageSize }
     for await (const { data } of caller.pages<Operation>(list, { query, signal })) {
       yield* data.filter(isJsonObject)
       left -= 1
@@ -138,7 +138,7 @@ async function refusal(
   return new CommandError(
     'duplicate',
     'conflict',
-    `${counted(conflicts.length, 'lesson')} of course ${thingName(record)} ${one ? 'has the external id of a lesson' : 'have external ids of lessons'} of another course; nothing was sent`,
+    `${pluralise(conflicts.length, 'lesson')} of course ${thingName(record)} ${one ? 'has the external id of a lesson' : 'have external ids of lessons'} of another course; nothing was sent`,
     {
       why: [...lines, ...(conflicts.length > maxNamed ? [`and ${conflicts.length - maxNamed} more`] : [])],
       hint: `To make a new course of that one: learnctl courses copy ${from} --title ${shellWord(String(title))} --external-id ${shellWord(String(externalId))}; or give these lessons external ids of their own`,

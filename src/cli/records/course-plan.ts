@@ -5,7 +5,7 @@ import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { counted } from '../terminal/format-text.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { type Change, changesOf } from './compare.ts'
 import {
   attributesOf,
@@ -202,7 +202,7 @@ export function keptNote({ absent, prune, record }: CoursePlan): string | null {
   if (prune || absent.length === 0) return null
   const names = absent.slice(0, 10).map((lesson) => lessonName(lesson))
   const rest = absent.length > names.length ? ` and ${absent.length - names.length} more` : ''
-  const count = counted(absent.length, 'lesson')
+  const count = pluralise(absent.length, 'lesson')
   return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${absent.length === 1 ? 'it' : 'them'}`
 }
 

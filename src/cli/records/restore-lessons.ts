@@ -1,7 +1,7 @@
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { findShown } from '../dataset/find.ts'
@@ -15,7 +15,7 @@ export async function restoreLessons(
 ): Promise<number> {
   const ids = new Set(externalIds)
   if (ids.size === 0) return 0
-  const query = { course_id: String(courseId), limit: maximumPageSize }
+  const query = { course_id: String(courseId), limit: maxPageSize }
   const deleted: string[] = []
   try {
     for await (const { data } of caller.pages<Operation>(calls.lessons.listDeleted, { query, signal })) {

@@ -2,7 +2,7 @@ import { type Caller, type CallerOptions, createCaller } from '../../client/call
 import { ApiError, hostOf } from '../../client/errors.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { maskSecretsInText } from '../terminal/format-text.ts'
-import { debugLine, type Io, note } from '../terminal/io.ts'
+import { type Io, note, writeDebug } from '../terminal/io.ts'
 
 /** The options of a caller that a session sets. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
@@ -46,7 +46,7 @@ export function openCaller(
       ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
           const outcome = status ?? error?.message ?? 'no response'
           const id = requestId ? `, ${requestId}` : ''
-          void debugLine(
+          void writeDebug(
             io,
             shown(`${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})`),
           )

@@ -5,7 +5,7 @@ import { readBytes } from '../../client/reply.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import { userAgent } from '../../client/undici.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
-import { debugLine, type Io } from '../terminal/io.ts'
+import { type Io, writeDebug } from '../terminal/io.ts'
 
 /** Maximum size of a response of an authorization server: 1 MiB. */
 const maxResponseBytes = 1024 * 1024
@@ -64,7 +64,7 @@ export function logExchanges(fetch: Fetch, io: Io): Fetch {
   return async (url, request) => {
     const startMs = io.now()
     const tell = (outcome: string) =>
-      debugLine(io, `${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)`)
+      writeDebug(io, `${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)`)
     try {
       const response = await fetch(url, request)
       await tell(String(response.status))

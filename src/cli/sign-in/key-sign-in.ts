@@ -24,7 +24,8 @@ export async function signInWithKey(context: Context): Promise<void> {
     storedAt,
   })
   await reportStored(context, place, accountNameOf(user))
-  if (replaced?.kind === 'oauth') await (await import('./end-session.ts')).endSessionBefore(context, replaced)
+  if (replaced?.kind === 'oauth')
+    await (await import('./end-session.ts')).endPreviousSession(context, replaced)
 }
 
 async function readKey({ io, prompts }: Context): Promise<string> {

@@ -10,13 +10,13 @@ import {
   TimeoutError,
 } from '../../client/errors.ts'
 import { isCredential } from '../../codec/credential-text.ts'
-import { visible } from '../../codec/display-text.ts'
+import { escapeHidden } from '../../codec/display-text.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { calls } from '../../contract/calls.ts'
 import { type Context, openPage } from '../command/context.ts'
-import { counted } from '../terminal/format-text.ts'
-import { type Io, say } from '../terminal/io.ts'
-import { endSessionBefore } from './end-session.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { type Io, writeStderr } from '../terminal/io.ts'
+import { endPreviousSession } from './end-session.ts'
 import {
   accountNameOf,
   reportStored,
@@ -49,7 +49,7 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
         : `To sign in to ${url}\nopen this URL in a browser:`
       const wait =
         prompts.refusal === null ? '' : `Waiting for sign-in (up to ${signInTimeoutMinutes} minutes)\n`
-      await say(context.io, `${lead}\n\n${address}\n\n${wait}`)
+      await writeStderr(context.io, `${lead}\n\n${address}\n\n${wait}`)
     },
     paste:
       prompts.refusal === null
@@ -101,13 +101,13 @@ async function showCode(
     '',
     address,
     '',
-    `and enter this code within ${counted(minutes, 'minute')}:`,
+    `and enter this code within ${pluralise(minutes, 'minute')}:`,
     '',
     code,
     '',
     '',
   ]
-  await say(context.io, lines.map(visible).join('\n'))
+  await writeStderr(context.io, lines.map(escapeHidden).join('\n'))
   if (browser) await openPage(context, completeAddress ?? address)
 }
 
@@ -179,7 +179,7 @@ function createWaitingLine(io: Io): WaitingLine {
   if (!io.stderr.isTTY) {
     return {
       show: async () => {
-        if (!shown) await say(io, 'Waiting for sign-in\n')
+        if (!shown) await writeStderr(io, 'Waiting for sign-in\n')
         shown = true
       },
       clear: async () => {},
@@ -188,10 +188,10 @@ function createWaitingLine(io: Io): WaitingLine {
   return {
     show: async (leftMs) => {
       shown = true
-      await say(io, `${startOfEmptyLine}Waiting for sign-in (${minutesAndSeconds(leftMs)} left)`)
+      await writeStderr(io, `${startOfEmptyLine}Waiting for sign-in (${minutesAndSeconds(leftMs)} left)`)
     },
     clear: async () => {
-      if (shown) await say(io, startOfEmptyLine)
+      if (shown) await writeStderr(io, startOfEmptyLine)
       shown = false
     },
   }
@@ -237,5 +237,5 @@ async function endReplaced(
   const { refreshToken } = replaced
   const own = refreshToken !== null && isCredential('refreshToken', refreshToken)
   if (replaced.issuer === issuer && !own) return
-  await endSessionBefore(context, replaced)
+  await endPreviousSession(context, replaced)
 }

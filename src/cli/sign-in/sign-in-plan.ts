@@ -15,7 +15,7 @@ import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { masked } from '../terminal/format-text.ts'
+import { secretMask } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { readInput } from '../terminal/text-input.ts'
 import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
@@ -98,8 +98,8 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
     clientId: client.identity.id,
     redirectUri: client.redirectUri ?? 'http://127.0.0.1:0/callback',
     scopes: client.scopes ?? commonScopes,
-    state: masked,
-    challenge: masked,
+    state: secretMask,
+    challenge: secretMask,
   })
   await showRequest(context, { method: 'GET', url: address, headers: {} })
   await reportLookup(context, url)

@@ -25,16 +25,16 @@ function terminalLevel(env: Environment): ColourLevel {
 }
 
 /** Creates a painter; loads chalk. */
-export async function painter(level: ColourLevel): Promise<ChalkInstance> {
+export async function createPainter(level: ColourLevel): Promise<ChalkInstance> {
   const { Chalk } = await import('chalk')
   return new Chalk({ level })
 }
 
 /** Creates a painter for a stream, by the settings and variables of the run. */
-export function painterFor(
+export function createPainterFor(
   stream: { isTTY?: boolean },
   { env }: { readonly env: Environment },
   { color }: Pick<Settings, 'color'>,
 ): Promise<ChalkInstance> {
-  return painter(colourLevel(stream, env, color.value))
+  return createPainter(colourLevel(stream, env, color.value))
 }

@@ -34,14 +34,14 @@ export function wrapWords(
 }
 
 /** Formats a count with its noun: `1 lesson`, `12 lessons`; `10,000+ lessons` if there may be more. */
-export function counted(count: number, noun: string, isExact = true): string {
+export function pluralise(count: number, noun: string, isExact = true): string {
   const shown = isExact ? count : `${count.toLocaleString('en')}+`
   const several = noun.endsWith('ry') ? `${noun.slice(0, -1)}ies` : `${noun}s`
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
 /** Replaces a secret in shown text. */
-export const masked = '***'
+export const secretMask = '***'
 
 /** Masks secrets in a text: as they are, as JSON writes them, and as URLs encode them. */
 export function maskSecretsInText(text: string, secrets: readonly string[]): string {
@@ -52,5 +52,5 @@ export function maskSecretsInText(text: string, secrets: readonly string[]): str
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret),
   ])
-  return written.reduce((rest, each) => rest.replaceAll(each, masked), text)
+  return written.reduce((rest, each) => rest.replaceAll(each, secretMask), text)
 }

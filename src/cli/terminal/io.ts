@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
-import { visible, visibleDocument } from '../../codec/display-text.ts'
+import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
@@ -131,7 +131,7 @@ function writeFault(cause: Error): Error {
 }
 
 /** Writes to standard error; ignores that its reader has gone. */
-export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+export async function writeStderr(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   try {
     await write(io.stderr, text)
   } catch (error) {
@@ -141,7 +141,7 @@ export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
 
 /** Writes a line `note: …` to standard error. */
 export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
-  return say(io, `${wrapLine(io, `note: ${visible(text)}`)}\n`)
+  return writeStderr(io, `${wrapLine(io, `note: ${escapeHidden(text)}`)}\n`)
 }
 
 /** Indentation of continuation lines, deeper than that of the lines of a reason. */
@@ -156,8 +156,8 @@ export function wrapLine({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, lin
 }
 
 /** Writes a line `debug: …` to standard error. */
-export function debugLine(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
-  return say(io, `debug: ${visible(text)}\n`)
+export function writeDebug(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+  return writeStderr(io, `debug: ${escapeHidden(text)}\n`)
 }
 
 /** Writes foreign text: unchanged to a pipe, with control characters escaped on a terminal. */
@@ -168,15 +168,18 @@ interface ExactText {
 }
 
 /** Creates a writer of foreign text to a stream. */
-export function exactText(stream: Output, mask: (text: string) => string = (text) => text): ExactText {
+export function createExactWriter(
+  stream: Output,
+  mask: (text: string) => string = (text) => text,
+): ExactText {
   if (!stream.isTTY) return { write: (piece) => write(stream, piece), end: async () => {} }
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  let held = ''
+  let pending = ''
   const show = (text: string, last: boolean) => {
-    const whole = held + text
+    const whole = pending + text
     // The line feed of a CRLF may be in the next piece.
-    held = !last && whole.endsWith('\r') ? '\r' : ''
-    return write(stream, mask(visibleDocument(held === '' ? whole : whole.slice(0, -1))))
+    pending = !last && whole.endsWith('\r') ? '\r' : ''
+    return write(stream, mask(escapeHiddenInDocument(pending === '' ? whole : whole.slice(0, -1))))
   }
   return {
     write: (piece) =>

@@ -17,13 +17,13 @@ export async function createProgressLine(
   total: number | null,
 ): Promise<ProgressLine> {
   const startedMs = io.now()
-  let saidMs = startedMs
+  let lastWrittenMs = startedMs
   const rate = (done: number) => Math.round((done / Math.max(1, io.now() - startedMs)) * 1000)
   if (!io.stderr.isTTY) {
     return {
       async update(done) {
-        if (io.now() - saidMs < everyMs) return
-        saidMs = io.now()
+        if (io.now() - lastWrittenMs < everyMs) return
+        lastWrittenMs = io.now()
         const of = total ? ` of ${total}` : ''
         const percent = total ? ` (${Math.floor((done / total) * 100)}%)` : ''
         await note(io, `${done}${of} ${what}${percent}, ${rate(done)} ${what}/s`)

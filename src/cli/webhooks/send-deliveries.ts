@@ -4,7 +4,7 @@ import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import type { Transport } from '../../contract/http.ts'
 import type { SignedDelivery } from '../../lms/delivery.ts'
 import type { Context } from '../command/context.ts'
-import { debugLine } from '../terminal/io.ts'
+import { writeDebug } from '../terminal/io.ts'
 import { type Destination, requestOf } from './destination.ts'
 
 const maxResponseBytes = 256 * 1024
@@ -64,7 +64,7 @@ async function sendOne(
   const reply = await exchangeWithin(transport, request, { timeoutMs: settings.timeout.value, idleTimeoutMs })
   const bytes = await readBytes(reply, maxResponseBytes)
   const durationMs = io.now() - started
-  if (settings.debug.value) await debugLine(io, `POST ${url} → ${reply.status} (${durationMs} ms)`)
+  if (settings.debug.value) await writeDebug(io, `POST ${url} → ${reply.status} (${durationMs} ms)`)
   const text = bytes === null ? '' : bodyText(reply, bytes)
   return { delivery: number, status: reply.status, ...deliveryResultOf(reply.status, text), durationMs }
 }
@@ -87,17 +87,17 @@ function deliveryResultOf(
   text: string,
 ): Pick<DeliveryResult, 'outcome' | 'deliveryId' | 'reason'> {
   const body = parseJsonOrNull(text)
-  const told = isJsonObject(body) ? body : {}
-  const text_ = (name: string) => (typeof told[name] === 'string' ? told[name] : null)
-  const missing = Array.isArray(told['missing']) ? `${told['missing'].join(' and ')} not found` : null
+  const members = isJsonObject(body) ? body : {}
+  const textAt = (name: string) => (typeof members[name] === 'string' ? members[name] : null)
+  const missing = Array.isArray(members['missing']) ? `${members['missing'].join(' and ')} not found` : null
   if (status >= 200 && status < 300) {
     return {
-      outcome: text_('status') ?? 'accepted',
-      deliveryId: text_('deliveryId'),
-      reason: missing ?? text_('reason'),
+      outcome: textAt('status') ?? 'accepted',
+      deliveryId: textAt('deliveryId'),
+      reason: missing ?? textAt('reason'),
     }
   }
   // Other statuses, such as 404 or 429, do not mean that the delivery was examined.
   const outcome = status === 401 || status === 403 ? 'refused' : 'failed'
-  return { outcome, deliveryId: null, reason: text_('code') ?? text_('detail') }
+  return { outcome, deliveryId: null, reason: textAt('code') ?? textAt('detail') }
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { maximumPageSize } from '../../contract/constants.ts'
+import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { AnyInput, Page } from '../call.ts'
 import type { Caller } from '../caller.ts'
@@ -14,7 +14,7 @@ interface PageSize {
 }
 
 /** Maximum number of items to request in a page. */
-const maxPageSize = 1000
+const maxRequestedSize = 1000
 /** Names that platforms use for the size of a page, in lower case without separators. */
 const sizeNames: ReadonlySet<string> = new Set([
   ...['limit', 'perpage', 'pagesize', 'itemsperpage', 'size', 'maxresults', 'maxpagesize', '$top', 'take'],
@@ -58,7 +58,7 @@ async function largerSize(
 ): Promise<PageSize | null> {
   const document = await unlessRefused(() => publishedApi(caller, signal))
   const size = documentedSize(document, operation) ?? shownSize(body)
-  return size && (size.name !== 'limit' || size.size > maximumPageSize) ? size : null
+  return size && (size.name !== 'limit' || size.size > maxPageSize) ? size : null
 }
 
 function documentedSize(document: JsonObject | null, operation: Operation): PageSize | null {
@@ -70,8 +70,8 @@ function documentedSize(document: JsonObject | null, operation: Operation): Page
     const name = memberAt(parameter, 'name')
     if (typeof name !== 'string' || !sizeNames.has(bareName(name))) continue
     const maximum = memberAt(memberAt(parameter, 'schema'), 'maximum') ?? memberAt(parameter, 'maximum')
-    const allowed = typeof maximum === 'number' && maximum >= 1 ? Math.floor(maximum) : maximumPageSize
-    return { name, size: Math.min(allowed, maxPageSize) }
+    const allowed = typeof maximum === 'number' && maximum >= 1 ? Math.floor(maximum) : maxPageSize
+    return { name, size: Math.min(allowed, maxRequestedSize) }
   }
   return null
 }
@@ -85,7 +85,7 @@ function sharedParameter(document: JsonObject | null, name: string): unknown {
 function shownSize(body: unknown, depth = 1): PageSize | null {
   if (!isJsonObject(body)) return null
   const name = Object.keys(body).find((key) => sizeNames.has(bareName(key)) && Number(body[key]) > 0)
-  if (name !== undefined) return { name, size: maximumPageSize }
+  if (name !== undefined) return { name, size: maxPageSize }
   if (depth === 0) return null
   return Object.values(body).reduce<PageSize | null>(
     (found, each) => found ?? shownSize(each, depth - 1),

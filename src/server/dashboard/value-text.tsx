@@ -1,4 +1,4 @@
-import { visible, visibleDocument } from '../../codec/display-text.ts'
+import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -61,14 +61,16 @@ export function formatPercent(value: number | null): string {
 /** Returns foreign text on one line: invisible characters as `\\n` or `\\u202e`, cut to `maxLength` characters. */
 export function lineOf(text: string, maxLength = 200): string {
   const characters = [...text.slice(0, 2 * maxLength + 2)]
-  return visible(characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text)
+  return escapeHidden(
+    characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : text,
+  )
 }
 
 /** Foreign JSON, indented; other text as it is. */
 export function Document({ text }: { text: string }) {
   return (
     <pre class="code" tabindex={0}>
-      {visibleDocument(indented(text))}
+      {escapeHiddenInDocument(indented(text))}
     </pre>
   )
 }

@@ -1,5 +1,5 @@
 import sql, { empty } from 'sql-template-tag'
-import { aboveMaximum, isGradable, notGradable, wholeCourse } from '../../contract/constants.ts'
+import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
 import { type CountedEnrollment, toCountedEnrollment } from '../counters/counted-enrollment.ts'
@@ -168,10 +168,10 @@ function wholeGrade(
   const itemWeight = named === null ? row.item_weight : null
   const weight = kept<number | null>(input.weight, before ? before.weight : itemWeight, null)
   if (scoreGiven !== null && !isGradable(scoreGiven, scoreMaximum)) {
-    throw invalid([{ pointer: '#/scoreGiven', code: 'out_of_range', detail: notGradable }])
+    throw invalid([{ pointer: '#/scoreGiven', code: 'out_of_range', detail: notGradableText }])
   }
   if (extraCredit === false && scoreGiven !== null && scoreGiven > scoreMaximum) {
-    const detail = aboveMaximum(scoreMaximum)
+    const detail = aboveMaximumText(scoreMaximum)
     throw invalid([{ pointer: '#/scoreGiven', code: 'above_maximum', detail }])
   }
   return {

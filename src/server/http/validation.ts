@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { bare, fieldsOf } from '../../contract/fields.ts'
-import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { isList } from '../../contract/lists.ts'
+import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { invalid, ProblemError, problemsIn } from '../problem-error.ts'
 import { Faults, findStructuralFaults, unstorableText } from './faults.ts'
 import { maxMembers, mergePatch, pointerOf } from './json.ts'
@@ -184,6 +184,6 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 const maxLookups = 20
 
 /** Stops suggesting names after some faults, because that takes time. */
-function meantAmong({ count }: Faults): typeof meant {
-  return count < maxLookups ? meant : () => ''
+function meantAmong({ count }: Faults): typeof suggestionText {
+  return count < maxLookups ? suggestionText : () => ''
 }

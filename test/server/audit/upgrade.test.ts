@@ -47,7 +47,7 @@ async function reportOf(database: Store, admin: Person): Promise<ChainReport> {
   const check = createChainCheck([])
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { body } = await admin.get(`/v1/audit?sort=place&limit=100${cursor && `&cursor=${cursor}`}`)
-    for (const entry of body.data as AuditEntry[]) check.take(entry)
+    for (const entry of body.data as AuditEntry[]) check.add(entry)
     cursor = body.nextCursor
   }
   return check.report()

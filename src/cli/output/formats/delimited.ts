@@ -1,5 +1,5 @@
 import { type CsvValue, csvRecord, isGuarded } from '../../../codec/csv.ts'
-import { visible } from '../../../codec/display-text.ts'
+import { escapeHidden } from '../../../codec/display-text.ts'
 import { jsonText } from '../../../codec/json-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
@@ -52,6 +52,6 @@ function cellOf(value: unknown): CsvValue {
  */
 export function tsv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
-    `${columns.map((column) => visible(cellText(valueAt(value, column.path)).replaceAll('\\', '\\\\'))).join('\t')}\n`
+    `${columns.map((column) => escapeHidden(cellText(valueAt(value, column.path)).replaceAll('\\', '\\\\'))).join('\t')}\n`
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../../codec/display-text.ts'
+import { escapeHidden } from '../../../codec/display-text.ts'
 import { isJsonObject } from '../../../codec/json-text.ts'
 import { wrap } from '../../terminal/format-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
@@ -41,13 +41,15 @@ export function recordText(value: unknown, { columns, width, chalk }: RecordOpti
 }
 
 function block(entries: readonly Entry[], width: number, chalk: ChalkInstance): string[] {
-  const beside = entries.filter(([, value]) => !isNested(value)).map(([name]) => stringWidth(visible(name)))
+  const beside = entries
+    .filter(([, value]) => !isNested(value))
+    .map(([name]) => stringWidth(escapeHidden(name)))
   const indent = Math.min(Math.max(0, ...beside), Math.max(width - minValueWidth, narrowest)) + gap
   return entries.flatMap(([name, value]) => {
-    const head = chalk.bold(visible(name))
+    const head = chalk.bold(escapeHidden(name))
     if (isNested(value)) return [head, ...indented(nestedLines(value, width - step, chalk), step)]
     const [first = '', ...more] = textLines(value, width - indent)
-    const room = indent - stringWidth(visible(name))
+    const room = indent - stringWidth(escapeHidden(name))
     if (room < gap) return [head, ...indented([first, ...more], indent)]
     return [head + ' '.repeat(room) + first, ...indented(more, indent)]
   })
@@ -66,7 +68,7 @@ function nestedLines(value: unknown, width: number, chalk: ChalkInstance): strin
 function textLines(value: unknown, width: number): string[] {
   const room = Math.max(width, narrowest)
   if (Array.isArray(value)) {
-    const inline = visible(cellText(value))
+    const inline = escapeHidden(cellText(value))
     const short = value.every((item) => stringWidth(cellText(item)) <= maxJoinedLength)
     if (short && stringWidth(inline) <= room) return [inline]
     return value.flatMap((item) => {
@@ -77,7 +79,7 @@ function textLines(value: unknown, width: number): string[] {
   // Keep the text's own line breaks; escape all other controls.
   return cellText(value)
     .split(/\r?\n/)
-    .flatMap((line) => wrap(visible(line), room, stringWidth))
+    .flatMap((line) => wrap(escapeHidden(line), room, stringWidth))
 }
 
 function indented(lines: readonly string[], by: number): string[] {

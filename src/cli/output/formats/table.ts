@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../../codec/display-text.ts'
+import { escapeHidden } from '../../../codec/display-text.ts'
 import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 import { recordText } from './record.ts'
@@ -39,7 +39,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
         rows: (values) => {
           if (values.length === 0) return ''
           const facts = factsOf(columns, values, width)
-          const head = widths === null ? [columns.map(({ label }) => chalk.bold(visible(label)))] : []
+          const head = widths === null ? [columns.map(({ label }) => chalk.bold(escapeHidden(label)))] : []
           widths = widths === null ? fitColumns(facts, width, chosen) : widened(widths, facts)
           const rows = values.map((value) => columns.map((column) => cellOf(value, column)))
           const shown = widths.flatMap((each, index) => (each === null ? [] : [{ index, width: each }]))
@@ -74,7 +74,7 @@ const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
 /** Formats a cell; an instant only to the minute, which is enough to tell rows apart. */
 function cellOf(value: unknown, column: Column): string {
-  return visible(cellText(valueAt(value, column.path))).replace(instant, '$1Z')
+  return escapeHidden(cellText(valueAt(value, column.path))).replace(instant, '$1Z')
 }
 
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
@@ -87,7 +87,10 @@ function factsOf(columns: readonly Column[], values: readonly unknown[], width: 
     const id = /(^i|I)d$/.test(column.path)
     const whole = id || cells.every((cell) => instant.test(cell))
     const kind = cells.some((cell) => pathOrUrl.test(cell)) ? 'path' : index === 0 ? 'first' : 'other'
-    const natural = Math.max(stringWidth(visible(column.label)), ...cells.map((cell) => stringWidth(cell)))
+    const natural = Math.max(
+      stringWidth(escapeHidden(column.label)),
+      ...cells.map((cell) => stringWidth(cell)),
+    )
     return {
       natural,
       least: whole ? natural : Math.min(natural, readable[kind]),

@@ -1,4 +1,4 @@
-import { counted } from '../../terminal/format-text.ts'
+import { pluralise } from '../../terminal/format-text.ts'
 
 const maxValues = 5
 
@@ -23,7 +23,7 @@ export function createLeniencies(name: string): Leniencies {
     notes: () =>
       [...kinds].map(([what, { count, values }]) => {
         const shown = [...values].slice(0, maxValues).join(', ') + (values.size > maxValues ? ', …' : '')
-        const times = count === 1 ? '' : counted(count, 'time')
+        const times = count === 1 ? '' : pluralise(count, 'time')
         const rest = [times, shown].filter((text) => text !== '').join(': ')
         return `${name}: ${what}${rest === '' ? '' : ` (${rest})`}`
       }),

@@ -9,7 +9,7 @@ import { shownRecord } from '../../dataset/shown-records.ts'
 import { showRequest } from '../../operation/dry-run.ts'
 import type { Output } from '../../output/output.ts'
 import { CommandError, UsageError } from '../../terminal/errors.ts'
-import { counted } from '../../terminal/format-text.ts'
+import { pluralise } from '../../terminal/format-text.ts'
 import { shownIn } from '../finder.ts'
 import { type CourseRecords, documentOf } from './course.ts'
 
@@ -91,7 +91,7 @@ export async function noteHiddenAnswers(
   const questions = inside(inside(lessons, 'assessments'), 'questions')
   const hidden = questions.filter(({ answer }) => answer === undefined)
   if (hidden.length === 0) return
-  const count = counted(hidden.length, 'question')
+  const count = pluralise(hidden.length, 'question')
   await output.note(`The platform does not show you the answer of ${count}; it will be missing`)
 }
 

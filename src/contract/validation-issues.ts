@@ -4,7 +4,7 @@ import { findNearest } from '../codec/nearest.ts'
 type Issue = z.core.$ZodIssue
 
 /** Returns a suggestion for an unknown word, as the end of a detail: `; did you mean title?`, or nothing. */
-export function meant(word: string, known: readonly string[]): string {
+export function suggestionText(word: string, known: readonly string[]): string {
   const near = findNearest(word, known)
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
@@ -30,26 +30,34 @@ export function codeOf(issue: Issue): string {
 }
 
 /** Returns the text for an issue from Zod; it continues the name of the field. */
-export function detailOf(issue: Issue, meantBy = meant): string {
+export function detailOf(issue: Issue, meantBy = suggestionText): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`
+      return issue.input === undefined ? 'is required' : `must be ${withArticle(issue.expected)}`
     case 'invalid_value': {
       const choices = issue.values.map(String)
       if (issue.input === undefined) return 'is required'
       return `must be one of ${choices.join(', ')}${meantBy(String(issue.input), choices)}`
     }
     case 'too_small':
-      return sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', Number(issue.minimum))
+      return boundText(
+        issue.origin,
+        issue.inclusive === false ? 'more than' : 'at least',
+        Number(issue.minimum),
+      )
     case 'too_big':
-      return sized(issue.origin, issue.inclusive === false ? 'less than' : 'at most', Number(issue.maximum))
+      return boundText(
+        issue.origin,
+        issue.inclusive === false ? 'less than' : 'at most',
+        Number(issue.maximum),
+      )
     default:
       return issue.message
   }
 }
 
 /** Returns a bound as text: `must have at least 1 character`. */
-export function sized(origin: string, bound: string, value: number): string {
+export function boundText(origin: string, bound: string, value: number): string {
   const many = value === 1 ? '' : 's'
   if (origin === 'string') return `must have ${bound} ${value} character${many}`
   if (origin === 'array') return `must have ${bound} ${value} item${many}`
@@ -57,7 +65,7 @@ export function sized(origin: string, bound: string, value: number): string {
 }
 
 /** Returns a JSON type with its article: `a whole number`. */
-export function article(type: string): string {
+export function withArticle(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }
