@@ -38,104 +38,169 @@ export function IntegrationForm({
   integration,
 }: FilledIn & { kind: LmsKind; integration: Integration | undefined }) {
   const { accessToken = null, webhook = [] } = integration?.secrets ?? {}
-  const text = (name: keyof typeof labels, hint: string, others: object = {}) => (
+  const filledIn = { form, fault }
+  return (
+    <Form signedIn={signedIn} label="Configure the integration">
+      <Faults fault={fault} labels={labels} />
+      <input type="hidden" name="action" value="save" />
+      <SecretField name="webhookSecrets" set={webhook[0]} {...filledIn} />
+      {webhook.length === 0 ? null : <WebhookSecretChoices form={form} hasPrevious={webhook.length > 1} />}
+      <TextField
+        name="baseUrl"
+        hint="Address of the other system, for connection checks"
+        input={{ type: 'url', maxlength: 2048 }}
+        {...filledIn}
+      />
+      <SecretField name="accessToken" set={accessToken} {...filledIn} />
+      {accessToken === null ? null : (
+        <fieldset>
+          <Choice form={form} name="removeToken" words="Remove the access token" />
+        </fieldset>
+      )}
+      {kind === 'canvas' ? <CanvasFields {...filledIn} /> : null}
+      <fieldset id="gradeToProgress" tabindex={-1}>
+        <legend>{labels.gradeToProgress}</legend>
+        {gradeToProgressChoices.map((choice) => (
+          <Choice
+            form={form}
+            name="gradeToProgress"
+            value={choice}
+            words={progressWords[choice]}
+            initial="none"
+          />
+        ))}
+      </fieldset>
+      <TextField
+        name="defaultGradeMaximum"
+        hint="Of a score that is sent without one"
+        input={{ inputmode: 'decimal', maxlength: 20 }}
+        {...filledIn}
+      />
+      <div class="actions">
+        <button type="submit">{integration ? 'Save changes' : 'Connect'}</button>
+      </div>
+    </Form>
+  )
+}
+
+type FieldProps = Pick<FilledIn, 'form' | 'fault'>
+
+function TextField({
+  name,
+  hint,
+  input,
+  form,
+  fault,
+}: FieldProps & { name: keyof typeof labels; hint: string; input: object }) {
+  return (
     <Field
       label={labels[name]}
       value={form.get(name) ?? ''}
       autocomplete="off"
       spellcheck={false}
-      {...{ name, hint, fault, ...others }}
+      {...{ name, hint, fault, ...input }}
     />
   )
-  const secret = (
-    name: keyof typeof labels,
-    set: { setAt: string; last4: string | null } | null | undefined,
-  ) => text(name, secretHint(set), { type: 'password', value: '', autocomplete: 'new-password' })
-  const choice = (name: string, words: string) => (
+}
+
+type StoredSecret = { readonly setAt: string; readonly last4: string | null }
+
+function SecretField({
+  set,
+  ...field
+}: FieldProps & { name: keyof typeof labels; set: StoredSecret | null | undefined }) {
+  const input = { type: 'password', value: '', autocomplete: 'new-password' }
+  return <TextField hint={secretHint(set)} input={input} {...field} />
+}
+
+function secretHint(set: StoredSecret | null | undefined): string {
+  if (!set) return 'Not set'
+  const end = set.last4 === null ? '' : `, ends in ${set.last4}`
+  return `Set on ${set.setAt.slice(0, 10)}${end}. Leave it empty to keep it`
+}
+
+/** A check box, or with a value one of several radio buttons. */
+function Choice({
+  form,
+  name,
+  value,
+  words,
+  initial,
+}: {
+  form: URLSearchParams
+  name: string
+  value?: string
+  words: string
+  /** The value that is chosen at first. */
+  initial?: string
+}) {
+  const chosen = form.get(name) ?? initial
+  return (
     <label class="choice">
-      <input type="checkbox" name={name} value="true" checked={form.get(name) === 'true'} />
+      <input
+        type={value === undefined ? 'checkbox' : 'radio'}
+        name={name}
+        value={value ?? 'true'}
+        checked={chosen === (value ?? 'true')}
+      />
       <span>{words}</span>
     </label>
   )
+}
+
+/** What becomes of the webhook secrets that are in use. */
+function WebhookSecretChoices({ form, hasPrevious }: { form: URLSearchParams; hasPrevious: boolean }) {
+  const removal = hasPrevious ? 'Remove both webhook secrets' : 'Remove the webhook secret'
   return (
-    <Form signedIn={signedIn} label="Configure the integration">
-      <Faults fault={fault} labels={labels} />
-      <input type="hidden" name="action" value="save" />
-      {secret('webhookSecrets', webhook[0])}
-      {webhook.length === 0 ? null : (
-        <fieldset id="oldSecretEndsAt" tabindex={-1}>
-          <legend>When you enter another webhook secret</legend>
-          {overlaps.map(([hours, words]) => (
-            <label class="choice">
-              <input
-                type="radio"
-                name="overlap"
-                value={hours}
-                checked={(form.get('overlap') ?? '24') === hours}
-              />
-              <span>{words}</span>
-            </label>
-          ))}
-        </fieldset>
-      )}
-      {webhook.length === 0 ? null : (
-        <fieldset>
-          <legend>Webhook secrets in use</legend>
-          {webhook.length > 1 ? choice('endPrevious', 'Reject the previous secret from now on') : null}
-          {choice(
-            'removeSecrets',
-            webhook.length > 1 ? 'Remove both webhook secrets' : 'Remove the webhook secret',
-          )}
-        </fieldset>
-      )}
-      {text('baseUrl', 'Address of the other system, for connection checks', {
-        type: 'url',
-        maxlength: 2048,
-      })}
-      {secret('accessToken', accessToken)}
-      {accessToken === null ? null : <fieldset>{choice('removeToken', 'Remove the access token')}</fieldset>}
-      {kind === 'canvas' ? (
-        <>
-          {text('rootAccountUuid', 'Events signed by Canvas must carry it', { maxlength: 255 })}
-          {text('jwksUrl', 'Empty for the keys that Canvas publishes', { type: 'url', maxlength: 2048 })}
-          <label for="jwks">{labels.jwks}</label>
-          <textarea
-            id="jwks"
-            name="jwks"
-            rows={3}
-            spellcheck={false}
-            aria-describedby="jwks-hint"
-            aria-invalid={isFaulty(fault, 'jwks')}
-          >
-            {form.get('jwks') ?? ''}
-          </textarea>
-          <p class="hint" id="jwks-hint">
-            A JSON Web Key Set, for servers that cannot fetch the keys
-          </p>
-        </>
-      ) : null}
-      <fieldset id="gradeToProgress" tabindex={-1}>
-        <legend>{labels.gradeToProgress}</legend>
-        {gradeToProgressChoices.map((choice) => (
-          <label class="choice">
-            <input
-              type="radio"
-              name="gradeToProgress"
-              value={choice}
-              checked={(form.get('gradeToProgress') ?? 'none') === choice}
-            />
-            <span>{progressWords[choice]}</span>
-          </label>
+    <>
+      <fieldset id="oldSecretEndsAt" tabindex={-1}>
+        <legend>When you enter another webhook secret</legend>
+        {overlaps.map(([hours, words]) => (
+          <Choice form={form} name="overlap" value={hours} words={words} initial="24" />
         ))}
       </fieldset>
-      {text('defaultGradeMaximum', 'Of a score that is sent without one', {
-        inputmode: 'decimal',
-        maxlength: 20,
-      })}
-      <div class="actions">
-        <button type="submit">{integration ? 'Save changes' : 'Connect'}</button>
-      </div>
-    </Form>
+      <fieldset>
+        <legend>Webhook secrets in use</legend>
+        {hasPrevious ? (
+          <Choice form={form} name="endPrevious" words="Reject the previous secret from now on" />
+        ) : null}
+        <Choice form={form} name="removeSecrets" words={removal} />
+      </fieldset>
+    </>
+  )
+}
+
+/** The keys by which Canvas signs events. */
+function CanvasFields({ form, fault }: FieldProps) {
+  return (
+    <>
+      <TextField
+        name="rootAccountUuid"
+        hint="Events signed by Canvas must carry it"
+        input={{ maxlength: 255 }}
+        {...{ form, fault }}
+      />
+      <TextField
+        name="jwksUrl"
+        hint="Empty for the keys that Canvas publishes"
+        input={{ type: 'url', maxlength: 2048 }}
+        {...{ form, fault }}
+      />
+      <label for="jwks">{labels.jwks}</label>
+      <textarea
+        id="jwks"
+        name="jwks"
+        rows={3}
+        spellcheck={false}
+        aria-describedby="jwks-hint"
+        aria-invalid={isFaulty(fault, 'jwks')}
+      >
+        {form.get('jwks') ?? ''}
+      </textarea>
+      <p class="hint" id="jwks-hint">
+        A JSON Web Key Set, for servers that cannot fetch the keys
+      </p>
+    </>
   )
 }
 
@@ -183,12 +248,6 @@ export function filledInWith(integration: Integration | undefined): URLSearchPar
     gradeToProgress,
     defaultGradeMaximum: String(defaultGradeMaximum),
   })
-}
-
-function secretHint(set: { setAt: string; last4: string | null } | null | undefined): string {
-  if (!set) return 'Not set'
-  const end = set.last4 === null ? '' : `, ends in ${set.last4}`
-  return `Set on ${set.setAt.slice(0, 10)}${end}. Leave it empty to keep it`
 }
 
 function parseJsonOrNull(text: string | null): unknown {

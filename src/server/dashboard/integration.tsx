@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { LmsKind } from '../../contract/constants.ts'
+import type { Delivery } from '../../contract/deliveries.ts'
 import { type Integration, type IntegrationCheck, integrations } from '../../contract/integrations.ts'
 import { kinds, setUpOf, webhookTarget } from '../../lms/kinds.ts'
 import { newWebhookSecret } from '../../lms/secrets.ts'
@@ -146,7 +147,6 @@ async function showIntegration(
   const kind = kindOf(signedIn)
   const name = kinds[kind].title
   const integration = await findIntegration(signedIn, kind)
-  const last = await lastDelivery(signedIn, kind)
   const action = form?.get('action')
   /** Returns the submitted form and its fault if it is this form. */
   const sent = (isThis: boolean) => (isThis ? { form, fault } : { form: undefined, fault: undefined })
@@ -160,35 +160,7 @@ async function showIntegration(
         <a href={`${signedIn.base}${section}`}>Integrations</a>
       </p>
       <h1>{name}</h1>
-      <section class="card" aria-labelledby="address">
-        <h2 id="address">Webhook address</h2>
-        <code class="code secret">{issuerOf(signedIn.academy, signedIn.request) + webhookTarget(kind)}</code>
-        <p>{`${setUpOf(kind)}.`}</p>
-        <IntegrationFacts
-          integration={integration}
-          last={<LastDelivery base={signedIn.base} delivery={last} />}
-        />
-        <Form signedIn={signedIn} label="Connection">
-          <OnceField signedIn={signedIn} />
-          <div class="actions">
-            {integration ? (
-              <button type="submit" name="action" value="test">
-                Test connection
-              </button>
-            ) : null}
-            {takesAnySecret(kind) ? (
-              <button type="submit" class="quiet" name="action" value="generate">
-                Generate a webhook secret
-              </button>
-            ) : null}
-            {integration ? (
-              <a class="button" href={`${signedIn.base}${section}/${kind}/remove`}>
-                Remove
-              </a>
-            ) : null}
-          </div>
-        </Form>
-      </section>
+      <Connection {...{ signedIn, kind, integration }} last={await lastDelivery(signedIn, kind)} />
       {checked ? <Checked check={checked} /> : null}
       <section class="card short" aria-labelledby="configure">
         <h2 id="configure">Configuration</h2>
@@ -219,6 +191,49 @@ async function showIntegration(
         }
       />
     </>,
+  )
+}
+
+/** The address that the system sends to, the state of the connection, and what can be done with it. */
+function Connection({
+  signedIn,
+  kind,
+  integration,
+  last,
+}: {
+  signedIn: SignedInRequest
+  kind: LmsKind
+  integration: Integration | undefined
+  last: Delivery | undefined
+}) {
+  const { academy, base, request } = signedIn
+  return (
+    <section class="card" aria-labelledby="address">
+      <h2 id="address">Webhook address</h2>
+      <code class="code secret">{issuerOf(academy, request) + webhookTarget(kind)}</code>
+      <p>{`${setUpOf(kind)}.`}</p>
+      <IntegrationFacts integration={integration} last={<LastDelivery base={base} delivery={last} />} />
+      <Form signedIn={signedIn} label="Connection">
+        <OnceField signedIn={signedIn} />
+        <div class="actions">
+          {integration ? (
+            <button type="submit" name="action" value="test">
+              Test connection
+            </button>
+          ) : null}
+          {takesAnySecret(kind) ? (
+            <button type="submit" class="quiet" name="action" value="generate">
+              Generate a webhook secret
+            </button>
+          ) : null}
+          {integration ? (
+            <a class="button" href={`${base}${section}/${kind}/remove`}>
+              Remove
+            </a>
+          ) : null}
+        </div>
+      </Form>
+    </section>
   )
 }
 

@@ -2,8 +2,8 @@ import { logBytes } from '../database/sqlite/connection.ts'
 import type { LongReads } from '../http/request-context.ts'
 import { shuttingDown } from '../problem-error.ts'
 import type { ThreadData } from './message.ts'
-import { type BodyLimits, startThread, type Thread } from './thread.ts'
-import { type TurnLimits, turnsOf } from './turns.ts'
+import { type BodyLimits, ReaderThread } from './thread.ts'
+import { type TurnLimits, Turns } from './turns.ts'
 
 /** Limits of long reads. */
 export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimits {
@@ -44,19 +44,19 @@ export function openLongReads(
   data: ThreadData,
   limits: LongReadLimits,
 ): LongReads & { close: () => Promise<void> } {
-  const turns = turnsOf({ ...limits, answering: limits.threads })
-  const threads = new Set<Thread>()
+  const turns = new Turns({ ...limits, answering: limits.threads })
+  const threads = new Set<ReaderThread>()
   let rest: NodeJS.Timeout | undefined
   let watch: NodeJS.Timeout | undefined
   let isClosed = false
 
   /** Returns an idle thread, else a new one, else the one with the fewest requests. */
-  function freeThread(): Thread {
+  function freeThread(): ReaderThread {
     const [least] = [...threads]
       .filter((thread) => !thread.isAnswering())
       .sort((one, other) => one.load() - other.load())
     if (least && (least.load() === 0 || threads.size >= limits.threads)) return least
-    const thread = startThread(data, limits, () => threads.delete(thread))
+    const thread = new ReaderThread(data, limits, () => threads.delete(thread))
     threads.add(thread)
     return thread
   }

@@ -6,19 +6,6 @@ import { ProblemError, shuttingDown } from '../problem-error.ts'
 import { type FromThread, maxPiecesAhead, type Piece, type ThreadData, type ToThread } from './message.ts'
 import type { Turn } from './turns.ts'
 
-/** Handle of a reader thread. */
-export interface Thread {
-  /** Number of requests in progress. */
-  readonly load: () => number
-  /** True until the reply of the last request has started; the thread cannot begin another one. */
-  readonly isAnswering: () => boolean
-  /** Answers a request and ends its turn. Throws if the thread ends before. */
-  answer(request: RequestContext, principal: Principal | undefined, turn: Turn): Promise<Reply>
-  /** Cuts clients whose buffer was full at the last few calls, if their request is older than `graceMs`. */
-  cutSlow(graceMs: number, why: string): void
-  close(): Promise<void>
-}
-
 /** A request in progress. */
 interface Task {
   readonly turn: Turn
@@ -42,62 +29,109 @@ const maxYoungMiB = 3
 /** A client as fast as the thread has a full buffer now and then. */
 const maxFullChecks = 3
 
-/** Starts a thread. `onEnd` is called once it accepts no more requests. */
-export function startThread(
-  data: ThreadData,
-  { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
-  onEnd: () => void,
-): Thread {
-  const worker = new Worker(threadFile, {
-    workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB, maxYoungGenerationSizeMb: maxYoungMiB },
-    // Pages are JSX, which Node does not read from source.
-    ...(threadFile.pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('tsx')] }),
-  })
-  // An open response keeps the process alive; an idle thread must not.
-  worker.unref()
-  const tasks = new Map<number, Task>()
-  let answering: number | undefined
-  let lastId = 0
+/** A reader thread and its requests in progress. */
+export class ReaderThread {
+  readonly #limits: BodyLimits
+  readonly #worker: Worker
+  readonly #tasks = new Map<number, Task>()
+  /** The request whose reply has not started. */
+  #answering: number | undefined
+  #lastId = 0
 
-  const post = (message: ToThread) => worker.postMessage(message)
-
-  function finish(id: number): void {
-    const task = tasks.get(id)
-    if (!task) return
-    tasks.delete(id)
-    if (answering === id) answering = undefined
-    task.turn.ended()
+  /** Starts the thread. `onEnd` is called once it accepts no more requests. */
+  constructor(
+    data: ThreadData,
+    { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
+    onEnd: () => void,
+  ) {
+    this.#limits = limits
+    this.#worker = new Worker(threadFile, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: maxMemoryMiB, maxYoungGenerationSizeMb: maxYoungMiB },
+      // Pages are JSX, which Node does not read from source.
+      ...(threadFile.pathname.endsWith('.ts') && { execArgv: ['--import', import.meta.resolve('tsx')] }),
+    })
+    // An open response keeps the process alive; an idle thread must not.
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromThread) => this.#receive(message))
+    this.#worker.on('error', (cause) => {
+      onEnd()
+      this.#failAll(cause)
+    })
+    this.#worker.on('messageerror', (cause) => {
+      this.#failAll(cause)
+      // Its bodies would wait for readers forever, and keep their snapshots.
+      void this.#worker.terminate()
+    })
+    this.#worker.on('exit', () => {
+      this.#failAll(new Error('The reader thread has ended.'))
+      onEnd()
+    })
   }
 
-  function fail(id: number, cause: unknown): void {
-    const task = tasks.get(id)
-    task?.reject(cause)
-    task?.body?.fail(cause)
-    finish(id)
+  /** Number of requests in progress. */
+  load(): number {
+    return this.#tasks.size
   }
 
-  function failAll(cause: unknown): void {
-    for (const id of [...tasks.keys()]) fail(id, cause)
+  /** True until the reply of the last request has started; the thread cannot begin another one. */
+  isAnswering(): boolean {
+    return this.#answering !== undefined
   }
 
-  /** Cancels a body; later messages about it are ignored. */
-  function leave(id: number): void {
-    post({ kind: 'left', id })
-    finish(id)
+  /** Answers a request and ends its turn. Throws if the thread ends before. */
+  answer(request: RequestContext, principal: Principal | undefined, turn: Turn): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1
+      const id = this.#lastId
+      const { method, url, headers, address, signal } = request.raw
+      this.#answering = id
+      this.#tasks.set(id, { turn, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
+      const raw = { method, url, headers, ...(address !== undefined && { address }) }
+      this.#post({ kind: 'request', id, request: { ...request, raw }, principal })
+    })
   }
 
-  function begin(id: number, { reply, streamed }: Extract<FromThread, { kind: 'reply' }>): void {
-    answering = undefined
-    const task = tasks.get(id)
+  /** Cuts clients whose buffer was full at the last few calls, if their request is older than `graceMs`. */
+  cutSlow(graceMs: number, why: string): void {
+    const latestMs = performance.now() - graceMs
+    for (const task of this.#tasks.values()) {
+      task.fullChecks = task.body?.isFull() ? task.fullChecks + 1 : 0
+      if (task.fullChecks >= maxFullChecks && task.begunMs < latestMs) task.body?.cut(why)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#failAll(shuttingDown())
+    await this.#worker.terminate()
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
+
+  #receive(message: FromThread): void {
+    const { id } = message
+    if (message.kind === 'reply') this.#begin(id, message)
+    else if (message.kind === 'broken') this.#fail(id, message.cause)
+    else if (message.kind === 'piece') this.#tasks.get(id)?.body?.push(message.piece)
+    else {
+      this.#tasks.get(id)?.body?.end()
+      this.#finish(id)
+    }
+  }
+
+  #begin(id: number, { reply, streamed }: Extract<FromThread, { kind: 'reply' }>): void {
+    this.#answering = undefined
+    const task = this.#tasks.get(id)
     if (!task) return
     if (!streamed) {
       task.resolve(reply)
-      finish(id)
+      this.#finish(id)
       return
     }
-    const source = { taken: () => post({ kind: 'taken', id }), left: () => leave(id) }
-    const body = relayedBody(source, limits)
+    const source = { taken: () => this.#post({ kind: 'taken', id }), left: () => this.#leave(id) }
+    const body = relayedBody(source, this.#limits)
     task.body = body
     task.signal?.addEventListener('abort', () => body.leave(), { once: true })
     task.resolve({ ...reply, body })
@@ -105,54 +139,29 @@ export function startThread(
     else task.turn.answered()
   }
 
-  worker.on('message', (message: FromThread) => {
-    const { id } = message
-    if (message.kind === 'reply') begin(id, message)
-    else if (message.kind === 'broken') fail(id, message.cause)
-    else if (message.kind === 'piece') tasks.get(id)?.body?.push(message.piece)
-    else {
-      tasks.get(id)?.body?.end()
-      finish(id)
-    }
-  })
-  worker.on('error', (cause) => {
-    onEnd()
-    failAll(cause)
-  })
-  worker.on('messageerror', (cause) => {
-    failAll(cause)
-    // Its bodies would wait for readers forever, and keep their snapshots.
-    void worker.terminate()
-  })
-  worker.on('exit', () => {
-    failAll(new Error('The reader thread has ended.'))
-    onEnd()
-  })
+  /** Cancels a body; later messages about it are ignored. */
+  #leave(id: number): void {
+    this.#post({ kind: 'left', id })
+    this.#finish(id)
+  }
 
-  return {
-    load: () => tasks.size,
-    isAnswering: () => answering !== undefined,
-    answer: (request, principal, turn) =>
-      new Promise((resolve, reject) => {
-        lastId += 1
-        const { method, url, headers, address } = request.raw
-        const { signal } = request.raw
-        answering = lastId
-        tasks.set(lastId, { turn, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
-        const raw = { method, url, headers, ...(address !== undefined && { address }) }
-        post({ kind: 'request', id: lastId, request: { ...request, raw }, principal })
-      }),
-    cutSlow(graceMs, why) {
-      const latestMs = performance.now() - graceMs
-      for (const task of tasks.values()) {
-        task.fullChecks = task.body?.isFull() ? task.fullChecks + 1 : 0
-        if (task.fullChecks >= maxFullChecks && task.begunMs < latestMs) task.body?.cut(why)
-      }
-    },
-    close: async () => {
-      failAll(shuttingDown())
-      await worker.terminate()
-    },
+  #finish(id: number): void {
+    const task = this.#tasks.get(id)
+    if (!task) return
+    this.#tasks.delete(id)
+    if (this.#answering === id) this.#answering = undefined
+    task.turn.ended()
+  }
+
+  #fail(id: number, cause: unknown): void {
+    const task = this.#tasks.get(id)
+    task?.reject(cause)
+    task?.body?.fail(cause)
+    this.#finish(id)
+  }
+
+  #failAll(cause: unknown): void {
+    for (const id of [...this.#tasks.keys()]) this.#fail(id, cause)
   }
 }
 

@@ -23,15 +23,6 @@ export interface Turn {
   ended(): void
 }
 
-/** Running and waiting long reads. */
-export interface Turns {
-  /**
-   * Waits for a turn; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 if there are
-   * too many in all and the owner has the most (perhaps later, while waiting), and 408 if the signal is aborted.
-   */
-  take(owner: string, signal: AbortSignal | undefined): Promise<Turn>
-}
-
 interface Waiting {
   readonly owner: string
   readonly begin: () => void
@@ -40,114 +31,124 @@ interface Waiting {
 
 const retryAfterSeconds = 5
 
-/** Returns turns within limits. */
-export function turnsOf(limits: TurnLimits): Turns {
-  const begun = new Map<string, number>()
-  let waiting: Waiting[] = []
-  let all = 0
-  let answering = 0
+/** Running and waiting long reads, within limits. */
+export class Turns {
+  readonly #limits: TurnLimits
+  /** Number of running reads by owner, without owners that have none. */
+  readonly #runningByOwner = new Map<string, number>()
+  #waiting: readonly Waiting[] = []
+  #running = 0
+  /** Running reads whose reply has not started. */
+  #answering = 0
 
-  const begunBy = (owner: string) => begun.get(owner) ?? 0
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
 
-  function next(): Waiting | undefined {
-    if (all >= limits.inAll || answering >= limits.answering) return undefined
-    return waiting
-      .filter(({ owner }) => begunBy(owner) < limits.perOwner)
+  /**
+   * Waits for a turn; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 if there are
+   * too many in all and the owner has the most (perhaps later, while waiting), and 408 if the signal is aborted.
+   */
+  take(owner: string, signal: AbortSignal | undefined): Promise<Turn> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) throw clientGone()
+      const settle = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', giveUp)
+      }
+      const newest: Waiting = {
+        owner,
+        begin: () => {
+          settle()
+          resolve(this.#begin(owner))
+        },
+        refuse: (reason) => {
+          settle()
+          this.#leave(newest)
+          reject(reason)
+        },
+      }
+      const giveUp = () => newest.refuse(clientGone())
+      const timer = setTimeout(() => newest.refuse(this.#refusalOf(owner)), this.#limits.waitMs).unref()
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#waiting = [...this.#waiting, newest]
+      this.#beginWaiting()
+      const surplus = this.#waiting.includes(newest) ? this.#surplusAfter(newest) : undefined
+      surplus?.refuse(this.#refusalOf(surplus.owner))
+    })
+  }
+
+  #runningOf(owner: string): number {
+    return this.#runningByOwner.get(owner) ?? 0
+  }
+
+  #waitingOf(owner: string): number {
+    return this.#waiting.filter((one) => one.owner === owner).length
+  }
+
+  #beginWaiting(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#leave(next)
+      next.begin()
+    }
+  }
+
+  /** Returns the waiting read that can begin now. */
+  #next(): Waiting | undefined {
+    const { inAll, answering, perOwner } = this.#limits
+    if (this.#running >= inAll || this.#answering >= answering) return undefined
+    return this.#waiting
+      .filter(({ owner }) => this.#runningOf(owner) < perOwner)
       .reduce<Waiting | undefined>(
-        (least, one) => (least && begunBy(least.owner) <= begunBy(one.owner) ? least : one),
+        (least, one) => (least && this.#runningOf(least.owner) <= this.#runningOf(one.owner) ? least : one),
         undefined,
       )
   }
 
-  function beginWaiting(): void {
-    for (let one = next(); one; one = next()) {
-      leave(one)
-      one.begin()
-    }
+  #leave(one: Waiting): void {
+    this.#waiting = this.#waiting.filter((other) => other !== one)
   }
 
-  function leave(one: Waiting): void {
-    waiting = waiting.filter((other) => other !== one)
-  }
-
-  function turnOf(owner: string): Turn {
+  #begin(owner: string): Turn {
     let [isAnswering, isOpen] = [true, true]
-    begun.set(owner, begunBy(owner) + 1)
-    all += 1
-    answering += 1
-
-    function answered(): void {
+    this.#runningByOwner.set(owner, this.#runningOf(owner) + 1)
+    this.#running += 1
+    this.#answering += 1
+    const answered = () => {
       if (!isAnswering) return
       isAnswering = false
-      answering -= 1
-      beginWaiting()
+      this.#answering -= 1
+      this.#beginWaiting()
     }
-
     return {
       answered,
-      ended() {
+      ended: () => {
         if (!isOpen) return
         isOpen = false
-        all -= 1
-        const left = begunBy(owner) - 1
-        if (left > 0) begun.set(owner, left)
-        else begun.delete(owner)
+        this.#running -= 1
+        const left = this.#runningOf(owner) - 1
+        if (left > 0) this.#runningByOwner.set(owner, left)
+        else this.#runningByOwner.delete(owner)
         answered()
-        beginWaiting()
+        this.#beginWaiting()
       },
     }
   }
 
-  const waitingOf = (owner: string) => waiting.filter((one) => one.owner === owner).length
-
   /** Returns the waiting read that must give way to the newest one; undefined if there is room. */
-  function surplus(newest: Waiting): Waiting | undefined {
-    if (waitingOf(newest.owner) > limits.waitingPerOwner) return newest
-    if (waiting.length <= limits.waitingInAll) return undefined
+  #surplusAfter(newest: Waiting): Waiting | undefined {
+    if (this.#waitingOf(newest.owner) > this.#limits.waitingPerOwner) return newest
+    if (this.#waiting.length <= this.#limits.waitingInAll) return undefined
     // The last one of the owner with the most.
-    return waiting.reduceRight(
-      (most, one) => (waitingOf(one.owner) > waitingOf(most.owner) ? one : most),
+    return this.#waiting.reduceRight(
+      (most, one) => (this.#waitingOf(one.owner) > this.#waitingOf(most.owner) ? one : most),
       newest,
     )
   }
 
-  function refusal(owner: string): ProblemError {
-    if (begunBy(owner) + waitingOf(owner) >= limits.perOwner)
+  #refusalOf(owner: string): ProblemError {
+    if (this.#runningOf(owner) + this.#waitingOf(owner) >= this.#limits.perOwner)
       return tooMany('exports and reports at once', retryAfterSeconds)
     return unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
-  }
-
-  return {
-    take: (owner, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted) throw clientGone()
-        const giveUp = () => refuse(clientGone())
-        const late = setTimeout(() => refuse(refusal(owner)), limits.waitMs).unref()
-        const one: Waiting = {
-          owner,
-          begin() {
-            settled()
-            resolve(turnOf(owner))
-          },
-          refuse,
-        }
-
-        function settled(): void {
-          clearTimeout(late)
-          signal?.removeEventListener('abort', giveUp)
-        }
-
-        function refuse(reason: unknown): void {
-          settled()
-          leave(one)
-          reject(reason)
-        }
-
-        signal?.addEventListener('abort', giveUp, { once: true })
-        waiting.push(one)
-        beginWaiting()
-        const left = waiting.includes(one) ? surplus(one) : undefined
-        left?.refuse(refusal(left.owner))
-      }),
   }
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { type TurnLimits, turnsOf } from '../../../src/server/long-reads/turns.ts'
+import { type TurnLimits, Turns } from '../../../src/server/long-reads/turns.ts'
 
 const limits: TurnLimits = {
   perOwner: 2,
@@ -12,7 +12,7 @@ const limits: TurnLimits = {
 
 /** Takes a turn for each of these owners in order; `begun` has the owners whose turn began. */
 function crowd(owners: readonly string[], given: Partial<TurnLimits> = {}) {
-  const turns = turnsOf({ ...limits, ...given })
+  const turns = new Turns({ ...limits, ...given })
   // Abort waiting requests after the test.
   const over = new AbortController()
   onTestFinished(() => over.abort())

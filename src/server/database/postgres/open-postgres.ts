@@ -14,7 +14,7 @@ import { openingFault } from './faults.ts'
 import { type Connection, openPool } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
 import { type PostgresOptions, type ReachedPostgres, reachPostgres } from './reach-postgres.ts'
-import { openTransaction, statementsBy } from './transaction.ts'
+import { OpenTransaction, statementsBy } from './transaction.ts'
 
 /** An opened academy on PostgreSQL. */
 interface OpenPostgres {
@@ -148,7 +148,7 @@ export async function migrate(
   let isNew = false
   const surroundings = { dialect, stream: noStream, nameOf: () => undefined }
   for (;;) {
-    const transaction = openTransaction(connection, begin, surroundings)
+    const transaction = new OpenTransaction(connection, begin, surroundings)
     const { statements } = transaction
     try {
       const isCurrent = stepsFrom(await versionOf(statements, shown), steps, shown).length === 0

@@ -3,7 +3,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Cell, Dialect, Store, Transaction } from '../database.ts'
 import { isConflict, isLost, isStalePlan, servingFault } from './faults.ts'
 import type { Answer, Connections, Lease } from './pool.ts'
-import { type OpenTransaction, openTransaction, statementsBy, valuesOf } from './transaction.ts'
+import { OpenTransaction, statementsBy, valuesOf } from './transaction.ts'
 
 /** The parts of a store. */
 interface StoreParts {
@@ -49,7 +49,7 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
 
   async function read<Result>(work: Work<Result>): Promise<Result> {
     const lease = await requests.lease()
-    const transaction = openTransaction(lease, beginRead, surroundings)
+    const transaction = new OpenTransaction(lease, beginRead, surroundings)
     try {
       const result = await work(transaction.statements)
       // Not awaited: the result is complete.
@@ -63,7 +63,7 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
 
   async function write<Result>(work: Work<Result>): Promise<Result> {
     const lease = await requests.lease()
-    const transaction = openTransaction(lease, beginWrite, surroundings)
+    const transaction = new OpenTransaction(lease, beginWrite, surroundings)
     try {
       const result = await work(transaction.statements)
       await transaction.commit()

@@ -10,143 +10,156 @@ interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
   readonly nameOf: (text: string) => string | undefined
 }
 
-/** A transaction from its first statement to its end. */
-export interface OpenTransaction {
+/**
+ * A transaction on a connection that is leased for it, from its first statement to its end. `begin` and savepoints are
+ * not awaited but sent with the next statement.
+ */
+export class OpenTransaction {
   /** Its statements. They throw once the transaction has ended. */
   readonly statements: Transaction
+  readonly #connection: Connection
+  readonly #begin: string
+  readonly #nameOf: Surroundings['nameOf']
+  #hasBegun = false
+  #hasEnded = false
+  /** Number of open savepoints. */
+  #depth = 0
+  /** The first error: after it PostgreSQL refuses all further statements up to the savepoint before it. */
+  #failure: unknown
+  #obstacle: unknown
+  /** Result of the last statement of `later` or `must`. */
+  #unanswered: Promise<unknown> | undefined
+
+  /** @param begin statement that begins the transaction */
+  constructor(connection: Connection, begin: string, { dialect, stream, nameOf }: Surroundings) {
+    this.#connection = connection
+    this.#begin = begin
+    this.#nameOf = nameOf
+    this.statements = {
+      dialect,
+      stream,
+      ...statementsBy((query) => this.#query(query)),
+      later: (query) => this.#later(query),
+      must: (condition) => this.#must(condition),
+      savepoint: (work) => this.#savepoint(work),
+    }
+  }
+
   /**
    * Returns the reason to retry or give up, even if `work` caught it: a conflict, a stale plan, or an unmet
    * condition.
    */
-  readonly obstacle: () => unknown
+  obstacle(): unknown {
+    return this.#obstacle
+  }
+
   /**
    * Throws an obstacle, an error that no savepoint undid, and 503 if the response to the commit was lost: its outcome
    * is then unknown.
    */
-  readonly commit: () => Promise<void>
+  async commit(): Promise<void> {
+    this.#requireWhole()
+    try {
+      await this.#end('commit')
+    } catch (error) {
+      if (isLost(error)) throw unknownOutcome(error)
+      return this.#fail(error)
+    }
+    // PostgreSQL answers a commit after a failed statement with a rollback, not with an error.
+    this.#requireWhole()
+  }
+
   /** Throws if the connection is lost, which rolls back as well. */
-  readonly rollback: () => Promise<void>
-}
+  rollback(): Promise<void> {
+    return this.#end('rollback')
+  }
 
-/**
- * Opens a transaction on a connection that is leased for it. `begin` and savepoints are not awaited but sent with the
- * next statement.
- */
-export function openTransaction(
-  connection: Connection,
-  begin: string,
-  { dialect, stream, nameOf }: Surroundings,
-): OpenTransaction {
-  let hasBegun = false
-  let hasEnded = false
-  let depth = 0
-  // After a failed statement PostgreSQL refuses all further ones up to the savepoint before it.
-  let failure: unknown
-  let obstacle: unknown
-  /** Result of the last statement of `later`. */
-  let unanswered: Promise<unknown> | undefined
+  #query(query: Sql): Promise<Answer> {
+    return this.#send(query).catch((error: unknown) => this.#fail(error))
+  }
 
-  function failed(error: unknown): never {
-    failure ??= error
-    if (isConflict(error) || isStalePlan(error) || error instanceof NotMet) obstacle ??= error
-    throw isAborted(error) ? failure : error
+  #send(query: Sql): Promise<Answer> {
+    const { text } = query
+    const values = valuesOf(query)
+    this.#ensureBegun()
+    return this.#connection.query(text, values, this.#nameOf(text))
+  }
+
+  #ensureBegun(): void {
+    // The connection may already be leased to another transaction.
+    if (this.#hasEnded) throw new Error('A statement came after the end of its transaction')
+    if (!this.#hasBegun) this.#sendAhead(this.#begin)
+    this.#hasBegun = true
   }
 
   /** Sends a statement that fails only if the connection is lost; the statement after it then fails, too. */
-  function sendAhead(text: string): void {
-    connection.query(text).catch(failed).catch(ignored)
+  #sendAhead(text: string): void {
+    this.#connection
+      .query(text)
+      .catch((error: unknown) => this.#fail(error))
+      .catch(ignoreRecorded)
   }
 
-  function ready(): void {
-    // The connection may already be leased to another transaction.
-    if (hasEnded) throw new Error('A statement came after the end of its transaction')
-    if (!hasBegun) sendAhead(begin)
-    hasBegun = true
+  /** Records an error and throws it, or the first one if this is only its consequence. */
+  #fail(error: unknown): never {
+    this.#failure ??= error
+    if (isConflict(error) || isStalePlan(error) || error instanceof NotMet) this.#obstacle ??= error
+    throw isAborted(error) ? this.#failure : error
   }
 
-  const send = (query: Sql) => {
-    const { text } = query
-    const values = valuesOf(query)
-    ready()
-    return connection.query(text, values, nameOf(text))
-  }
-  const query = (query: Sql) => send(query).catch(failed)
-
-  function later(statement: Sql): void {
+  #later(statement: Sql): void {
     // Results arrive in the order of the statements.
-    unanswered = query(statement).catch(ignored)
+    this.#unanswered = this.#query(statement).catch(ignoreRecorded)
   }
 
   /**
    * Sends a statement that fails if there is no row, so that all statements pipelined after it fail, including the
    * commit.
    */
-  function must(condition: Sql): void {
+  #must(condition: Sql): void {
     const statement = sql`select 1 / count(*) from (${condition}) found`
-    unanswered = send(statement)
-      .catch((error: unknown) => failed(isDivision(error) ? new NotMet() : error))
-      .catch(ignored)
+    this.#unanswered = this.#send(statement)
+      .catch((error: unknown) => this.#fail(isDivision(error) ? new NotMet() : error))
+      .catch(ignoreRecorded)
   }
 
-  async function savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
-    const before = failure
-    depth += 1
-    const name = `level_${depth}`
-    ready()
-    sendAhead(`savepoint ${name}`)
+  async #savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = this.#failure
+    this.#depth += 1
+    const name = `level_${this.#depth}`
+    this.#ensureBegun()
+    this.#sendAhead(`savepoint ${name}`)
     try {
       const result = await work()
-      await unanswered
-      if (failure !== before) throw failure
-      sendAhead(`release ${name}`)
+      await this.#unanswered
+      if (this.#failure !== before) throw this.#failure
+      this.#sendAhead(`release ${name}`)
       return result
     } catch (error) {
-      if (!isGone()) {
-        sendAhead(`rollback to ${name}`)
-        await connection.query(`release ${name}`)
-        failure = before
+      if (this.#failure === undefined || !isLost(this.#failure)) {
+        this.#sendAhead(`rollback to ${name}`)
+        await this.#connection.query(`release ${name}`)
+        this.#failure = before
       }
       throw error
     } finally {
-      depth -= 1
+      this.#depth -= 1
     }
   }
 
-  function isGone(): boolean {
-    return failure !== undefined && isLost(failure)
+  async #end(statement: 'commit' | 'rollback'): Promise<void> {
+    this.#hasEnded = true
+    if (this.#hasBegun) await this.#connection.query(statement)
   }
 
-  async function end(statement: 'commit' | 'rollback'): Promise<void> {
-    hasEnded = true
-    if (hasBegun) await connection.query(statement)
-  }
-
-  function requireWhole(): void {
-    const refusal = obstacle ?? failure
+  #requireWhole(): void {
+    const refusal = this.#obstacle ?? this.#failure
     if (refusal !== undefined) throw refusal
   }
-
-  return {
-    statements: { dialect, stream, ...statementsBy(query), later, must, savepoint },
-    obstacle: () => obstacle,
-    async commit() {
-      requireWhole()
-      try {
-        await end('commit')
-      } catch (error) {
-        if (isLost(error)) throw unknownOutcome(error)
-        return failed(error)
-      }
-      // PostgreSQL answers a commit after a failed statement with a rollback, not with an error.
-      requireWhole()
-    },
-    rollback: () => end('rollback'),
-  }
 }
 
-function ignored(): void {
-  // The error was recorded by `failed`.
-}
+/** The error was recorded by `#fail`. */
+function ignoreRecorded(): void {}
 
 function unknownOutcome(cause: unknown): Error {
   return unavailable(

@@ -48,51 +48,7 @@ export async function takeIntoUse(database: Store, path: string): Promise<void> 
 
 function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const connection = connectionTo(path, readOnly, waitMs)
-  const prepare = statementCache((text): Prepared => {
-    // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
-    const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
-    statement.setReturnArrays(true)
-    return { statement, names: statement.columns().map(({ name }) => name) }
-  }, maxCachedStatements)
-
-  async function within<Result>(
-    begin: Sql,
-    commit: Sql,
-    rollback: string,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    prepare(begin).statement.run()
-    try {
-      const result = await work()
-      prepare(commit).statement.run()
-      return result
-    } catch (error) {
-      // After a full disk or a failed commit SQLite has already rolled back.
-      if (connection.isTransaction) connection.exec(rollback)
-      throw error
-    }
-  }
-
-  function one<Shape extends Row>(query: Sql): Shape | undefined {
-    const { statement, names } = prepare(query)
-    const cells = statement.get(...values(query)) as Cell[] | undefined
-    return cells && (rowOf(names, cells) as Shape)
-  }
-
-  function all<Shape extends Row>(query: Sql): Shape[] {
-    const { names } = prepare(query)
-    // The caller names the shape; the type system cannot check it against the SQL.
-    return cells(query).map((row) => rowOf(names, row) as Shape)
-  }
-
-  function cells(query: Sql): Cell[][] {
-    return prepare(query).statement.all(...values(query)) as unknown as Cell[][]
-  }
-
-  function run(query: Sql): number {
-    return Number(prepare(query).statement.run(...values(query)).changes)
-  }
-
+  const { one, all, cells, run, within } = statementsOn(connection)
   const dialect = { ...sqliteDialect }
   const transaction: Transaction = {
     dialect,
@@ -117,17 +73,9 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     inTurn(() => within(begin, commit, 'rollback', () => work(transaction)))
 
-  let logId: bigint | undefined
-
   return {
     dialect,
-    requireFiles() {
-      const found = statSync(`${path}-wal`, { throwIfNoEntry: false, bigint: true })?.ino
-      // SQLite creates the log at the first write and keeps it while the database is open.
-      logId ??= found
-      if (found === logId) return
-      throw new DatabaseError(path, 'has lost its write-ahead log: the file was removed or replaced')
-    },
+    requireFiles: logWatch(path),
     // Transactions are short runs of microtasks, so usually none is running.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
@@ -141,22 +89,87 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     write: groupCommit({ transact, inTransaction: () => connection.isTransaction }, waitMs),
     stream: transaction.stream,
     emptyLog: () => inTurn(() => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0),
-    check: () => inTurn(check),
+    check: () => inTurn(() => problemsIn(all)),
     waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
     close: async () => {
       view.close()
       connection.close()
     },
   }
+}
 
-  function check(): string[] {
-    return [
-      ...all(sql`pragma quick_check`)
-        .map((row) => String(row['quick_check']))
-        .filter((line) => line !== 'ok'),
-      ...all(sql`pragma foreign_key_check`).map((row) => `a row of ${row['table']} refers to a missing row`),
-    ]
+/** Returns the functions that run statements on a connection, synchronously. */
+function statementsOn(connection: DatabaseSync) {
+  const prepare = statementCache((text): Prepared => {
+    // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
+    const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
+    statement.setReturnArrays(true)
+    return { statement, names: statement.columns().map(({ name }) => name) }
+  }, maxCachedStatements)
+
+  function one<Shape extends Row>(query: Sql): Shape | undefined {
+    const { statement, names } = prepare(query)
+    const cells = statement.get(...values(query)) as Cell[] | undefined
+    return cells && (rowOf(names, cells) as Shape)
   }
+
+  function all<Shape extends Row>(query: Sql): Shape[] {
+    const { names } = prepare(query)
+    // The caller names the shape; the type system cannot check it against the SQL.
+    return cells(query).map((row) => rowOf(names, row) as Shape)
+  }
+
+  function cells(query: Sql): Cell[][] {
+    // With `setReturnArrays` each row is an array, but its type does not say so.
+    return prepare(query).statement.all(...values(query)) as unknown as Cell[][]
+  }
+
+  function run(query: Sql): number {
+    return Number(prepare(query).statement.run(...values(query)).changes)
+  }
+
+  /** Runs `work` between two statements; runs `rollback` instead of the second if it throws. */
+  async function within<Result>(
+    begin: Sql,
+    commit: Sql,
+    rollback: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    prepare(begin).statement.run()
+    try {
+      const result = await work()
+      prepare(commit).statement.run()
+      return result
+    } catch (error) {
+      // After a full disk or a failed commit SQLite has already rolled back.
+      if (connection.isTransaction) connection.exec(rollback)
+      throw error
+    }
+  }
+
+  return { one, all, cells, run, within }
+}
+
+/** Returns a function that throws DatabaseError once the write-ahead log was removed or replaced. */
+function logWatch(path: string): () => void {
+  let logId: bigint | undefined
+  return () => {
+    const found = statSync(`${path}-wal`, { throwIfNoEntry: false, bigint: true })?.ino
+    // SQLite creates the log at the first write and keeps it while the database is open.
+    logId ??= found
+    if (found === logId) return
+    throw new DatabaseError(path, 'has lost its write-ahead log: the file was removed or replaced')
+  }
+}
+
+/** Returns the results of an integrity check. */
+function problemsIn(all: (query: Sql) => Row[]): string[] {
+  return [
+    ...all(sql`pragma quick_check`)
+      .map((row) => String(row['quick_check']))
+      .filter((line) => line !== 'ok'),
+    ...all(sql`pragma foreign_key_check`).map((row) => `a row of ${row['table']} refers to a missing row`),
+  ]
 }
 
 /** Streams rows on a separate connection, opened at the first read. */
