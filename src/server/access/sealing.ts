@@ -115,12 +115,8 @@ export function createSealing(source: KeySource | undefined): Sealing {
 
   return {
     async seal(database, place, text) {
-      const { id, bytes } = await keyOf(database)
-      const nonce = randomBytes(nonceBytes)
-      const cipher = createCipheriv(algorithm, bytes, nonce)
-      cipher.setAAD(Buffer.from(place))
-      const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
-      return `v1.${id}.${Buffer.concat(parts).toString('base64url')}`
+      const key = await keyOf(database)
+      return `v1.${key.id}.${encrypt(key, place, text).toString('base64url')}`
     },
 
     open(place, sealed) {
@@ -128,13 +124,8 @@ export function createSealing(source: KeySource | undefined): Sealing {
       const key = keyNow()
       if (!key) throw missing()
       if (key.id !== id) throw other(key, id, ', or set the secret again if the key was replaced')
-      const bytes = Buffer.from(data, 'base64url')
-      const end = bytes.length - tagBytes
       try {
-        const decipher = createDecipheriv(algorithm, key.bytes, bytes.subarray(0, nonceBytes))
-        decipher.setAAD(Buffer.from(place))
-        decipher.setAuthTag(bytes.subarray(end))
-        return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]).toString()
+        return decrypt(key, place, Buffer.from(data, 'base64url'))
       } catch (error) {
         throw unavailable(`A stored secret (${place}) is damaged: set it again.`, error)
       }
@@ -158,6 +149,23 @@ export function createSealing(source: KeySource | undefined): Sealing {
       }
     },
   }
+}
+
+/** Returns nonce, encrypted text and authentication tag; the place is authenticated, too. */
+function encrypt({ bytes }: SealingKey, place: string, text: string): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv(algorithm, bytes, nonce)
+  cipher.setAAD(Buffer.from(place))
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Decrypts the result of `encrypt`; throws if it was changed or is of another place. */
+function decrypt({ bytes: key }: SealingKey, place: string, bytes: Buffer): string {
+  const end = bytes.length - tagBytes
+  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes))
+  decipher.setAAD(Buffer.from(place))
+  decipher.setAuthTag(bytes.subarray(end))
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]).toString()
 }
 
 async function knownKeyId(database: Database): Promise<string | undefined> {
