@@ -20,7 +20,7 @@ import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
 export const LmsKind = named('LmsKind', 'Kind of the other learning management system', z.enum(lmsKinds))
 export const GradeToProgress = named(
   'GradeToProgress',
-  'What a grade does to progress: nothing, 100% once the course is passed, or the grade is the percentage',
+  'Effect of a grade on progress: none, 100% once the course is passed, or the grade as the percentage',
   z.enum(gradeToProgressChoices),
 )
 
@@ -105,7 +105,7 @@ const attributes = {
   ),
   oldSecretEndsAt: field(
     Instant.nullable().optional(),
-    'Until when the webhook secret before is accepted; null or a time in the past ends it',
+    'When the previous webhook secret stops being accepted; null or a time in the past ends it',
   ),
   rootAccountUuid: field(
     optional(text(1, 255)),
@@ -120,7 +120,7 @@ const attributes = {
     optional(Jwks),
     'The keys that Canvas signs with, for servers that cannot fetch them; used instead of the URL; canvas only',
   ),
-  gradeToProgress: field(GradeToProgress.default('none'), 'What a grade does to progress'),
+  gradeToProgress: field(GradeToProgress.default('none'), 'Effect of a grade on progress'),
   gradeItems: field(
     GradeItems.default({}),
     'Items of the other gradebook by their id there, for systems that send scores without a maximum: name, maximum and weight',

@@ -48,7 +48,7 @@ export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check academy files for problems, offline',
   description:
-    'Reads the files of an academy and the tables that they name, and tells every problem with its file and line.\nNothing is sent. The format is described in docs/academies.md.',
+    'Reads the files of an academy and the tables that they name, and reports every problem with its file and line.\nNothing is sent. The format is described in docs/academies.md.',
   arguments: [filesArgument],
   flags: [
     envFlag,
@@ -89,7 +89,7 @@ export const diffCommand: Command = {
   name: 'diff',
   summary: 'Compare academy files with an academy (exit 9 if they differ)',
   description:
-    'Shows what `learnctl apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.\nExits 9 if there are changes, 0 if there are none. Lessons that apply keeps are noted: those that are there twice, or are\nnot declared.',
+    'Shows what `learnctl apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.\nExits 9 if there are changes, 0 if there are none. A note lists the lessons that apply keeps: duplicates and\nundeclared ones.',
   arguments: [filesArgument],
   flags: [envFlag, labelFlag, pruneFlag],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
@@ -126,9 +126,9 @@ const maxFailuresShown = 20
 export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
-  summary: 'Make an academy as academy files declare it',
+  summary: 'Make an academy match academy files',
   description:
-    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. What is as declared is left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
+    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. Records that match are left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
   arguments: [filesArgument],
   flags: [
     envFlag,

@@ -41,7 +41,7 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export the audit log as a file, oldest entry first',
     description:
-      'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. JSON has all that the hashes are made of.',
+      'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. JSON has everything that the hashes cover.',
     refuses: {
       quiet: 'Print ids with: learnctl audit list --all -q',
       limit: 'An export contains all rows; use the filters to narrow it',
@@ -62,7 +62,7 @@ export const commands: readonly Command[] = [
     name: 'verify',
     summary: 'Check that no entry of the audit log was changed, inserted or removed',
     description:
-      'Reads all entries and calculates their hashes anew; the server is not asked whether they are right. The exit code is 1 if an\nentry does not match. That entries were cut off at the end, or all written anew, shows only by a hash that was noted down\nbefore: keep the one that is printed where nobody can change it, and pass it with --expect.',
+      'Reads all entries and recalculates their hashes, without relying on the server. The exit code is 1 if an entry does not match.\nOnly an earlier hash reveals that the last entries were cut off or the whole log was rewritten: store the printed hash where\nit cannot be changed, and pass it with --expect.',
     flags: [expectFlag],
     refuses: notAList,
     examples: ['audit verify', 'audit verify -o json', 'audit verify --expect "$AUDIT_HASH"'],

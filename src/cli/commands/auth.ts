@@ -130,7 +130,7 @@ const logout: Command = {
   name: 'logout',
   summary: 'Sign out: end the session and remove the credential of a profile',
   description:
-    'The session is revoked on the platform first; if that fails, the credential is removed all the same.\nAn API key stays valid until it is revoked or expires.',
+    'The session is revoked on the platform first; if that fails, the credential is removed anyway.\nAn API key stays valid until it is revoked or expires.',
   refuses: {
     ...noColumns,
     url: 'Sign-out applies to a profile: use --profile',

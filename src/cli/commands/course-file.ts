@@ -51,7 +51,7 @@ export const applyCommand: Command = {
   interruption: 'continues',
   summary: 'Create or update courses and their lessons from files',
   description:
-    'A file has one course, as courses get --with-lessons prints it. What is already as in the file stays untouched.\nLessons are found by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
+    'A file has one course, as courses get --with-lessons prints it. Records that match the file stay untouched.\nLessons are matched by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
   flags: [
     { ...fileFlag, required: true },
     { name: 'prune', kind: 'switch', summary: 'Delete the lessons that the file lacks' },
@@ -72,7 +72,7 @@ export const applyCommand: Command = {
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check course files for problems, offline',
-  description: 'Reads files as courses apply does, and tells every problem with its line. Nothing is sent.',
+  description: 'Reads files as courses apply does, and reports every problem with its line. Nothing is sent.',
   flags: [{ ...fileFlag, required: true }],
   refuses: { ...noTarget, ...plainText, dryRun: 'Nothing is sent' },
   examples: ['courses validate -f marine-biology.yaml'],

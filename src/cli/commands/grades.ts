@@ -91,7 +91,7 @@ export const commands: readonly Command[] = [
     name: 'set',
     summary: 'Record a grade of a learner in a course',
     description:
-      'Learner, course, item and source identify a grade: a second one changes it, unless it was graded earlier (exit 6), and\nkeeps what is not given. If several sources have a grade of the item, --source says which.\nThe grade of the course follows at once: that of the course as a whole, else the mean of its items by their weights.\nGrades without a score, and those that are not published, do not count. A score above the maximum has to be confirmed,\nor needs --extra-credit.',
+      'Learner, course, item and source identify a grade: a second one changes it, unless it was graded earlier (exit 6), and\nkeeps what is not given. If several sources have a grade of the item, --source says which.\nThe grade of the course is recalculated at once: that of the whole course, else the mean of its items by their weights.\nGrades without a score, and those that are not published, do not count. A score above the maximum has to be confirmed,\nor needs --extra-credit.',
     operation: async () => (await contract()).set,
     subject: {
       field: 'learnerId',

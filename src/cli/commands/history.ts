@@ -71,7 +71,7 @@ function restoreCommands(thing: string, version: Command, deleted: Command): Com
     ...deleted,
     name: 'restore',
     summary: `Restore deleted ${noun}, or an earlier version of a ${thing}`,
-    description: `Without a version, deleted ${noun} come back ${thing === 'course' ? 'with their lessons, enrolments, progress and grades' : 'at their places in the course'}, for 30 days after their deletion; ${noun} list --deleted shows until when.\nWith a version, the ${thing} becomes again what it was then, as a new version.`,
+    description: `Without a version, deleted ${noun} come back ${thing === 'course' ? 'with their lessons, enrolments, progress and grades' : 'at their places in the course'}, for 30 days after their deletion; ${noun} list --deleted shows until when.\nWith a version, the ${thing} gets its attributes of that version back, as a new version.`,
     arguments: [
       ...(first ? [first] : []),
       { name: 'version', summary: `Version of a ${thing} that was not deleted`, optional: true },

@@ -75,7 +75,7 @@ export const importFlags = [
   {
     name: 'date-format',
     kind: 'text',
-    summary: 'Format of dates in the file, beside ISO 8601; excel for serial numbers such as 45900',
+    summary: 'Format of dates in the file, besides ISO 8601; excel for serial numbers such as 45900',
     choices: dateFormats,
   },
   {
@@ -109,7 +109,7 @@ export function importCommand(
     name: 'import',
     summary: `Create or update ${noun} from a file`,
     description:
-      'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would become of each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
+      'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would happen to each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [
       {
         name: 'file',

@@ -31,9 +31,9 @@ function setCall(fixed: object, generates: boolean): Command {
   return call({
     name: 'set',
     summary: 'Create or update an integration',
-    description: `Only what is given changes. Secrets come from standard input, an environment variable or a hidden prompt, and are
-never shown again. A new webhook secret is accepted at once; the one before is accepted until --old-secret-until, so that
-the other system can be changed meanwhile.`,
+    description: `Only the given settings change. Secrets come from standard input, an environment variable or a hidden prompt, and are
+never shown again. A new webhook secret is accepted at once; the previous one is accepted until --old-secret-until, so
+that the other system can be changed meanwhile.`,
     operation: async () => (await contract()).set,
     arguments: { lmsKind: kind },
     fields,
@@ -148,7 +148,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'mappings',
-    summary: 'List what courses and users of the other system are here',
+    summary: 'List the mappings of courses and users',
     operation: async () => (await contract()).mappings,
     arguments: { lmsKind: kind },
     query: mappingFilters,

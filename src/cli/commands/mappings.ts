@@ -23,11 +23,11 @@ export function mapCommand(kind: Argument): Command {
   return {
     name: 'map',
     summary: 'Map a course or user of the other system',
-    description: `Events of the other system name courses and users by its own ids. What is not mapped is found by external id or e-mail
-address. A mapping may be changed by another one with the same key.
+    description: `Events of the other system name courses and users by its own ids. Without a mapping they are matched by external id or
+e-mail address. A second mapping with the same key replaces the first.
 
 With --file, mappings come from a CSV, JSON or JSONL file with the columns noun, externalKey and reference; - reads
-standard input. All rows are checked before anything is sent; --dry-run shows what would become of each.`,
+standard input. All rows are checked before anything is sent; --dry-run shows what would happen to each.`,
     arguments: [kind, { ...noun, ...instead }, { ...key, ...instead }, { ...reference, ...instead }],
     flags: [
       { name: 'file', kind: 'text', placeholder: 'path', summary: 'File of mappings; - for standard input' },

@@ -14,9 +14,9 @@ const flags = postgresFlags.filter(({ name }) => ['database-url-file', 'encrypti
 export const newEncryptionKeyCommand: Command = {
   name: 'new-encryption-key',
   summary: 'Replace the encryption key of a local academy after it was lost',
-  description: `Access tokens and webhook secrets are encrypted with a key in the file <database>.key. Where that is lost, they cannot be
-read any more, and none can be stored. After this command, the next secret that is stored makes a new key; the other
-ones have to be set again.
+  description: `Access tokens and webhook secrets are encrypted with a key in the file <database>.key. If the key is lost, they cannot
+be read, and new ones cannot be stored. After this command, the next secret that is stored creates a new key; all other
+secrets must be set again.
 
 On PostgreSQL, --encryption-key-file names the file that the servers use. Stop all servers first, also on other machines.`,
   flags,

@@ -53,7 +53,7 @@ const replay = call({
   name: 'deliveries replay',
   summary: 'Process webhook deliveries again',
   description:
-    'After a mapping, a user or an enrolment was added, what did not match can be applied. A delivery that was applied stays as it\nis, and an older grade replaces no newer one.\nExit code 8 means that some are still not applied.',
+    'After a mapping, a user or an enrolment was added, unmatched deliveries can be applied. An applied delivery stays as it is,\nand an older grade never replaces a newer one.\nExit code 8 means that some are still not applied.',
   operation: async () => (await contract()).replay,
   arguments: { deliveryId: { ...delivery, instead: [unmatchedFlag.name] } },
   several: 'webhook deliveries',

@@ -33,7 +33,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
   { name: 'score', kind: 'number', summary: 'Score', default: 'another one in each delivery' },
   { name: 'maximum', kind: 'number', summary: 'Maximum score', default: '100' },
   { name: 'percentage', kind: 'number', summary: 'Progress, 0–100', default: 'another one in each delivery' },
-  { name: 'cleared', kind: 'switch', summary: 'Take the grade back' },
+  { name: 'cleared', kind: 'switch', summary: 'Withdraw the grade' },
   { name: 'unpublished', kind: 'switch', summary: 'Send a grade that the learner must not see yet' },
   {
     name: 'account',
@@ -110,7 +110,7 @@ course_completed; openedx grade; thinkific enrollment.progress, enrollment.compl
 The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --secret-stdin or a prompt. Canvas events are signed with the key
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
 
-Exit code 0 means that every answer was expected.`,
+Exit code 0 means that every outcome was the expected one.`,
   arguments: [
     { name: 'kind', summary: `Kind of system: ${lmsKinds.join(', ')}`, choices: lmsKinds },
     { name: 'event', summary: 'Event to send', choices: simulatedNames },

@@ -11,5 +11,5 @@ export const filters = filtersOf(audit.list, {
   credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
   action: { summary: 'Filter by action, such as course.published', hasChoicesInSummary: true },
   noun: { summary: 'Filter by type of record' },
-  subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
+  subject_id: { name: 'subject', summary: 'Filter by the id of the record' },
 })

@@ -10,7 +10,7 @@ const { baseUrl, rootAccountUuid, gradeToProgress, gradeItems, defaultGradeMaxim
     oldSecretEndsAt: {
       name: 'old-secret-until',
       time: 'future',
-      summary: 'Until when the webhook secret before is accepted, such as 7d (default 24h)',
+      summary: 'How long the previous webhook secret is accepted, such as 7d (default 24h)',
     },
   })
 

@@ -54,7 +54,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   apply: {
     group: 'Academy',
-    summary: 'Make an academy as academy files declare it',
+    summary: 'Make an academy match academy files',
     load: async () => (await import('../commands/academy-files.ts')).applyCommand,
   },
   dump: {
@@ -108,7 +108,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   audit: {
     group: 'Access',
-    summary: 'See who did what, and check that the log is whole',
+    summary: 'See who did what, and verify the log',
     load: async () => (await import('../commands/audit.ts')).commands,
   },
   open: {

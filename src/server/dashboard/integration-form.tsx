@@ -11,7 +11,7 @@ const labels = {
   rootAccountUuid: 'Root account UUID',
   jwksUrl: 'URL of the signing keys',
   jwks: 'Signing keys (JSON)',
-  gradeToProgress: 'What a grade does to progress',
+  gradeToProgress: 'Effect of a grade on progress',
   gradeItems: 'Graded items',
   defaultGradeMaximum: 'Maximum score',
 }
