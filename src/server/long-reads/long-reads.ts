@@ -1,12 +1,15 @@
+import type { Principal } from '../access/principal.ts'
 import { logBytes } from '../database/sqlite/connection.ts'
-import type { LongReads } from '../http/request-context.ts'
+import type { Reply } from '../http/reply.ts'
+import type { LongReads, RequestContext } from '../http/request-context.ts'
 import { shuttingDown } from '../problem-error.ts'
 import type { ThreadData } from './message.ts'
-import { type BodyLimits, ReaderThread } from './thread.ts'
-import { type TurnLimits, Turns } from './turns.ts'
+import { type QueueLimits, ReadQueue } from './read-queue.ts'
+import type { BodyLimits } from './relayed-body.ts'
+import { ReaderThread } from './thread.ts'
 
 /** Limits of long reads. */
-export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimits {
+export interface LongReadLimits extends Omit<QueueLimits, 'answering'>, BodyLimits {
   readonly threads: number
   /** File that a thread runs; default: this program's. */
   readonly threadFile?: URL | undefined
@@ -40,71 +43,76 @@ export const longReadLimits: LongReadLimits = {
 const slowReason = 'The client reads too slowly while the data changes.'
 
 /** Answers long reads in threads, started on demand. After `close`, running, waiting and later reads throw 503. */
-export function openLongReads(
-  data: ThreadData,
-  limits: LongReadLimits,
-): LongReads & { close: () => Promise<void> } {
-  const turns = new Turns({ ...limits, answering: limits.threads })
-  const threads = new Set<ReaderThread>()
-  let rest: NodeJS.Timeout | undefined
-  let watch: NodeJS.Timeout | undefined
-  let isClosed = false
+export class ThreadPool implements LongReads {
+  readonly #data: ThreadData
+  readonly #limits: LongReadLimits
+  readonly #queue: ReadQueue
+  readonly #threads = new Set<ReaderThread>()
+  #restTimer: NodeJS.Timeout | undefined
+  #logTimer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(data: ThreadData, limits: LongReadLimits) {
+    this.#data = data
+    this.#limits = limits
+    this.#queue = new ReadQueue({ ...limits, answering: limits.threads })
+  }
+
+  async answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply> {
+    const slot = await this.#queue.enter(owner, request.raw.signal)
+    try {
+      if (this.#isClosed) throw shuttingDown()
+      this.#restLater()
+      this.#watchLog()
+      return await this.#freeThread().answer(request, principal, slot)
+    } catch (error) {
+      slot.release()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#restTimer)
+    clearInterval(this.#logTimer)
+    await Promise.all([...this.#threads].map((thread) => thread.close()))
+  }
 
   /** Returns an idle thread, else a new one, else the one with the fewest requests. */
-  function freeThread(): ReaderThread {
-    const [least] = [...threads]
-      .filter((thread) => !thread.isAnswering())
-      .sort((one, other) => one.load() - other.load())
-    if (least && (least.load() === 0 || threads.size >= limits.threads)) return least
-    const thread = new ReaderThread(data, limits, () => threads.delete(thread))
-    threads.add(thread)
+  #freeThread(): ReaderThread {
+    const [least] = [...this.#threads]
+      .filter((thread) => !thread.isAnswering)
+      .sort((one, other) => one.load - other.load)
+    if (least && (least.load === 0 || this.#threads.size >= this.#limits.threads)) return least
+    const thread = new ReaderThread(this.#data, this.#limits, () => this.#threads.delete(thread))
+    this.#threads.add(thread)
     return thread
   }
 
-  async function close(): Promise<void> {
-    isClosed = true
-    clearTimeout(rest)
-    clearInterval(watch)
-    await Promise.all([...threads].map((thread) => thread.close()))
+  /** Cuts slow clients while the write-ahead log is too large. */
+  #watchLog(): void {
+    const { logBytes: maxLogBytes, graceMs, watchMs } = this.#limits
+    this.#logTimer ??= setInterval(() => {
+      if (logBytes(this.#data.path) <= maxLogBytes) return
+      for (const thread of this.#threads) thread.cutSlow(graceMs, slowReason)
+    }, watchMs).unref()
   }
 
-  function watchLog(): void {
-    watch ??= setInterval(() => {
-      if (logBytes(data.path) <= limits.logBytes) return
-      for (const thread of threads) thread.cutSlow(limits.graceMs, slowReason)
-    }, limits.watchMs).unref()
-  }
-
-  function restLater(): void {
-    clearTimeout(rest)
-    rest = setTimeout(() => {
-      for (const thread of threads) {
-        if (thread.load() > 0) continue
-        threads.delete(thread)
+  /** Closes idle threads once no read has begun for a while. */
+  #restLater(): void {
+    clearTimeout(this.#restTimer)
+    this.#restTimer = setTimeout(() => {
+      for (const thread of this.#threads) {
+        if (thread.load > 0) continue
+        this.#threads.delete(thread)
         void thread.close()
       }
-      if (threads.size > 0) {
-        restLater()
+      if (this.#threads.size > 0) {
+        this.#restLater()
         return
       }
-      clearInterval(watch)
-      watch = undefined
-    }, limits.restMs).unref()
-  }
-
-  return {
-    async answer(request, owner, principal) {
-      const turn = await turns.take(owner, request.raw.signal)
-      try {
-        if (isClosed) throw shuttingDown()
-        restLater()
-        watchLog()
-        return await freeThread().answer(request, principal, turn)
-      } catch (error) {
-        turn.ended()
-        throw error
-      }
-    },
-    close,
+      clearInterval(this.#logTimer)
+      this.#logTimer = undefined
+    }, this.#limits.restMs).unref()
   }
 }

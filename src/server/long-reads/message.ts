@@ -25,7 +25,7 @@ export type ToThread =
       /** Undefined for pages, which authenticate by themselves. */
       readonly principal: Principal | undefined
     }
-  | { readonly kind: 'taken' | 'left'; readonly id: number }
+  | { readonly kind: 'read' | 'gone'; readonly id: number }
 
 /** Messages from a reader thread: the reply, pieces of its body, and its end. */
 export type FromThread =

@@ -16,7 +16,8 @@ import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from 
 interface Flow {
   /** Pieces that may be sent before the reader takes one more. */
   room: number
-  left: boolean
+  /** True if the reader is gone. */
+  isGone: boolean
   resume: () => void
 }
 
@@ -52,18 +53,18 @@ async function answer({ id, request, principal }: Extract<ToThread, { kind: 'req
   pages ??= principal ? undefined : loadPages()
   const answerer = await (principal ? operations : pages)
   if (!answerer) return
-  const { reply, cause, principal: asked } = await answerer(request, principal)
+  const { reply, cause, principal: caller } = await answerer(request, principal)
   const { body, ...head } = reply
-  const replyHead = { ...head, principal: asked, cause }
+  const replyHead = { ...head, principal: caller, cause }
   if (body === null || typeof body === 'string') {
     send({ kind: 'reply', id, reply: { ...replyHead, body }, streamed: false })
     return
   }
-  const flow: Flow = { room: maxPiecesAhead, left: false, resume: () => {} }
+  const flow: Flow = { room: maxPiecesAhead, isGone: false, resume: () => {} }
   flows.set(id, flow)
   send({ kind: 'reply', id, reply: { ...replyHead, body: null }, streamed: true })
   try {
-    await pour(id, flow, body)
+    await sendBody(id, flow, body)
     send({ kind: 'end', id })
   } finally {
     flows.delete(id)
@@ -71,15 +72,15 @@ async function answer({ id, request, principal }: Extract<ToThread, { kind: 'req
   }
 }
 
-async function pour(id: number, flow: Flow, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+async function sendBody(id: number, flow: Flow, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   for await (const piece of body) {
-    if (flow.left) return
+    if (flow.isGone) return
     if (flow.room === 0) {
       await new Promise<void>((resolve) => {
         flow.resume = resolve
       })
     }
-    if (flow.left) return
+    if (flow.isGone) return
     flow.room -= 1
     send({ kind: 'piece', id, piece })
   }
@@ -96,7 +97,7 @@ parentPort?.on('message', (message: ToThread) => {
   }
   const flow = flows.get(id)
   if (!flow) return
-  if (message.kind === 'taken') flow.room += 1
-  else flow.left = true
+  if (message.kind === 'read') flow.room += 1
+  else flow.isGone = true
   flow.resume()
 })

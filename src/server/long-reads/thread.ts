@@ -2,21 +2,10 @@ import { Worker } from 'node:worker_threads'
 import type { Principal } from '../access/principal.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { ProblemError, shuttingDown } from '../problem-error.ts'
-import { type FromThread, maxPiecesAhead, type Piece, type ThreadData, type ToThread } from './message.ts'
-import type { Turn } from './turns.ts'
-
-/** A request in progress. */
-interface Task {
-  readonly turn: Turn
-  readonly resolve: (reply: Reply) => void
-  readonly reject: (cause: unknown) => void
-  readonly signal: AbortSignal | undefined
-  readonly begunMs: number
-  /** Consecutive checks that found its buffer full. */
-  fullChecks: number
-  body?: RelayedBody
-}
+import { shuttingDown } from '../problem-error.ts'
+import type { FromThread, ThreadData, ToThread } from './message.ts'
+import type { Slot } from './read-queue.ts'
+import { type BodyLimits, RelayedBody } from './relayed-body.ts'
 
 const ownFile = new URL(
   import.meta.url.endsWith('.ts') ? './reader-thread.ts' : './reader-thread.cjs',
@@ -29,16 +18,15 @@ const maxYoungMiB = 3
 /** A client as fast as the thread has a full buffer now and then. */
 const maxFullChecks = 3
 
-/** A reader thread and its requests in progress. */
+/** A thread that answers requests. It calls `onEnd` once it accepts no more of them. */
 export class ReaderThread {
-  readonly #limits: BodyLimits
   readonly #worker: Worker
+  readonly #limits: BodyLimits
   readonly #tasks = new Map<number, Task>()
-  /** The request whose reply has not started. */
+  /** The request whose reply has not started yet. */
   #answering: number | undefined
   #lastId = 0
 
-  /** Starts the thread. `onEnd` is called once it accepts no more requests. */
   constructor(
     data: ThreadData,
     { threadFile = ownFile, ...limits }: BodyLimits & { readonly threadFile?: URL | undefined },
@@ -70,33 +58,33 @@ export class ReaderThread {
   }
 
   /** Number of requests in progress. */
-  load(): number {
+  get load(): number {
     return this.#tasks.size
   }
 
   /** True until the reply of the last request has started; the thread cannot begin another one. */
-  isAnswering(): boolean {
+  get isAnswering(): boolean {
     return this.#answering !== undefined
   }
 
-  /** Answers a request and ends its turn. Throws if the thread ends before. */
-  answer(request: RequestContext, principal: Principal | undefined, turn: Turn): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#lastId += 1
-      const id = this.#lastId
-      const { method, url, headers, address, signal } = request.raw
-      this.#answering = id
-      this.#tasks.set(id, { turn, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
-      const raw = { method, url, headers, ...(address !== undefined && { address }) }
-      this.#post({ kind: 'request', id, request: { ...request, raw }, principal })
-    })
+  /** Answers a request and releases its slot. Throws if the thread ends before. */
+  answer(request: RequestContext, principal: Principal | undefined, slot: Slot): Promise<Reply> {
+    this.#lastId += 1
+    const id = this.#lastId
+    const { method, url, headers, address, signal } = request.raw
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    this.#answering = id
+    this.#tasks.set(id, { slot, resolve, reject, signal, begunMs: performance.now(), fullChecks: 0 })
+    const raw = { method, url, headers, ...(address !== undefined && { address }) }
+    this.#post({ kind: 'request', id, request: { ...request, raw }, principal })
+    return promise
   }
 
   /** Cuts clients whose buffer was full at the last few calls, if their request is older than `graceMs`. */
   cutSlow(graceMs: number, why: string): void {
     const latestMs = performance.now() - graceMs
     for (const task of this.#tasks.values()) {
-      task.fullChecks = task.body?.isFull() ? task.fullChecks + 1 : 0
+      task.fullChecks = task.body?.isFull ? task.fullChecks + 1 : 0
       if (task.fullChecks >= maxFullChecks && task.begunMs < latestMs) task.body?.cut(why)
     }
   }
@@ -106,22 +94,18 @@ export class ReaderThread {
     await this.#worker.terminate()
   }
 
-  #post(message: ToThread): void {
-    this.#worker.postMessage(message)
-  }
-
   #receive(message: FromThread): void {
     const { id } = message
-    if (message.kind === 'reply') this.#begin(id, message)
+    if (message.kind === 'reply') this.#startReply(id, message)
     else if (message.kind === 'broken') this.#fail(id, message.cause)
     else if (message.kind === 'piece') this.#tasks.get(id)?.body?.push(message.piece)
     else {
-      this.#tasks.get(id)?.body?.end()
+      this.#tasks.get(id)?.body?.complete()
       this.#finish(id)
     }
   }
 
-  #begin(id: number, { reply, streamed }: Extract<FromThread, { kind: 'reply' }>): void {
+  #startReply(id: number, { reply, streamed }: Extract<FromThread, { kind: 'reply' }>): void {
     this.#answering = undefined
     const task = this.#tasks.get(id)
     if (!task) return
@@ -130,27 +114,22 @@ export class ReaderThread {
       this.#finish(id)
       return
     }
-    const source = { taken: () => this.#post({ kind: 'taken', id }), left: () => this.#leave(id) }
-    const body = relayedBody(source, this.#limits)
+    const body = new RelayedBody(
+      {
+        onRead: () => this.#post({ kind: 'read', id }),
+        onGone: () => {
+          this.#post({ kind: 'gone', id })
+          // Later messages about this body are ignored.
+          this.#finish(id)
+        },
+      },
+      this.#limits,
+    )
     task.body = body
-    task.signal?.addEventListener('abort', () => body.leave(), { once: true })
+    task.signal?.addEventListener('abort', () => body.abandon(), { once: true })
     task.resolve({ ...reply, body })
-    if (task.signal?.aborted) body.leave()
-    else task.turn.answered()
-  }
-
-  /** Cancels a body; later messages about it are ignored. */
-  #leave(id: number): void {
-    this.#post({ kind: 'left', id })
-    this.#finish(id)
-  }
-
-  #finish(id: number): void {
-    const task = this.#tasks.get(id)
-    if (!task) return
-    this.#tasks.delete(id)
-    if (this.#answering === id) this.#answering = undefined
-    task.turn.ended()
+    if (task.signal?.aborted) body.abandon()
+    else task.slot.startReply()
   }
 
   #fail(id: number, cause: unknown): void {
@@ -163,115 +142,28 @@ export class ReaderThread {
   #failAll(cause: unknown): void {
     for (const id of [...this.#tasks.keys()]) this.#fail(id, cause)
   }
+
+  #finish(id: number): void {
+    const task = this.#tasks.get(id)
+    if (!task) return
+    this.#tasks.delete(id)
+    if (this.#answering === id) this.#answering = undefined
+    task.slot.release()
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message)
+  }
 }
 
-/** Time limits of a body. */
-export interface BodyLimits {
-  /** Maximum time between two reads. */
-  readonly idleMs: number
-  /** Maximum time for the whole body. */
-  readonly totalMs: number
-}
-
-/** Receives notifications about the reader. */
-interface Source {
-  /** A piece was read; one more may be sent. */
-  taken(): void
-  /** The reader is gone. Called at most once, and not after the source has ended the body. */
-  left(): void
-}
-
-/** A body that is pushed by a source and read by a client. */
-interface RelayedBody extends AsyncIterable<Piece> {
-  push(piece: Piece): void
-  end(): void
-  /** Makes reads throw `cause` after the buffered pieces. */
-  fail(cause: unknown): void
-  /** Ends the body as if the reader were gone. */
-  leave(): void
-  /** True while the buffer is full. */
-  isFull(): boolean
-  /** Cuts a slow reader: the next read throws 408. */
-  cut(why: string): void
-}
-
-/** Returns a body that is pushed by a source and read by a client. Cuts a client that exceeds the time limits. */
-export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): RelayedBody {
-  const pieces: Piece[] = []
-  let asked: PromiseWithResolvers<IteratorResult<Piece>> | undefined
-  let over: { readonly cause: unknown } | 'ended' | undefined
-
-  const idle = setTimeout(() => {
-    if (asked) idle.refresh()
-    else cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
-  }, idleMs).unref()
-  const late = setTimeout(
-    () => cut(`The client took longer than ${totalMs / 1000} s for the response.`),
-    totalMs,
-  ).unref()
-
-  function stop(how: typeof over): void {
-    if (over) return
-    over = how
-    clearTimeout(idle)
-    clearTimeout(late)
-    if (!asked) return
-    const { resolve, reject } = asked
-    asked = undefined
-    if (how === 'ended') resolve({ done: true, value: undefined })
-    else reject(how?.cause)
-  }
-
-  function cut(why: string): void {
-    leave({ cause: new ProblemError('request_timeout', why) })
-  }
-
-  function leave(how: typeof over = 'ended'): void {
-    if (over) return
-    pieces.length = 0
-    stop(how)
-    source.left()
-  }
-
-  const iterator: AsyncIterator<Piece> = {
-    async next() {
-      const piece = pieces.shift()
-      if (piece !== undefined) {
-        if (!over) {
-          source.taken()
-          idle.refresh()
-        }
-        return { done: false, value: piece }
-      }
-      if (over === 'ended') return { done: true, value: undefined }
-      if (over) throw over.cause
-      asked = Promise.withResolvers()
-      return asked.promise
-    },
-    async return() {
-      leave()
-      return { done: true, value: undefined }
-    },
-  }
-
-  return {
-    [Symbol.asyncIterator]: () => iterator,
-    push(piece) {
-      if (over) return
-      if (!asked) {
-        pieces.push(piece)
-        return
-      }
-      const { resolve } = asked
-      asked = undefined
-      source.taken()
-      idle.refresh()
-      resolve({ done: false, value: piece })
-    },
-    end: () => stop('ended'),
-    fail: (cause) => stop({ cause }),
-    leave: () => leave(),
-    isFull: () => pieces.length >= maxPiecesAhead,
-    cut,
-  }
+/** A request in progress. */
+interface Task {
+  readonly slot: Slot
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (cause: unknown) => void
+  readonly signal: AbortSignal | undefined
+  readonly begunMs: number
+  /** Consecutive checks that found its buffer full. */
+  fullChecks: number
+  body?: RelayedBody
 }

@@ -11,7 +11,7 @@ import { sqliteDialect } from '../database/sqlite/dialect.ts'
 import { serveOutbox } from '../events/dispatcher.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
-import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
+import { type LongReadLimits, longReadLimits, ThreadPool } from '../long-reads/long-reads.ts'
 import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { unavailable } from '../problem-error.ts'
 import { allRoutes, allWebRoutes } from '../routes.ts'
@@ -95,7 +95,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   })
   // Makes the store remember its files.
   database.requireFiles?.()
-  const longReads = openLongReads(
+  const longReads = new ThreadPool(
     { path, postgres, publicUrl, fixedTime },
     { ...longReadLimits, ...options.longReads },
   )
@@ -113,7 +113,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= Promise.all([port.close(drainMs), outbox.stop()])
-      .then(longReads.close)
+      .then(() => longReads.close())
       .then(stopUpkeep)
       .then(ended)
       .then(() => database.close())

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
-import { longReadLimits, openLongReads } from '../../../src/server/long-reads/long-reads.ts'
+import { longReadLimits, ThreadPool } from '../../../src/server/long-reads/long-reads.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { builtThread } from '../../helpers/process.ts'
@@ -93,7 +93,7 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
 })
 
 /** Requests a report as a server does. */
-function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
+function ask(longReads: ThreadPool, search = '') {
   const raw = { method: 'GET', url: `http://localhost/v1/analytics/learners?${search}`, headers: {} }
   const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search }
   const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
@@ -103,7 +103,7 @@ function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
 
 test('requests to a thread that ends fail, and the next request starts another', async ({ directory }) => {
   const path = join(directory, 'academy.db')
-  const longReads = openLongReads({ path, publicUrl: undefined }, limits)
+  const longReads = new ThreadPool({ path, publicUrl: undefined }, limits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')
   await (await openAcademyFile(path, stoppedClock().now)).database.close()
   expect(await ask(longReads)).toMatchObject({ status: 200 })
@@ -111,7 +111,7 @@ test('requests to a thread that ends fail, and the next request starts another',
 })
 
 test('once they are closed nothing begins: not what comes, and not what waited', async () => {
-  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
+  const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, { ...limits, threads: 1 })
   const refused = { status: 'rejected', reason: { code: 'unavailable' } }
   const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))
   // One read has begun by now.
@@ -125,7 +125,7 @@ test('once the log is large, a client that is slower than the rows come is cut, 
   const { database } = await openAcademyFile(served.path, stoppedClock().now)
   await database.run(sql`update users set updated_at = updated_at`)
   const hasty = { ...limits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
-  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, hasty)
+  const longReads = new ThreadPool({ path: served.path, publicUrl: undefined }, hasty)
   const slow = await ask(longReads, 'format=csv')
   // Its turn comes after the other one lost its slot.
   const quick = await ask(longReads, 'format=csv')

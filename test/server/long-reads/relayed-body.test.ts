@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BodyLimits, relayedBody } from '../../../src/server/long-reads/thread.ts'
+import { type BodyLimits, RelayedBody } from '../../../src/server/long-reads/relayed-body.ts'
 
 const patient = { idleMs: 60_000, totalMs: 60_000 }
 
@@ -14,13 +14,13 @@ function bodyOf(limits: BodyLimits) {
   const told: string[] = []
   const { promise: left, resolve } = Promise.withResolvers<void>()
   const source = {
-    taken: () => told.push('taken'),
-    left() {
-      told.push('left')
+    onRead: () => told.push('read'),
+    onGone() {
+      told.push('gone')
       resolve()
     },
   }
-  return { body: relayedBody(source, limits), told, left }
+  return { body: new RelayedBody(source, limits), told, left }
 }
 
 test('what is pushed is read in its order, before it is asked for and after', async () => {
@@ -30,17 +30,17 @@ test('what is pushed is read in its order, before it is asked for and after', as
   body.push('')
   await new Promise((resolve) => setImmediate(resolve))
   body.push('b')
-  body.end()
+  body.complete()
   expect(await reading).toEqual(['a', '', 'b'])
-  expect(told).toEqual(['taken', 'taken', 'taken'])
+  expect(told).toEqual(['read', 'read', 'read'])
 })
 
 test('its source learns once that the reader has left', async () => {
   const { body, told } = bodyOf(patient)
   body.push('a')
   for await (const _ of body) break
-  body.leave()
-  expect(told).toEqual(['taken', 'left'])
+  body.abandon()
+  expect(told).toEqual(['read', 'gone'])
 })
 
 test('what breaks is thrown after what had come', async () => {
@@ -63,7 +63,7 @@ test.for([
     body.push('a')
     await left
     await expect(all(body)).rejects.toThrow(why)
-    expect(told).toEqual(['left'])
+    expect(told).toEqual(['gone'])
   },
 )
 
@@ -72,7 +72,7 @@ test('a reader that waits is not slow', async () => {
   const reading = all(body)
   await new Promise((resolve) => setTimeout(resolve, 5))
   body.push('a')
-  body.end()
+  body.complete()
   expect(await reading).toEqual(['a'])
-  expect(told).toEqual(['taken'])
+  expect(told).toEqual(['read'])
 })

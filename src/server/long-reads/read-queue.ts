@@ -1,0 +1,145 @@
+import { clientGone, type ProblemError, tooMany, unavailable } from '../problem-error.ts'
+
+/** Limits of concurrent and waiting long reads. */
+export interface QueueLimits {
+  /** Maximum running reads of one owner. */
+  readonly perOwner: number
+  /** Maximum running reads. */
+  readonly inAll: number
+  /** Maximum replies being prepared: the number of threads. */
+  readonly answering: number
+  /** Maximum waiting reads of one owner. */
+  readonly waitingPerOwner: number
+  /** Maximum waiting reads. */
+  readonly waitingInAll: number
+  readonly waitMs: number
+}
+
+/** The place of a running long read. */
+export interface Slot {
+  /** The reply has started; its body may still be read. */
+  startReply(): void
+  /** The read has finished. */
+  release(): void
+}
+
+const retryAfterSeconds = 5
+
+/** Running and waiting long reads, within limits. */
+export class ReadQueue {
+  readonly #limits: QueueLimits
+  readonly #runningByOwner = new Map<string, number>()
+  #waiting: Waiting[] = []
+  #running = 0
+  /** Running reads whose reply has not started. */
+  #answering = 0
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * Waits for a slot; the owner with the fewest running reads is next. Throws 429 if the owner has too many, 503 if there are
+   * too many in all and the owner has the most (perhaps later, while waiting), and 408 if the signal is aborted.
+   */
+  async enter(owner: string, signal: AbortSignal | undefined): Promise<Slot> {
+    if (signal?.aborted) throw clientGone()
+    const waiting: Waiting = { owner, ...Promise.withResolvers<Slot>() }
+    const abort = () => this.#refuse(waiting, clientGone())
+    const late = setTimeout(() => this.#refuse(waiting, this.#refusalOf(owner)), this.#limits.waitMs).unref()
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#waiting.push(waiting)
+    this.#startNext()
+    const surplus = this.#waiting.includes(waiting) ? this.#surplus(waiting) : undefined
+    if (surplus) this.#refuse(surplus, this.#refusalOf(surplus.owner))
+    try {
+      return await waiting.promise
+    } finally {
+      clearTimeout(late)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Starts waiting reads while there is room. */
+  #startNext(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#remove(next)
+      next.resolve(this.#start(next.owner))
+    }
+  }
+
+  /** Returns the waiting read of the owner with the fewest running ones; undefined if there is no room. */
+  #next(): Waiting | undefined {
+    const { inAll, answering, perOwner } = this.#limits
+    if (this.#running >= inAll || this.#answering >= answering) return undefined
+    return this.#waiting
+      .filter(({ owner }) => this.#runningOf(owner) < perOwner)
+      .reduce<Waiting | undefined>(
+        (least, one) => (least && this.#runningOf(least.owner) <= this.#runningOf(one.owner) ? least : one),
+        undefined,
+      )
+  }
+
+  #start(owner: string): Slot {
+    let [isAnswering, isRunning] = [true, true]
+    this.#runningByOwner.set(owner, this.#runningOf(owner) + 1)
+    this.#running += 1
+    this.#answering += 1
+    const startReply = () => {
+      if (!isAnswering) return
+      isAnswering = false
+      this.#answering -= 1
+      this.#startNext()
+    }
+    const release = () => {
+      if (!isRunning) return
+      isRunning = false
+      this.#running -= 1
+      const left = this.#runningOf(owner) - 1
+      if (left > 0) this.#runningByOwner.set(owner, left)
+      else this.#runningByOwner.delete(owner)
+      startReply()
+      this.#startNext()
+    }
+    return { startReply, release }
+  }
+
+  #refuse(waiting: Waiting, reason: ProblemError): void {
+    this.#remove(waiting)
+    waiting.reject(reason)
+  }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((other) => other !== waiting)
+  }
+
+  /** Returns the waiting read that must give way to the newest one; undefined if there is room. */
+  #surplus(newest: Waiting): Waiting | undefined {
+    const { waitingPerOwner, waitingInAll } = this.#limits
+    if (this.#waitingOf(newest.owner) > waitingPerOwner) return newest
+    if (this.#waiting.length <= waitingInAll) return undefined
+    // The last one of the owner with the most.
+    return this.#waiting.reduceRight(
+      (last, one) => (this.#waitingOf(one.owner) > this.#waitingOf(last.owner) ? one : last),
+      newest,
+    )
+  }
+
+  #refusalOf(owner: string): ProblemError {
+    if (this.#runningOf(owner) + this.#waitingOf(owner) >= this.#limits.perOwner)
+      return tooMany('exports and reports at once', retryAfterSeconds)
+    return unavailable('The server is busy with other exports and reports.', retryAfterSeconds)
+  }
+
+  #runningOf(owner: string): number {
+    return this.#runningByOwner.get(owner) ?? 0
+  }
+
+  #waitingOf(owner: string): number {
+    return this.#waiting.filter((one) => one.owner === owner).length
+  }
+}
+
+interface Waiting extends PromiseWithResolvers<Slot> {
+  readonly owner: string
+}
