@@ -38,8 +38,6 @@ cli/webhooks
 cli/failures.ts
 cli/records
 cli/export cli/audit cli/sign-in
-cli/import
-cli/academy
 cli/commands cli/completion
 cli/program cli/report.ts
 cli/main.ts

@@ -1,11 +1,11 @@
-import type { Applying } from '../academy/apply-plan.ts'
-import type { Part } from '../academy/entry.ts'
-import type { Plan } from '../academy/plan.ts'
-import type { MakePlan, Planned } from '../academy/plan-run.ts'
 import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import type { Applying } from '../records/apply-plan.ts'
+import type { Part } from '../records/entries.ts'
+import type { MakePlan, Planned } from '../records/open-plan.ts'
+import type { Plan } from '../records/plan.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -61,15 +61,15 @@ export const validateCommand: Command = {
 
 async function runValidate({ io, output, settings }: Context, given: Given): Promise<void> {
   if (given.flags['schema'] === true) {
-    const { academySchema } = await import('../academy/academy-document.ts')
+    const { academySchema } = await import('../records/sources/academy-document.ts')
     await output.text(`${JSON.stringify(academySchema(), null, 2)}\n`)
     return
   }
   const [{ findFiles }, { loadAcademy }, { textsOf }, { countText }] = await Promise.all([
-    import('../academy/find-files.ts'),
-    import('../academy/load-academy.ts'),
-    import('../academy/plan-run.ts'),
-    import('../academy/entry.ts'),
+    import('../records/sources/academy.ts'),
+    import('../records/sources/academy.ts'),
+    import('../records/open-plan.ts'),
+    import('../records/entries.ts'),
   ])
   const found = await findFiles(io, given.rest)
   const declared = await loadAcademy(io, found, textsOf(given, 'env'))
@@ -99,17 +99,17 @@ export const diffCommand: Command = {
 
 async function runDiff(context: Context, given: Given): Promise<void> {
   const { output } = context
-  const { readFiles } = await import('../academy/plan-run.ts')
+  const { readFiles } = await import('../records/open-plan.ts')
   const { plan } = await (await readFiles(context, given))(context)
   await printPlan(context, plan)
-  const { undeclaredNotes } = await import('../academy/plan-text.ts')
+  const { undeclaredNotes } = await import('../records/plan.ts')
   for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
 
 /** Prints a plan to standard output in the requested format. */
 async function printPlan({ io, output, settings }: Context, plan: Plan): Promise<void> {
-  const { planDocument, planText } = await import('../academy/plan-text.ts')
+  const { planDocument, planText } = await import('../records/plan.ts')
   if (settings.output.value !== 'table') {
     await output.document(planDocument(plan))
     return
@@ -168,13 +168,13 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
   const planned = await makePlan(context)
   const { plan, options, target } = planned
   requireFewDeletes(plan, given)
-  const { undeclaredNotes } = await import('../academy/plan-text.ts')
+  const { undeclaredNotes } = await import('../records/plan.ts')
   for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
-    const { savePlan } = await import('../academy/plan-file.ts')
+    const { savePlan } = await import('../records/open-plan.ts')
     await savePlan(context.io, path, plan, { target, options })
-    const { countsText } = await import('../academy/plan-text.ts')
+    const { countsText } = await import('../records/plan.ts')
     await output.done(`Saved the plan to ${path}: ${countsText(plan)}`)
     return
   }
@@ -192,7 +192,7 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
 function planMaker(context: Context, given: Given): Promise<MakePlan> {
   const { plan } = given.flags
   requirePlanAlone(given.flags, ['label', 'prune'], given.rest.length > 0)
-  return import('../academy/plan-run.ts').then(({ readFiles, readSaved }) =>
+  return import('../records/open-plan.ts').then(({ readFiles, readSaved }) =>
     plan === undefined ? readFiles(context, given) : readSaved(context, given, String(plan)),
   )
 }
@@ -215,7 +215,7 @@ function requireFewDeletes({ actions }: Plan, { flags }: Given): void {
 /** Shows the plan on a terminal and asks for confirmation. */
 async function confirmPlan(context: Context, plan: Plan): Promise<void> {
   const { io, settings, prompts } = context
-  const { planText, countsText } = await import('../academy/plan-text.ts')
+  const { planText, countsText } = await import('../records/plan.ts')
   if (prompts.refusal === null && !settings.yes.value) {
     const paint = await createPainterFor(io.stderr, io, settings)
     await write(io.stderr, [...planText(plan, paint, maxActionsShown), '\n'].join(''))
@@ -240,12 +240,12 @@ async function applyAll(
     { keyText },
     { summaryOf },
   ] = await Promise.all([
-    import('../academy/apply-plan.ts'),
-    import('../academy/plan-text.ts'),
+    import('../records/apply-plan.ts'),
+    import('../records/plan.ts'),
     import('../terminal/progress-line.ts'),
-    import('../academy/entry.ts'),
+    import('../records/entries.ts'),
     import('../records/identity.ts'),
-    import('../academy/plan.ts'),
+    import('../records/plan.ts'),
   ])
   const line = await createProgressLine(io, 'changes', plan.actions.length)
   const failures = await applyPlan(
@@ -330,9 +330,9 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
   if (file !== undefined && dir !== undefined)
     throw new UsageError('--file and --dir cannot be used together')
   const [{ academyChunks, jsonDocument, yamlText }, { openWriting }, { countText }] = await Promise.all([
-    import('../academy/dump.ts'),
+    import('../records/dump.ts'),
     import('../records/execute.ts'),
-    import('../academy/entry.ts'),
+    import('../records/entries.ts'),
   ])
   const counts = new Map<Part, number>()
   const reader = await openWriting(context)
@@ -344,7 +344,7 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
   }
   const force = flags['force'] === true
   if (dir !== undefined) {
-    const { dumpFolder } = await import('../academy/dump-folder.ts')
+    const { dumpFolder } = await import('../records/dump.ts')
     await dumpFolder(io, String(dir), counting(), force)
   } else {
     const json = file === undefined ? settings.output.value === 'json' : /\.json$/i.test(String(file))

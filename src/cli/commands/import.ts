@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
 import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
-import type { Import } from '../import/open-import.ts'
+import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -171,8 +171,8 @@ export async function importRecords(
     await Promise.all([
       import('../records/sources/file.ts'),
       import('../records/sources/header.ts'),
-      import('../import/errors-file.ts'),
-      import('../import/saved-import.ts'),
+      import('../records/run-import.ts'),
+      import('../records/plan-import.ts'),
     ])
   await io.expectGarbage?.()
   const charset = requireCharset(text('encoding'))
@@ -207,7 +207,7 @@ export async function importRecords(
 }
 
 async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
-  const { runImport } = await import('../import/run-import.ts')
+  const { runImport } = await import('../records/run-import.ts')
   const { counts, rows, errorsFile } = await runImport({ output, settings, ...rest }, wanted)
   const { name } = wanted.file
   await output.done(
@@ -235,7 +235,7 @@ async function showPlan(context: Context, wanted: Import): Promise<void> {
 }
 
 async function savePlan(context: Context, wanted: Import, path: string, target: PlanTarget): Promise<void> {
-  const { saveImportPlan } = await import('../import/saved-import.ts')
+  const { saveImportPlan } = await import('../records/plan-import.ts')
   const { counts, plan } = await countedPlan(context, wanted)
   await saveImportPlan(context.io, path, wanted, target, plan)
   await context.output.done(`Saved the plan to ${path}: ${countsText(counts)}`)
@@ -244,7 +244,7 @@ async function savePlan(context: Context, wanted: Import, path: string, target: 
 
 /** Returns the plan of an import, which counts the actions while it is read. */
 async function countedPlan(context: Context, wanted: Import) {
-  const { planImport, plannedActions } = await import('../import/plan-import.ts')
+  const { planImport, plannedActions } = await import('../records/plan-import.ts')
   const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
   const rows = await planImport(context, wanted)
   async function* counting() {

@@ -1,0 +1,295 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { escapeReference } from '../../codec/reference.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { DatasetName } from '../dataset/dataset.ts'
+import type { Names } from '../dataset/names.ts'
+import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
+import { fieldPath } from '../operation/field-path.ts'
+import type { ApplyJournal, Opened } from './apply-journal.ts'
+import { busyIn, stagesOf, uniqueNames } from './apply-order.ts'
+import type { Change } from './compare.ts'
+import { type Entry, isSet, loadPart, type Part, type PartDataset, parts } from './entries.ts'
+import { createExecutor, type Writing } from './execute.ts'
+import { keyIn } from './identity.ts'
+import type { Action, LessonPlace, Plan } from './plan.ts'
+import type { Refusal, Step } from './step.ts'
+import { type BatchSize, batchSize, versionOf, type Writer } from './write.ts'
+
+/** Options for applying a plan. */
+export interface Applying extends Writing {
+  /** Datasets of which one request takes many records. */
+  readonly batched: ReadonlySet<DatasetName>
+  readonly journal: ApplyJournal
+  /** Called with the number of finished actions. */
+  readonly onDone: (done: number) => Promise<void>
+}
+
+/** An action that was refused or that the platform does not show as done. */
+export interface Failure {
+  readonly action: Action
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * Applies a plan in this order: closed records are opened, users, courses, lessons, enrolments, progress and grades
+ * written, records deleted, and finally records closed. Returns the refused actions, which wrote nothing; the next
+ * plan contains them again.
+ */
+export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
+  const { journal } = applying
+  const failures = new Map<Action, Failure>()
+  const finished = new Set<Action>()
+  const stages = [...(await stagesIn(applying, plan)), ...(await leftOpen(journal))]
+  const opened = new Map(stages.flatMap(openedBy))
+  const closings = new Set(stages.map(({ closing }) => closing))
+  const executor = createExecutor<Action>({
+    ...applying,
+    attemptOf: (unit) => journal.attemptOf(unit, unit.steps[0] && opened.get(unit.steps[0])),
+    finish: async (unit, outcomes) => {
+      const [first] = unit.steps
+      const isRefused = outcomes.some(({ kind }) => kind === 'failed')
+      const isClosed = first && (closings.has(first) || (isRefused && opened.has(first)))
+      journal.finish(unit, { isRefused, closed: isClosed ? String(first.current?.['id']) : undefined })
+      for (const [index, { from: action }] of unit.steps.entries()) {
+        const outcome = outcomes[index]
+        finished.add(action)
+        // Stale progress was written by an earlier apply that was interrupted before the answer.
+        if (outcome?.kind !== 'failed' || outcome.code === 'stale_progress') continue
+        failures.set(action, { action, code: outcome.code, message: messageOf(outcome) })
+      }
+      await applying.onDone(finished.size)
+    },
+  })
+  const run = (part: Part, steps: readonly Step<Action>[] = [], size?: BatchSize) =>
+    executor.run(
+      steps.filter(({ dataset }) => dataset.name === part),
+      size,
+    )
+  const patches = (stage: 'opening' | 'publishing' | 'closing') =>
+    stages.flatMap((steps) => steps[stage] ?? [])
+  const writes = Map.groupBy(
+    stages.flatMap((steps) => steps.writes),
+    ({ deed }) => deed,
+  )
+
+  for (const part of parts) await run(part, patches('opening'))
+  for (const part of parts) {
+    await run(part, writes.get('update'))
+    // A creation may need a name that an update frees.
+    await run(part, writes.get('create'), applying.batched.has(part) ? batchSize : undefined)
+    if (part === 'courses') applying.names.forgetCourses()
+    if (part !== 'lessons') continue
+    await settleLessons(applying, plan.lessonPlaces)
+    const refused = new Set([...failures.keys()].map(courseKeyOf))
+    const whole = patches('publishing').filter(({ from }) => !refused.has(from.key))
+    await run('courses', whole)
+  }
+  for (const part of parts.toReversed()) await run(part, writes.get('delete'))
+  for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
+  journal.complete()
+  return stages.flatMap(({ action }) => failures.get(action) ?? [])
+}
+
+/** Steps of one action, by stage; see `stagesOf`. */
+interface StagedSteps {
+  readonly action: Action
+  readonly opening: Step<Action> | null
+  readonly writes: readonly Step<Action>[]
+  readonly publishing: Step<Action> | null
+  readonly closing: Step<Action> | null
+}
+
+/** Returns the steps of all actions of a plan. */
+function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
+  const busy = busyIn(plan)
+  return Promise.all(
+    [...plan.actions, ...plan.closed].map(async (action) => {
+      const dataset = await loadPart(action.dataset)
+      const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
+      const opening = patchOf(dataset, action, bodies.opening)
+      return {
+        action,
+        opening,
+        writes: writesOf(dataset, action, record, opening),
+        publishing: patchOf(dataset, action, bodies.publishing),
+        closing: patchOf(dataset, action, bodies.closing, opening),
+      }
+    }),
+  )
+}
+
+/** Returns the steps that close what an interrupted apply opened and the plan does not mention. */
+function leftOpen({ open }: ApplyJournal): Promise<readonly StagedSteps[]> {
+  return Promise.all(
+    [...open.values()].map(async ({ dataset, id, closing }) => {
+      const current = { id }
+      const action = { dataset, kind: 'update', key: id, entry: null, current, changes: [] } as const
+      const step = patchOf(await loadPart(dataset), action, closing)
+      return { action, opening: null, writes: [], publishing: null, closing: step }
+    }),
+  )
+}
+
+/** Returns the step that opens a record, with what closes it again. */
+function openedBy({ action, opening, closing }: StagedSteps): [Step<Action>, Opened][] {
+  if (!opening || !closing) return []
+  const { dataset, current } = action
+  return [[opening, { dataset, id: String(current?.['id']), closing: closing.record }]]
+}
+
+/** Returns the fields of a record to send. */
+async function recordOf(
+  dataset: PartDataset,
+  { entry, current, kind, changes }: Action,
+  names: Names,
+): Promise<JsonObject> {
+  if (!entry || dataset.name === 'progress') return {}
+  if (kind === 'create') return entry.record
+  if (isSet(dataset)) {
+    const { gradedAt: _, ...others } = current ? await dataset.toRecord(current, names) : {}
+    return { ...others, ...entry.record }
+  }
+  const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
+  const changed = changedPart(entry.record, changes)
+  return restored ? { ...changed, status: restored.to } : changed
+}
+
+function writesOf(
+  dataset: PartDataset,
+  action: Action,
+  record: JsonObject,
+  opening: Step<Action> | null,
+): Step<Action>[] {
+  const { entry, current, kind } = action
+  const step = { dataset, from: action, lanes: lanesOf(action), needs: opening }
+  if (kind === 'delete') {
+    return [{ ...step, deed: 'delete', record: {}, current, version: versionOf(current) }]
+  }
+  if (dataset.name === 'progress') {
+    return (entry ? missingSteps(entry, current) : []).map((record) => ({ ...step, deed: 'create', record }))
+  }
+  if (kind === 'create' || isSet(dataset)) return [{ ...step, deed: 'create', record }]
+  if (Object.keys(record).length === 0) return []
+  const isLesson = dataset.name === 'lessons'
+  return [
+    {
+      ...step,
+      deed: 'update',
+      // Lessons name modules of their course.
+      record: isLesson ? { courseId: entry?.record['courseId'], ...record } : record,
+      current,
+      version: isLesson || opening ? undefined : versionOf(current),
+    },
+  ]
+}
+
+function patchOf(
+  dataset: PartDataset,
+  action: Action,
+  record: JsonObject | null,
+  needs: Step<Action> | null = null,
+): Step<Action> | null {
+  const { current, entry } = action
+  const created = entry ? { created: entry.record } : {}
+  return record && { deed: 'patch', dataset, from: action, record, current, ...created, needs }
+}
+
+/**
+ * Returns the lanes of an action, which order the lessons of one course, steps of progress, and users that pass on a
+ * name.
+ */
+function lanesOf({ dataset, entry, current, key, changes }: Action): readonly string[] {
+  if (dataset === 'users') return uniqueNames(changes)
+  if (dataset === 'progress') return [key]
+  if (dataset !== 'lessons') return []
+  const moved = changes.filter(({ field }) => field === 'courseId').map(({ from }) => String(from))
+  return [String((entry?.record ?? current)?.['courseId']), ...moved]
+}
+
+/** Returns the key of the course of a course or lesson action; null for others. */
+function courseKeyOf({ dataset, entry, key }: Action): string | null {
+  if (dataset === 'courses') return key
+  return dataset === 'lessons' ? String(entry?.record['courseId']) : null
+}
+
+/** Returns the fields that have changes; objects contain only declared members. */
+function changedPart(record: JsonObject, changes: readonly Change[]): JsonObject {
+  const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
+  return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
+}
+
+/** Returns the message of a refusal, with fields of the file instead of the API's pointers. */
+function messageOf({ faults, detail }: Refusal): string {
+  if (faults.length === 0) return detail
+  return faults.map(({ pointer, detail }) => `${fieldPath(String(pointer ?? ''))} ${detail}`).join('; ')
+}
+
+/** Returns the steps of an entry; the last one is its record. */
+export function stepsOf({ record, steps }: Entry): readonly JsonObject[] {
+  return steps ?? [record]
+}
+
+/** Returns the steps that the academy lacks: those after the shown one, else those with later times. */
+function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
+  const steps = stepsOf(entry)
+  if (shown === null) return steps
+  const last = steps.findLastIndex((step) => isSame(step, shown))
+  if (last >= 0 && last < steps.length - 1) return steps.slice(last + 1)
+  const reached = timeOf(shown) ?? 0
+  const later = steps.filter((step) => (timeOf(step) ?? Number.MAX_SAFE_INTEGER) > reached)
+  return later.length > 0 ? later : [entry.record]
+}
+
+function isSame(step: JsonObject, shown: JsonObject): boolean {
+  return step['completionPercentage'] === shown['completionPercentage'] && timeOf(step) === timeOf(shown)
+}
+
+function timeOf({ lastAccessed }: JsonObject): number | null {
+  return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : null
+}
+
+/**
+ * Moves lessons to their declared places. Writing one shifts the lessons behind it, so lessons are written in
+ * ascending order.
+ */
+async function settleLessons(
+  { caller, names, notes, signal }: Writer,
+  places: ReadonlyMap<string, readonly LessonPlace[]>,
+): Promise<void> {
+  const { list, update } = calls.lessons
+  const { toRecord } = await loadPart('lessons')
+  for (const [courseId, declared] of places) {
+    const known = new Set(declared.map(({ id }) => id))
+    const byId = new Map<string, JsonObject>()
+    /** Created lessons by key; equal lessons in their order. */
+    const made = new Map<string, JsonObject[]>()
+    const query = { course_id: escapeReference(courseId), limit: 100 }
+    const pages = caller.pages<Operation>(list, { query, signal })
+    for await (const { data } of recordPages(caller, list, pages)) {
+      for (const shown of data) {
+        if (!isJsonObject(shown)) continue
+        const { id, title, externalId } = shown
+        byId.set(String(id), shown)
+        if (known.has(String(id))) continue
+        const { module } = await toRecord(shown, names)
+        const titled = typeof externalId === 'string' ? null : keyIn('lessons', { courseId, module, title })
+        for (const name of [titled, `ext:${externalKeyOf(shown)}`]) {
+          if (name !== null) made.set(name, [...(made.get(name) ?? []), shown])
+        }
+      }
+    }
+    for (const equals of made.values())
+      equals.sort((one, other) => Number(one['order']) - Number(other['order']))
+    const meant = declared.flatMap(({ id, key, order }) => {
+      const shown = id === undefined ? made.get(key)?.shift() : byId.get(id)
+      return shown ? [{ id: String(shown['id']), order, settled: shown['order'] === order }] : []
+    })
+    if (meant.every(({ settled }) => settled)) continue
+    for (const { id, order } of meant.toSorted((one, other) => one.order - other.order)) {
+      const input = { params: { lessonId: id }, body: { order }, signal }
+      notes.take((await caller.call<Operation>(update, input)).written)
+    }
+  }
+}

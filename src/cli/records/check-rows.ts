@@ -1,0 +1,223 @@
+import { jsonText } from '../../codec/json-text.ts'
+import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
+import { type Dataset, keyOf, namesOf } from '../dataset/dataset.ts'
+import { valueAt } from '../output/columns.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import type { DocumentCheck } from './check-document.ts'
+import type { Rejection } from './import-journal.ts'
+import { sentence } from './sources/file.ts'
+import { createNameTable } from './sources/name-table.ts'
+import type { Row, RowProblem, Rows } from './sources/rows.ts'
+
+/** Maximum number of different problems that are shown; the others are counted. */
+const maxShown = 1000
+const maxShownLines = 5
+const maxValue = 80
+
+/** The same problem in several rows. */
+interface Group {
+  readonly problem: RowProblem
+  count: number
+  /** The first lines on which such rows begin. */
+  readonly lines: number[]
+}
+
+/** Result of a check. */
+export interface Checked {
+  readonly rows: number
+  /** Number of rows without a key: importing the file again cannot match them. */
+  readonly keyless: number
+  /** Rejected rows, by line. */
+  readonly invalid: ReadonlyMap<number, Rejection>
+}
+
+/**
+ * Reads all rows and checks each, before anything is sent. Throws a UsageError with every problem, its line, column and
+ * value, unless `skipInvalid`.
+ */
+export async function checkFile(
+  name: string,
+  dataset: Dataset,
+  { rows, paths }: Rows,
+  options: CheckOptions & { readonly skipInvalid: boolean; readonly expectedRows: number },
+): Promise<Checked> {
+  requireColumns(name, dataset, paths, options)
+  const groups = new Map<string, Group>()
+  const invalid = new Map<number, Rejection>()
+  const lines = createNameTable(options.expectedRows * dataset.keys.length)
+  // Progress has several rows (steps) for the same record.
+  const repeats = dataset.operations.update === undefined
+  let problems = 0
+  let count = 0
+  let keyless = 0
+  function check(row: Row): void {
+    count += 1
+    const found = [...problemsOf(dataset, row, options)]
+    if (keyOf(dataset, row.record) === null) keyless += 1
+    const names = repeats ? [] : namesOf(dataset, row.record)
+    const same = lines.add(names, row.line)
+    if (same !== undefined) {
+      const message = `is the same ${dataset.noun} as line ${same}`
+      found.push({ column: null, code: 'duplicate', message })
+    }
+    problems += found.length
+    if (options.skipInvalid && found[0]) {
+      const message = found.map(problemText).join('; ')
+      invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message })
+    }
+    for (const problem of found) addTo(groups, problem, row.line)
+  }
+  for await (const some of rows) for (const row of some) check(row)
+  if (problems > 0 && !options.skipInvalid) throw refused(name, [...groups.values()], problems)
+  return { rows: count, keyless, invalid }
+}
+
+function requireColumns(
+  name: string,
+  { columns, keys }: Dataset,
+  paths: ReadonlySet<string>,
+  { partial }: CheckOptions,
+): void {
+  const keyed = keys.some((fields) => fields.every((field) => paths.has(field)))
+  const missing = columns.filter(({ required, path }) => required && !paths.has(path))
+  if (missing.length === 0 || (partial && keyed)) return
+  const names = missing.map((column) => column.name)
+  throw new UsageError(`${sentence(name)} has no column ${names.join(', ')}`, {
+    code: 'missing_column',
+    why: [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} required for new records`],
+    hint: `If another column holds it: --map "its name=${names[0]}"`,
+  })
+}
+
+function addTo(groups: Map<string, Group>, problem: RowProblem, line: number): void {
+  const { column, value, message } = problem
+  const key = JSON.stringify([column, value, message])
+  const group = groups.get(key)
+  if (!group) {
+    if (groups.size < maxShown) groups.set(key, { problem, count: 1, lines: [line] })
+    return
+  }
+  group.count += 1
+  if (group.lines.length < maxShownLines) group.lines.push(line)
+}
+
+function refused(name: string, groups: readonly Group[], problems: number): UsageError {
+  const rest = problems - groups.reduce((sum, { count }) => sum + count, 0)
+  return new UsageError(`${pluralise(problems, 'problem')} found in ${name}; nothing was imported`, {
+    code: 'invalid_rows',
+    why: [
+      ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group)}`),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+    ],
+    hint: 'Correct the file, or import the other rows alone: --skip-invalid',
+  })
+}
+
+/** A problem of several rows in words: `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
+function groupText({ problem, count, lines }: Group): string {
+  if (count === 1) return problemText(problem)
+  const { column, value, message, guess = '' } = problem
+  const name = [column ?? 'row', ...(value === undefined ? [] : [shortValue(value, message)])].join(' ')
+  const rest = count - lines.length
+  const more = rest > 0 ? ` and ${rest} more` : ''
+  return `${name} ×${count}: ${message}${guess} (lines ${lines.join(', ')}${more})`
+}
+
+/** A problem in words: `email: must be an e-mail address, not "ada"`. */
+export function problemText({ column, value, message, guess = '' }: RowProblem): string {
+  const place = column === null ? '' : `${column}: `
+  if (value === undefined) return place + message + guess
+  return `${place}${message}, not ${shortValue(value, message)}${guess}`
+}
+
+function shortValue(value: string, message: string): string {
+  const short = value.length > maxValue ? `${value.slice(0, maxValue)}…` : value
+  // The value is not a string, such as a number.
+  return message === 'must be a string' ? short : JSON.stringify(short)
+}
+
+/** Options of a check. */
+export interface CheckOptions {
+  /** True if a row may lack fields that a new record requires, because it may update an existing one. */
+  readonly partial: boolean
+  /** False for a remote platform, which may accept values that the contract does not list. */
+  readonly local: boolean
+  /** Check by the platform's OpenAPI document; null for a local academy and if there is no document. */
+  readonly byDocument?: DocumentCheck | null
+}
+
+/** Returns every problem of a row by the schema of its dataset, before anything is sent. */
+export function problemsOf(
+  dataset: Dataset,
+  row: Row,
+  { partial, local, byDocument = null }: CheckOptions,
+): readonly RowProblem[] {
+  const found = faultsIn(dataset, row, { partial, local })
+  const isBroken = found.some(({ column }) => column === null)
+  return byDocument === null || isBroken ? found : [...found, ...byDocument(row, found, partial)]
+}
+
+/** Returns the problems that the contract finds in a row. */
+function faultsIn(
+  dataset: Dataset,
+  row: Row,
+  { partial, local }: Omit<CheckOptions, 'byDocument'>,
+): readonly RowProblem[] {
+  // With more or fewer cells than the header, a row's other problems are unreliable.
+  if (row.problems.some(({ column }) => column === null)) return row.problems
+  const broken = unsoundIn(dataset, row.record)
+  if (broken.length > 0) return [...row.problems, ...broken]
+  const record = { ...dataset.presumed, ...row.record }
+  const parsed = dataset.schema.safeParse(record, { reportInput: true })
+  if (parsed.success) return row.problems
+  const bad = new Set(row.problems.map(({ column }) => column))
+  const excused = partial && keyOf(dataset, row.record) !== null
+  const found = parsed.error.issues.flatMap((issue): RowProblem[] => {
+    const code = codeOf(issue)
+    const path = issue.path.map(String)
+    const column = dataset.columns.find(
+      (each) => path.join('.') === each.path || path.join('.').startsWith(`${each.path}.`),
+    )
+    if (column && bad.has(column.name)) return []
+    if (code === 'required' && excused && path.length <= (column?.path.split('.').length ?? 1)) return []
+    if (code === 'invalid_choice' && !local) return []
+    const inside = column ? path.slice(column.path.split('.').length).join('.') : ''
+    const guess =
+      issue.code === 'invalid_value' ? suggestionText(String(issue.input), issue.values.map(String)) : ''
+    const value = column?.secret ? undefined : valueText(valueAt(row.record, path.join('.')))
+    return [
+      {
+        column: column ? column.name + (inside === '' ? '' : `.${inside}`) : path.join('.') || null,
+        ...(code !== 'required' && { value }),
+        code,
+        message: detailOf(issue, () => ''),
+        ...(guess !== '' && { guess }),
+      },
+    ]
+  })
+  return [...row.problems, ...found]
+}
+
+function valueText(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  return typeof value === 'string' ? value : jsonText(value)
+}
+
+/** Returns problems of texts that no platform can store: lone surrogates and U+0000. */
+function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
+  // Fast path: check the whole record once, since nearly all are valid.
+  if (isStorableText(record)) return []
+  return columns.flatMap(({ name, path }) => {
+    const value = valueAt(record, path)
+    if (value === undefined || value === null || isStorableText(value)) return []
+    const message = 'must be well-formed Unicode without U+0000'
+    return [{ column: name, code: 'invalid_string', message }]
+  })
+}
+
+function isStorableText(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, member]) => isStorableText(name) && isStorableText(member))
+}

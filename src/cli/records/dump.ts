@@ -1,0 +1,194 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { loadYaml } from '../output/formats/yaml.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { openTarget, type TargetFile } from '../terminal/target-file.ts'
+import { withoutDefaults } from './compare.ts'
+import { loadPart } from './entries.ts'
+import { shownIn } from './finder.ts'
+import { keyIn } from './identity.ts'
+import { formatVersion, type PartName, partSchemas, withoutVariables } from './sources/academy-document.ts'
+import { documentOf } from './sources/course.ts'
+import type { Writer } from './write.ts'
+
+/** Some records of one part, in the form of files. */
+export interface Chunk {
+  readonly part: PartName
+  readonly records: readonly JsonObject[]
+}
+
+const chunkSize = 100
+
+/**
+ * Yields an academy in the form of files: users by their addresses, courses with their lessons, then enrolments,
+ * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
+ * Deleted users and their records are left out.
+ */
+export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
+  const deleted = new Set<unknown>()
+  const users = await loadPart('users')
+  for await (const { id } of shownIn(reader, users, { status: 'deleted' })) deleted.add(id)
+  yield* inChunks('users', recordsOf())
+  const courses: { readonly id: string; readonly key: string; readonly shown: JsonObject }[] = []
+  const dataset = await loadPart('courses')
+  for await (const shown of shownIn(reader, dataset)) {
+    const key = keyIn('courses', await dataset.toRecord(shown, reader.names)) ?? ''
+    courses.push({ id: String(shown['id']), key, shown })
+  }
+  courses.sort((one, other) => (one.key < other.key ? -1 : 1))
+  for (const { shown } of courses) yield { part: 'courses', records: [await courseOf(reader, shown)] }
+  for (const part of ['enrollments', 'progress', 'grades'] as const) {
+    for (const { id } of courses) yield* inChunks(part, inCourse(part, id))
+  }
+
+  async function* recordsOf(): AsyncGenerator<JsonObject> {
+    for await (const shown of shownIn(reader, users, { sort: 'email', include_deleted: 'false' })) {
+      yield await users.toRecord(shown, reader.names)
+    }
+  }
+
+  async function learnersIn(courseId: string): Promise<ReadonlySet<unknown>> {
+    const ids = new Set<unknown>()
+    const inside = await loadPart('enrollments')
+    for await (const { userId, role } of shownIn(reader, inside, { course_id: courseId })) {
+      if (role === 'learner') ids.add(userId)
+    }
+    return ids
+  }
+
+  /** Yields the records of a part in a course, sorted by key, without those of deleted users. */
+  async function* inCourse(
+    part: 'enrollments' | 'progress' | 'grades',
+    courseId: string,
+  ): AsyncGenerator<JsonObject> {
+    const inside = await loadPart(part)
+    const user = part === 'enrollments' ? 'userId' : 'learnerId'
+    const records: JsonObject[] = []
+    const { history } = inside.operations
+    let learners: ReadonlySet<unknown> | null = null
+    for await (const shown of shownIn(reader, inside, { course_id: courseId }, history)) {
+      if (deleted.has(shown[user])) continue
+      // Grades require an enrolment: leave out grades of users who have none.
+      if (part === 'grades') learners ??= await learnersIn(courseId)
+      if (learners?.has(shown[user]) !== false) records.push(await inside.toRecord(shown, reader.names))
+    }
+    const order = (record: JsonObject) => keyIn(part, record) ?? ''
+    yield* records.sort((one, other) => (order(one) < order(other) ? -1 : 1))
+  }
+}
+
+async function courseOf(reader: Writer, shown: JsonObject): Promise<JsonObject> {
+  const [courses, lessons] = [await loadPart('courses'), await loadPart('lessons')]
+  const inside: JsonObject[] = []
+  for await (const lesson of shownIn(reader, lessons, { course_id: String(shown['id']), sort: 'order' })) {
+    inside.push(await lessons.toRecord(lesson, reader.names))
+  }
+  return documentOf({ course: await courses.toRecord(shown, reader.names), lessons: inside })
+}
+
+async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): AsyncGenerator<Chunk> {
+  let held: JsonObject[] = []
+  for await (const record of records) {
+    // The result of an object is an object.
+    held.push(withoutDefaults(partSchemas[part], record) as JsonObject)
+    if (held.length < chunkSize) continue
+    yield { part, records: held }
+    held = []
+  }
+  if (held.length > 0) yield { part, records: held }
+}
+
+/** Writes an academy as one YAML file, without empty parts. */
+export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
+  const yaml = (await loadYaml()).list()
+  const head = `learnctl: ${formatVersion}\n`
+  let before: PartName | null = null
+  for await (const { part, records } of chunks) {
+    if (part !== before) yield `${before === null ? head : ''}${part}:\n`
+    before = part
+    yield yaml.rows(records.map(withoutVariables))
+  }
+  if (before === null) yield head
+}
+
+/** Writes an academy as one JSON file. */
+export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
+  const head = `{"learnctl": ${formatVersion}`
+  let before: PartName | null = null
+  for await (const { part, records } of chunks) {
+    if (part !== before) yield `${before === null ? head : '\n]'},\n"${part}": [\n`
+    const lines = records.map((record) => jsonText(withoutVariables(record))).join(',\n')
+    yield part === before ? `,\n${lines}` : lines
+    before = part
+  }
+  yield `${before === null ? head : '\n]'}}\n`
+}
+
+/**
+ * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) each for users,
+ * enrolments, progress and grades, and a file for each course. Throws a UsageError if the folder has files already,
+ * unless `force`.
+ */
+export async function dumpFolder(
+  { cwd }: Io,
+  folder: string,
+  chunks: AsyncIterable<Chunk>,
+  force: boolean,
+): Promise<void> {
+  const there = await readdir(resolve(cwd, folder)).catch(() => [])
+  if (there.length > 0 && !force) {
+    throw new UsageError(`${folder} is not empty`, { hint: 'Use --force to overwrite files in it' })
+  }
+  await mkdir(resolve(cwd, folder, 'courses'), { recursive: true, mode: 0o700 })
+  const options = { force, mode: 0o600 }
+  const tables = new Map<PartName, TargetFile>()
+  const names = new Set<string>()
+  try {
+    for await (const { part, records } of chunks) {
+      if (part === 'courses') {
+        for (const record of records) await writeCourse(record)
+        continue
+      }
+      const table = tables.get(part) ?? (await openTarget(cwd, join(folder, `${part}.jsonl`), options))
+      tables.set(part, table)
+      await table.write(Buffer.from(records.map((record) => `${jsonText(record)}\n`).join('')))
+    }
+    for (const table of tables.values()) await table.finish()
+  } catch (error) {
+    await Promise.all([...tables.values()].map((table) => table.discard()))
+    throw error
+  }
+  const parts = [...tables.keys()].map((part) => `${part}:\n  file: ${part}.jsonl\n`)
+  await writeText(join(folder, 'academy.yaml'), [`learnctl: ${formatVersion}\n`, ...parts].join(''))
+
+  async function writeCourse(record: JsonObject): Promise<void> {
+    async function* one(): AsyncGenerator<Chunk> {
+      yield { part: 'courses', records: [record] }
+    }
+    let text = ''
+    for await (const piece of yamlText(one())) text += piece
+    await writeText(join(folder, 'courses', `${fileNameOf(String(record['externalId']), names)}.yaml`), text)
+  }
+
+  async function writeText(path: string, text: string): Promise<void> {
+    const file = await openTarget(cwd, path, options)
+    try {
+      await file.write(Buffer.from(text))
+      await file.finish()
+    } catch (error) {
+      await file.discard()
+      throw error
+    }
+  }
+}
+
+/** Returns a unique file name for a course that is valid on every file system. */
+function fileNameOf(externalId: string, taken: Set<string>): string {
+  const plain = externalId.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80) || 'course'
+  let name = plain
+  for (let number = 2; taken.has(name.toLowerCase()); number += 1) name = `${plain}-${number}`
+  taken.add(name.toLowerCase())
+  return name
+}

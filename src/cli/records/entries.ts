@@ -1,0 +1,280 @@
+import type { JsonObject } from '../../codec/json-text.ts'
+import type { Dataset, DatasetName } from '../dataset/dataset.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
+import { users } from '../dataset/users.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import {
+  type KnownIds,
+  keyAmongEquals,
+  keyIn,
+  keyText,
+  plainReference,
+  referencesTo,
+  valueName,
+} from './identity.ts'
+import type { Writer } from './write.ts'
+
+/** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
+export const parts = [
+  'users',
+  'courses',
+  'lessons',
+  'enrollments',
+  'progress',
+  'grades',
+] as const satisfies readonly DatasetName[]
+export type Part = (typeof parts)[number]
+
+/** Nouns for one record of each dataset. */
+export const nouns = {
+  users: 'user',
+  courses: 'course',
+  lessons: 'lesson',
+  enrollments: 'enrolment',
+  progress: 'progress record',
+  grades: 'grade',
+} as const satisfies Readonly<Record<Part, string>>
+
+/** Returns a count in words: `1 course`. */
+export function countText(dataset: Part, count: number): string {
+  return pluralise(count, nouns[dataset])
+}
+
+/** Place in a file; lines count from 1. */
+export interface Place {
+  readonly file: string
+  readonly line: number
+}
+
+/** Record that a file declares. */
+export interface Entry {
+  readonly dataset: Part
+  /** Unique key within its dataset: see `keyIn` in records/identity.ts. */
+  key: string
+  /** Complete for courses and lessons, otherwise only the declared fields; references have the form of keys. */
+  record: JsonObject
+  readonly place: Place
+  /** Steps of progress in order; the last one is the record. */
+  readonly steps?: readonly JsonObject[]
+  /** Id of the record that a saved plan found for this entry; null for a new record. */
+  readonly plannedId?: string | null
+  /** Password as written in the file, with `${NAME}` for environment variables. */
+  readonly password?: string
+}
+
+/** Declared records in the order of the files, by part. */
+export type Declared = ReadonlyMap<Part, readonly Entry[]>
+
+/** `academy.yaml:12`. */
+export function placeText({ file, line }: Place): string {
+  return `${file}:${line}`
+}
+
+/** True for datasets whose records are always sent as wholes, new or not; they have no label. */
+export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
+  return operations.update === undefined
+}
+
+const maximumTold = 1000
+
+/** Collects problems of files, so that all are reported at once. */
+export interface Problems {
+  add(place: Place, message: string): void
+  /** Throws a UsageError with every problem and its line, if there are any. */
+  throwIfAny(): void
+}
+
+/** Creates an empty collection, which reports the first thousand problems. */
+export function createProblems(): Problems {
+  const told: { place: Place; message: string }[] = []
+  let count = 0
+  return {
+    add(place, message) {
+      count += 1
+      if (told.length < maximumTold) told.push({ place, message })
+    },
+    throwIfAny() {
+      if (count === 0) return
+      const files = new Set(told.map(({ place }) => place.file))
+      const [file] = files
+      throw new UsageError(
+        `${pluralise(count, 'problem')} found in ${files.size === 1 ? file : pluralise(files.size, 'file')}`,
+        {
+          code: 'invalid_document',
+          why: [
+            ...told.map(({ place, message }) => `${placeText(place)}: ${message}`),
+            ...(count > told.length ? [`and ${count - told.length} more`] : []),
+          ],
+        },
+      )
+    },
+  }
+}
+
+/** Dataset of a part of an academy. */
+export interface PartDataset extends Dataset {
+  readonly name: Part
+}
+
+/** Loads the dataset of a part. */
+export async function loadPart(name: Part): Promise<PartDataset> {
+  // loadDataset returns the dataset with that name.
+  return (await loadDataset(name)) as PartDataset
+}
+
+/**
+ * Merges entries: progress entries with one key become the steps of one record, sorted by time. Any other duplicate
+ * is a problem, and so is a record without a key.
+ */
+export function distinct(declared: Declared, problems: Problems): Declared {
+  return new Map(
+    [...declared].map(([dataset, entries]) => {
+      if (dataset === 'progress') return [dataset, joined(entries)]
+      if (dataset === 'lessons') numberEquals(entries)
+      const seen = new Map<string, Entry>()
+      for (const entry of entries) {
+        for (const name of namesIn(entry)) {
+          const before = seen.get(name)
+          if (before) {
+            problems.add(
+              entry.place,
+              `${nouns[dataset]} ${keyText(name)} is declared twice; first in ${placeText(before.place)}`,
+            )
+          } else seen.set(name, entry)
+        }
+        if (entry.record['status'] === 'deleted') {
+          problems.add(
+            entry.place,
+            `${nouns[dataset]} ${keyText(entry.key)} cannot be declared as deleted; leave it out`,
+          )
+        }
+      }
+      return [dataset, entries]
+    }),
+  )
+}
+
+/** Numbers lessons that have the same module and title and no external ids. */
+function numberEquals(entries: readonly Entry[]): void {
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    if (entry.record['externalId'] !== undefined) continue
+    const place = (counts.get(entry.key) ?? 0) + 1
+    counts.set(entry.key, place)
+    entry.key = keyAmongEquals(entry.key, place)
+  }
+}
+
+function namesIn({ dataset, key, record }: Entry): string[] {
+  const others = (dataset === 'users' ? (users.unique ?? []) : []).flatMap((field) => {
+    const value = record[field]
+    return typeof value === 'string' ? [valueName(field, value)] : []
+  })
+  return [...new Set([key, ...others])]
+}
+
+function joined(entries: readonly Entry[]): Entry[] {
+  const steps = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const before = steps.get(entry.key)
+    if (before) before.push(entry)
+    else steps.set(entry.key, [entry])
+  }
+  return [...steps.values()].map((all) => {
+    const ordered = all.toSorted((one, other) => timeOf(one) - timeOf(other))
+    const last = ordered.at(-1) ?? all[0]
+    if (!last) throw new TypeError('no steps')
+    return ordered.length === 1 ? last : { ...last, steps: ordered.map(({ record }) => record) }
+  })
+}
+
+/** Returns the time of a step; a step without one counts as now. */
+function timeOf({ record: { lastAccessed } }: Entry): number {
+  return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
+}
+
+/**
+ * Replaces each reference to a declared record by its key, whichever form it has: `ext:42`, `42`, or the e-mail
+ * address with or without `email:`. Other references stay as they are.
+ */
+export async function nameByKeys(declared: Declared): Promise<void> {
+  const keys = {
+    courses: new Map((declared.get('courses') ?? []).flatMap(keyByName)),
+    users: new Map((declared.get('users') ?? []).flatMap(keyByName)),
+  }
+  for (const [part, entries] of declared) {
+    const references = Object.entries((await loadPart(part)).references)
+    for (const entry of references.length > 0 ? entries : []) {
+      const named = references.map(([field, to]) => {
+        const reference = String(entry.record[field])
+        return [field, keys[to].get(reference) ?? keys[to].get(plainReference(reference)) ?? reference]
+      })
+      entry.record = { ...entry.record, ...Object.fromEntries(named) }
+      entry.key = keyIn(part, entry.record) ?? entry.key
+    }
+  }
+}
+
+/** Returns all names of a declared record with its key; prefixed names are unambiguous. */
+function keyByName({ key, record: { externalId, email } }: Entry): [name: string, key: string][] {
+  const names = referencesTo({ externalId, email })
+  return names.flatMap((name) => [name.slice(name.indexOf(':') + 1), name]).map((name) => [name, key])
+}
+
+/**
+ * Looks up each reference to an undeclared record once and replaces it by one key everywhere. A reference that the
+ * academy does not have either is a problem of its entry.
+ */
+export async function lookUpReferences(
+  { names }: Pick<Writer, 'names'>,
+  declared: Declared,
+  ids: KnownIds,
+  problems: Problems,
+): Promise<void> {
+  /** Key of each reference; null for an unknown one. */
+  const known = { courses: keysIn(declared, 'courses'), users: keysIn(declared, 'users') }
+
+  async function keyOf(to: 'courses' | 'users', reference: string): Promise<string | null> {
+    const before = known[to].get(reference)
+    if (before !== undefined) return before
+    const shown = await (to === 'courses' ? names.course(reference) : names.user(reference))
+    const key = shown && (ids.keyOf(to, shown['id']) ?? reference)
+    known[to].set(reference, key)
+    if (shown && key !== null) ids.add(to, shown['id'], key)
+    return key
+  }
+
+  for (const [part, entries] of declared) {
+    const references = Object.entries((await loadPart(part)).references)
+    const renamed = new Set<Entry>()
+    for (const entry of references.length > 0 ? entries : []) {
+      for (const [field, to] of references) {
+        const reference = String(entry.record[field])
+        const key = await keyOf(to, reference)
+        if (key === null) {
+          const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
+          problems.add(entry.place, message)
+        } else if (key !== reference) {
+          entry.record = { ...entry.record, [field]: key }
+          renamed.add(entry)
+        }
+      }
+    }
+    const keys = new Set(
+      (renamed.size > 0 ? entries : []).filter((entry) => !renamed.has(entry)).map(({ key }) => key),
+    )
+    for (const entry of renamed) {
+      entry.key = keyIn(part, entry.record) ?? entry.key
+      if (keys.has(entry.key)) {
+        const message = `${nouns[part]} ${keyText(entry.key)} is declared twice, by other names`
+        problems.add(entry.place, message)
+      }
+      keys.add(entry.key)
+    }
+  }
+}
+
+function keysIn(declared: Declared, to: 'courses' | 'users'): Map<string, string | null> {
+  return new Map((declared.get(to) ?? []).map(({ key }) => [key, key]))
+}

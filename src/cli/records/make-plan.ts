@@ -1,0 +1,321 @@
+import type { JsonObject } from '../../codec/json-text.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { ApplyJournal } from './apply-journal.ts'
+import { inFreeOrder, isClosed } from './apply-order.ts'
+import { type Change, changesOf, isOlder } from './compare.ts'
+import {
+  countText,
+  createProblems,
+  type Declared,
+  type Entry,
+  isSet,
+  loadPart,
+  lookUpReferences,
+  type PartDataset,
+  parts,
+  placeText,
+} from './entries.ts'
+import { shownFor } from './finder.ts'
+import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
+import { type KeyedLesson, keyedLesson, matchLessons } from './lessons.ts'
+import type { Action, LessonPlace, Plan, Undeclared } from './plan.ts'
+import type { Writer } from './write.ts'
+
+/** Options of a plan. */
+export interface PlanOptions {
+  /** Label of new records (`managedBy`); null for none. */
+  readonly label: string | null
+  /** Deletes labelled records that are not declared, in the parts that the files have. */
+  readonly prune: boolean
+}
+
+/**
+ * Compares the declared records with the academy. Throws a UsageError on unknown references, and a CommandError on
+ * changes that cannot be made.
+ *
+ * @param leftOpen records that an interrupted apply opened; those that are declared are removed
+ */
+export async function makePlan(
+  reader: Writer,
+  declared: Declared,
+  options: PlanOptions,
+  leftOpen: ApplyJournal['open'],
+): Promise<Plan> {
+  const ids = knownIds()
+  const actions: Action[] = []
+  const deletes: Action[] = []
+  const notes: string[] = []
+  const closed: Action[] = []
+  const undeclared: Undeclared[] = []
+  let unchanged = 0
+  let lookedUp = false
+  for (const part of parts) {
+    const entries = declared.get(part)
+    if (entries === undefined) continue
+    const dataset = await loadPart(part)
+    if (Object.keys(dataset.references).length > 0 && !lookedUp) {
+      lookedUp = true
+      const problems = createProblems()
+      await lookUpReferences(reader, declared, ids, problems)
+      problems.throwIfAny()
+    }
+    const found = await compareAll(reader, dataset, entries, {
+      ...options,
+      ...{ ids, closed, undeclared, leftOpen },
+    })
+    unchanged += entries.length - found.actions.length - found.newer
+    actions.push(...found.actions)
+    deletes.unshift(...found.deletes)
+    if (found.newer > 0) {
+      notes.push(
+        `Kept ${countText(part, found.newer)} of the academy that ${found.newer === 1 ? 'is' : 'are'} newer than the files`,
+      )
+    }
+  }
+  // Delete in reverse order, because records refer to earlier parts.
+  return {
+    actions: [...actions, ...deletes],
+    unchanged,
+    notes,
+    closed,
+    lessonPlaces: placesOf(actions, declared.get('lessons') ?? [], ids),
+    undeclared,
+  }
+}
+
+/**
+ * Returns the places of all lessons of courses where one is created or moved, since writing a lesson shifts the
+ * others.
+ */
+function placesOf(
+  actions: readonly Action[],
+  lessons: readonly Entry[],
+  ids: KnownIds,
+): Map<string, LessonPlace[]> {
+  const touched = actions.filter(
+    ({ dataset, kind, changes }) =>
+      dataset === 'lessons' &&
+      (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
+  )
+  const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
+  const places = new Map<string, LessonPlace[]>()
+  for (const { key, record } of lessons) {
+    const course = String(record['courseId'])
+    if (!courses.has(course) || typeof record['order'] !== 'number') continue
+    const own = places.get(course) ?? []
+    own.push({ key: keyIn('lessons', record) ?? key, order: record['order'], id: ids.idOf('lessons', key) })
+    places.set(course, own)
+  }
+  return places
+}
+
+interface Found {
+  readonly actions: readonly Action[]
+  readonly deletes: readonly Action[]
+  /** Number of progress and grade records that are newer than declared. */
+  readonly newer: number
+}
+
+async function compareAll(
+  reader: Writer,
+  dataset: PartDataset,
+  entries: readonly Entry[],
+  {
+    ids,
+    label,
+    prune,
+    closed,
+    undeclared,
+    leftOpen,
+  }: PlanOptions & {
+    readonly ids: KnownIds
+    readonly closed: Action[]
+    readonly undeclared: Undeclared[]
+    readonly leftOpen: ApplyJournal['open']
+  },
+): Promise<Found> {
+  const index = indexOf(entries, ids)
+  const matched = new Set<Entry>()
+  /** Users with the e-mail address of an entry that has another external id. */
+  const addressed = new Map<Entry, JsonObject>()
+  const updates: Action[] = []
+  const deletes = new Map<unknown, Action>()
+  let newer = 0
+
+  async function match(entry: Entry, shown: JsonObject): Promise<void> {
+    if (matched.has(entry)) return
+    matched.add(entry)
+    leftOpen.delete(String(shown['id']))
+    ids.add(dataset.name, shown['id'], entry.key)
+    if (isOlder(dataset, entry.record, shown)) {
+      newer += 1
+      return
+    }
+    const current = await recordOf(shown)
+    // A lesson without an external id may be declared by its id.
+    const isNamed = entry.record['externalId'] === current['externalId']
+    const { externalId = null } = shown
+    const changes = changesOf(dataset, entry.record, isNamed ? current : { ...current, externalId })
+    if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
+      changes.push({ field: 'status', from: 'deleted', to: 'active' })
+    }
+    if (changes.length > 0) updates.push(updateOf(entry, shown, changes))
+    else if (isClosed(dataset.name, shown)) closed.push(updateOf(entry, shown, []))
+  }
+
+  async function recordOf(shown: JsonObject): Promise<JsonObject> {
+    const record = await dataset.toRecord(shown, reader.names)
+    const named = Object.entries(dataset.references).map(([field, to]) => [
+      field,
+      ids.keyOf(to, shown[field]) ?? record[field],
+    ])
+    return { ...record, ...Object.fromEntries(named) }
+  }
+
+  const courses = new Set(dataset.name === 'lessons' ? entries.map(({ record }) => record['courseId']) : [])
+  // A platform may list a record twice.
+  const unnamed = new Map<unknown, ShownLesson>()
+  const others: JsonObject[] = []
+  const seen = new Set<unknown>()
+  const leave = async (shown: JsonObject) => {
+    if (prune && label !== null && shown['managedBy'] === label && shown['status'] !== 'deleted') {
+      deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
+      return
+    }
+    const course = ids.keyOf('courses', shown['courseId'])
+    // A platform may list a record twice.
+    if (course === undefined || !courses.has(course) || seen.has(shown['id'])) return
+    seen.add(shown['id'])
+    others.push(shown)
+  }
+
+  const records = entries.map(({ record }) => record)
+  for await (const shown of shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })) {
+    if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
+    const entry = index.of(shown)
+    if (entry) {
+      await match(entry, shown)
+      continue
+    }
+    const other = index.byAddress(shown)
+    const course = ids.keyOf('courses', shown['courseId'])
+    if (other) addressed.set(other, shown)
+    else if (course !== undefined && courses.has(course)) {
+      const record = await recordOf(shown)
+      const { externalId = null, id } = shown
+      const keyed = keyedLesson({ ...record, externalId }, record['module'] ?? null)
+      unnamed.set(id, { shown, course, ...keyed })
+    } else await leave(shown)
+  }
+  const matches = lessonsMatched(
+    entries.filter((entry) => !matched.has(entry)),
+    [...unnamed.values()],
+  )
+  const titles = new Set(
+    entries.map(({ record }) => keyIn(dataset.name, { ...record, externalId: undefined })),
+  )
+  const duplicates = new Set<unknown>()
+  for (const lesson of unnamed.values()) {
+    const entry = matches.get(lesson)
+    if (entry) await match(entry, lesson.shown)
+    else {
+      const { course: courseId, moduleId: module, shown } = lesson
+      const isUnnamed = typeof shown['externalId'] !== 'string'
+      const key = keyIn('lessons', { courseId, module, title: shown['title'] })
+      if (isUnnamed && titles.has(key)) duplicates.add(shown['id'])
+      await leave(shown)
+    }
+  }
+  for (const { id, courseId, title } of others) {
+    undeclared.push({
+      course: ids.keyOf('courses', courseId) ?? String(courseId),
+      id: String(id),
+      title: String(title),
+      isDuplicate: duplicates.has(id),
+    })
+  }
+  // No user has the external id, so the one with the address is meant.
+  for (const [entry, shown] of addressed) {
+    if (matched.has(entry)) throw taken(entry, shown)
+    await match(entry, shown)
+  }
+
+  const creates = entries
+    .filter((entry) => !matched.has(entry))
+    .map((entry): Action => {
+      const marked = label !== null && !isSet(dataset) && entry.record['managedBy'] === undefined
+      const labelled = marked ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
+      return {
+        dataset: dataset.name,
+        kind: 'create',
+        key: entry.key,
+        entry: labelled,
+        current: null,
+        changes: [],
+      }
+    })
+  return { actions: [...inFreeOrder(updates), ...creates], deletes: [...deletes.values()], newer }
+}
+
+/** An existing lesson, as the API shows it, that no entry matches by key. */
+interface ShownLesson extends KeyedLesson {
+  readonly shown: JsonObject
+  /** Key of its course. */
+  readonly course: string
+}
+
+/**
+ * Matches lessons that no entry matches by key: by title and content, or for a saved plan by the ids that it
+ * recorded.
+ */
+function lessonsMatched(
+  entries: readonly Entry[],
+  lessons: readonly ShownLesson[],
+): ReadonlyMap<ShownLesson, Entry> {
+  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
+  const found = new Map<ShownLesson, Entry>()
+  for (const lesson of lessons) {
+    const entry = planned.get(String(lesson.shown['id']))
+    if (entry) found.set(lesson, entry)
+  }
+  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
+  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
+  const wanted = entries
+    .filter(({ plannedId }) => plannedId === undefined)
+    .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))
+  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
+    const current = ordered.filter((lesson) => lesson.course === course && !found.has(lesson))
+    for (const [{ entry }, lesson] of matchLessons(inCourse, current)) found.set(lesson, entry)
+  }
+  return found
+}
+
+function unlabelled({ name }: PartDataset): CommandError {
+  return new CommandError('not_offered', 'failure', `Cannot prune: the platform does not label ${name}`, {
+    why: ['Its records have no managedBy, which says what apply has created; nothing was changed'],
+    hint: 'Apply without --prune',
+  })
+}
+
+function taken({ key, record, place }: Entry, shown: JsonObject): CommandError {
+  return new CommandError(
+    'taken',
+    'conflict',
+    `Cannot give user ${keyText(key)} the e-mail address ${record['email']}`,
+    {
+      why: [
+        `${placeText(place)}: user ${shown['externalId'] ?? shown['id']} (${shown['status']}) has it, and is not declared`,
+      ],
+      hint: 'Declare that user with another address, or change it with `learnctl users update`',
+    },
+  )
+}
+
+function updateOf(entry: Entry, current: JsonObject, changes: readonly Change[]): Action {
+  return { dataset: entry.dataset, kind: 'update', key: entry.key, entry, current, changes }
+}
+
+function deleteOf({ name }: PartDataset, record: JsonObject, current: JsonObject): Action {
+  const key = keyIn(name, record) ?? String(current['id'])
+  return { dataset: name, kind: 'delete', key, entry: null, current, changes: [] }
+}

@@ -1,0 +1,175 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { publishedApi } from '../../client/published-api.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import { parseReference } from '../../codec/reference.ts'
+import type { Context } from '../command/context.ts'
+import type { DateFormat } from '../dataset/cell.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
+import { note } from '../terminal/io.ts'
+import { type Abilities, abilitiesOf, changeNote, requireChange } from './abilities.ts'
+import { checkByDocument } from './check-document.ts'
+import { type Checked, checkFile } from './check-rows.ts'
+import { openWriting, type Writing } from './execute.ts'
+import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
+import type { ImportLine } from './import-journal.ts'
+import type { PlanTarget } from './plan-lines.ts'
+import type { Putting } from './put.ts'
+import type { ImportFile } from './sources/file.ts'
+import type { ColumnMap } from './sources/header.ts'
+import { planRows } from './sources/json.ts'
+import { readRows } from './sources/read-rows.ts'
+import type { Row, Rows } from './sources/rows.ts'
+import type { OnExists } from './write.ts'
+
+/** Options of an import. */
+export interface Import {
+  readonly dataset: Dataset
+  readonly file: ImportFile
+  readonly map: ColumnMap
+  readonly delimiter: string | undefined
+  readonly dateFormat: DateFormat | undefined
+  readonly onExists: OnExists
+  readonly skipInvalid: boolean
+  /** Starts again from the first row if an import of the file was interrupted. */
+  readonly restart: boolean
+  /** Notes it if there is no interrupted import to resume. */
+  readonly resume: boolean
+  readonly concurrency: number
+  /** An empty cell resets its field to the default. */
+  readonly clearEmpty: boolean
+  /** Maximum rows in one request, if the platform takes several. */
+  readonly batchSize: number
+  /** File for rejected rows. */
+  readonly errorsFile: string
+  readonly line: ImportLine
+  /** Command and target if the file is a saved plan; null for a file of records. */
+  readonly saved: PlanTarget | null
+}
+
+/** A checked file and the OpenAPI document of the platform; null for a local academy and if there is none. */
+interface CheckedImport extends Checked {
+  /** Reads the rows again; durations count back from `now`. */
+  readonly rowsOf: (now?: number) => Promise<Rows>
+  readonly document: JsonObject | null
+}
+
+/** Checks all rows against the contract and the platform's OpenAPI document, before anything is sent. */
+export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
+  const { dataset, file, onExists, skipInvalid } = wanted
+  const rowsOf = async (now = context.io.now()) =>
+    wanted.saved ? planRows(file, dataset) : readRows(file, dataset, { ...wanted, now })
+  const local = context.session.target().kind === 'local'
+  const partial = onExists === 'update'
+  const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
+  const byDocument = checkByDocument(document, dataset)
+  const options = { partial, local, skipInvalid, byDocument, expectedRows: file.lines }
+  const checked = await checkFile(file.name, dataset, await rowsOf(), options)
+  const { keyless } = checked
+  if (keyless > 0) {
+    const [field] = dataset.keys.flat()
+    const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
+    await note(context.io, `${which} no ${field}; each import creates ${them} again`)
+  }
+  return { ...checked, rowsOf, document }
+}
+
+/** State that sending rows needs. */
+export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
+  readonly abilities: Abilities
+  readonly finder: Finder
+}
+
+/** Opens everything that sending needs. Throws if the platform lacks a required operation. */
+export async function openSending(
+  { io, session }: Context,
+  { dataset, onExists, batchSize, concurrency }: Import,
+  document: JsonObject | null,
+): Promise<Sending> {
+  const writing = await openWriting({ io, session }, concurrency)
+  const { caller, signal } = writing
+  const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
+  if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
+  // Otherwise read the list once: each missing record would be searched for in the whole list.
+  const asks = abilities.get && abilities.keys
+  const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
+  if (!asks && abilities.find) await finder.prepare([])
+  return {
+    ...writing,
+    settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
+    noteChange: changeNote({ io, session }, dataset, abilities),
+    ...{ dataset, finder, onExists },
+    abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
+  }
+}
+
+/** Number of rows to look up together and hold in memory. */
+const windowRows = 20_000
+/** Returns a finder for the records of a window: it reads lists where that takes fewer requests. */
+export function windowFinder(
+  { abilities, caller, dataset, finder, signal }: Sending,
+  isLocal: boolean,
+): Finder {
+  const { severalUsers, find, get, keys } = abilities
+  if (severalUsers) return byReferences(caller, dataset, signal, severalUsers)
+  if (!find) return { ...finder, prepare: async () => {} }
+  return get && keys && !isLocal ? byPages(caller, dataset, signal, false) : finder
+}
+
+/** Yields rows in windows that are looked up together. */
+export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+  let held: Row[] = []
+  for await (const some of rows) {
+    held.push(...some)
+    if (held.length < windowRows) continue
+    yield held
+    held = []
+  }
+  yield held
+}
+
+/**
+ * Returns a function that replaces `ext:` and `email:` references in a record by the ids of a remote platform, which
+ * may otherwise store them as text. Each list is read once; a reference that is not found, or cannot be listed, is
+ * sent as it is.
+ */
+function referenceSettler(
+  caller: Caller,
+  { references }: Dataset,
+  signal: AbortSignal,
+): (record: JsonObject) => Promise<JsonObject> {
+  const finders = new Map<string, Promise<Finder | null>>()
+
+  async function open(to: 'courses' | 'users'): Promise<Finder | null> {
+    const finder = byPages(caller, await loadDataset(to), signal, true)
+    try {
+      await finder.prepare([])
+      return finder
+    } catch (error) {
+      const isRefusal = error instanceof ApiError && [400, 403, 404, 422].includes(error.status)
+      if (isRefusal || error instanceof NotOfferedError || error instanceof ProtocolError) return null
+      throw error
+    }
+  }
+
+  async function idOf(to: 'courses' | 'users', text: string): Promise<string | null> {
+    const { by, value } = parseReference(text)
+    if (by === 'id') return null
+    const finder = finders.get(to) ?? open(to)
+    finders.set(to, finder)
+    const match = await (await finder)?.find({ [by === 'ext' ? 'externalId' : 'email']: value })
+    const shown = match?.shown
+    return shown ? String(shown['id']) : null
+  }
+
+  return async (record) => {
+    let settled = record
+    for (const [field, to] of Object.entries(references)) {
+      const value = record[field]
+      const id = typeof value === 'string' ? await idOf(to, value) : null
+      if (id !== null) settled = { ...settled, [field]: id }
+    }
+    return settled
+  }
+}

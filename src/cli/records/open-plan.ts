@@ -1,0 +1,262 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError } from '../../client/errors.ts'
+import { isJsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
+import { platformName } from '../../config/target.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { type CommandError, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { readFileText } from '../terminal/text-input.ts'
+import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
+import {
+  createProblems,
+  type Declared,
+  type Entry,
+  loadPart,
+  nouns,
+  type Part,
+  parts,
+  placeText,
+} from './entries.ts'
+import { openWriting, type Writing } from './execute.ts'
+import { keyText } from './identity.ts'
+import { makePlan, type PlanOptions } from './make-plan.ts'
+import type { Action, LessonPlace, Plan } from './plan.ts'
+import { planHeader, savePlanLines, stalePlan } from './plan-lines.ts'
+import { findFiles, loadAcademy } from './sources/academy.ts'
+import { type Variables, withVariables } from './sources/academy-document.ts'
+import type { Writer } from './write.ts'
+
+/** A plan, its sources, and its academy. */
+export interface Planned {
+  readonly plan: Plan
+  readonly options: PlanOptions
+  readonly reader: Writing
+  readonly target: string
+  readonly journal: ApplyJournal
+}
+
+/** Returns the values of a repeatable flag. */
+export function textsOf({ flags }: Given, name: string): string[] {
+  const texts = flags[name]
+  return Array.isArray(texts) ? texts.map(String) : []
+}
+
+/** Compares the files with the academy; the context's signal aborts it. */
+export type MakePlan = (context: Context) => Promise<Planned>
+
+/** Reads the files that a command line names and returns the comparison to run. Throws a UsageError. */
+export async function readFiles(context: Context, given: Given): Promise<MakePlan> {
+  const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
+  const options = { label, prune: given.flags['prune'] === true }
+  if (options.prune && label === null) {
+    throw new UsageError('--prune requires --label', {
+      why: ['It deletes nothing but records with the label that apply gave them'],
+      hint: 'learnctl apply --label ci --prune',
+    })
+  }
+  await context.io.expectGarbage?.()
+  const files = await findFiles(context.io, given.rest)
+  const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
+  return async (context) => {
+    const opened = await openAcademy(context, given, null)
+    const plan = await makePlan(opened.reader, declared, options, opened.journal.open)
+    return { plan, options, ...opened }
+  }
+}
+
+/** Reads a saved plan. The returned function throws a CommandError if the academy has changed since. */
+export async function readSaved(context: Context, given: Given, path: string): Promise<MakePlan> {
+  const { io, session } = context
+  await io.expectGarbage?.()
+  const variables = { allowed: new Set(textsOf(given, 'env')), env: io.env }
+  const saved = await readPlan(io, path, platformName(session.target()), variables)
+  return async (context) => {
+    const opened = await openAcademy(context, given, saved.hash)
+    const { reader, journal } = opened
+    const plan = await makePlan(
+      reader,
+      saved.declaredIn(journal),
+      { ...saved.options, prune: false },
+      journal.open,
+    )
+    saved.requireSame(plan, journal)
+    const deletes: Action[] = []
+    for (const planned of saved.deletes) {
+      const { dataset, key, id, version } = planned
+      const { get, params } = (await loadPart(dataset)).operations
+      const current = get && (await shownAt(reader, get, params({ id })))
+      const hasBegun = journal.hasBegun(planned)
+      if (hasBegun && !current) continue
+      if (!current || (current['version'] !== version && !hasBegun)) throw stale(planned)
+      deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
+    }
+    const whole = {
+      ...plan,
+      actions: [...plan.actions, ...deletes],
+      lessonPlaces: saved.lessonPlaces,
+      undeclared: [],
+    }
+    return { plan: whole, options: saved.options, ...opened }
+  }
+}
+
+async function openAcademy(context: Context, { flags }: Given, plan: string | null) {
+  const reader = await openWriting(context, Number(flags['concurrency'] ?? 8))
+  const target = platformName(context.session.target())
+  const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
+  return { reader, target, journal }
+}
+
+async function shownAt({ caller, signal }: Writer, get: Operation, params: Readonly<Record<string, string>>) {
+  try {
+    const { data } = await caller.call<Operation>(get, { params, signal })
+    return isJsonObject(data) ? data : null
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+/** Action in a plan file. */
+export interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'entry'> {
+  readonly id: unknown
+  readonly version: unknown
+}
+
+/** A saved plan. */
+interface SavedPlan {
+  readonly options: PlanOptions
+  /** Returns the records to compare, which are those that an earlier run has not written. */
+  declaredIn(journal: ApplyJournal): Declared
+  readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
+  readonly deletes: readonly Saved[]
+  /** Hash of the file. */
+  readonly hash: string
+  /**
+   * Throws a CommandError if `plan`, recomputed from the declared records, differs from the saved one in what an
+   * earlier run has not begun.
+   */
+  requireSame(plan: Plan, journal: ApplyJournal): void
+}
+
+/** Saves a plan, readable by its owner only. Throws a UsageError if it would contain a password. */
+export async function savePlan(
+  io: Io,
+  path: string,
+  plan: Plan,
+  { target, options }: { readonly target: string; readonly options: PlanOptions },
+): Promise<void> {
+  const secret = plan.actions.find(({ entry }) => entry?.record['password'] && entry.password === undefined)
+  if (secret?.entry) {
+    throw new UsageError('A plan file cannot hold a password', {
+      why: [`${placeText(secret.entry.place)}: ${keyText(secret.key)} has one`],
+      hint: `Take it from the environment, password: \${NAME}, or apply without a plan file`,
+    })
+  }
+  const header = { command: 'apply', target, options, lessonPlaces: [...plan.lessonPlaces] }
+  const closed = plan.closed.map((action) => ({ ...savedOf(action), isClosed: true }))
+  await savePlanLines(io, path, header, [plan.actions.map(savedOf), closed])
+}
+
+function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved {
+  const { password, ...record } = entry?.record ?? {}
+  const kept = entry && {
+    ...entry,
+    record: { ...record, ...(entry.password !== undefined && { password: entry.password }) },
+  }
+  return {
+    dataset,
+    kind,
+    key,
+    changes,
+    entry: kept,
+    id: current?.['id'] ?? null,
+    version: current?.['version'] ?? null,
+  }
+}
+
+/** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
+async function readPlan(io: Io, path: string, target: string, variables: Variables): Promise<SavedPlan> {
+  const text = await readFileText(io, path)
+  const [first, ...lines] = text.split('\n').filter(Boolean).map(valueIn)
+  const last = lines.pop()
+  const header = planHeader(path, { command: 'apply', target }, first, { last, count: lines.length })
+  // Written by savePlan.
+  const saved = lines as (Saved & { isClosed?: boolean })[]
+  const actions = saved.filter(({ isClosed }) => !isClosed)
+  const problems = createProblems()
+  const entries = new Map<Part, Entry[]>()
+  for (const { dataset, entry, id } of saved) {
+    if (!entries.has(dataset)) entries.set(dataset, [])
+    if (!entry) continue
+    const { password } = entry.record
+    const add = (_: unknown, message: string) => problems.add(entry.place, `password ${message}`)
+    const record = {
+      ...entry.record,
+      ...(typeof password === 'string' && { password: withVariables(password, variables, add) }),
+    }
+    entries.get(dataset)?.push({ ...entry, record, plannedId: id === null ? null : String(id) })
+  }
+  problems.throwIfAny()
+  return {
+    options: header['options'] as PlanOptions,
+    declaredIn: (journal) =>
+      new Map(
+        parts.flatMap((part) =>
+          entries.has(part) ? [[part, leftIn(journal, entries.get(part) ?? [])] as const] : [],
+        ),
+      ),
+    lessonPlaces: new Map(header['lessonPlaces'] as [string, LessonPlace[]][]),
+    deletes: actions.filter(({ kind }) => kind === 'delete'),
+    hash: createHash('sha256').update(text).digest('hex'),
+    requireSame(plan, journal) {
+      const then = pending(actions.filter(({ kind }) => kind !== 'delete'))
+      const now = pending(plan.actions.map(savedOf))
+      for (const [name, action] of then) {
+        const same = now.get(name)
+        // What an earlier run has written may have moved lessons to their places.
+        const isChanged = same
+          ? !isDeepStrictEqual(signatureOf(action), signatureOf(same))
+          : !journal.isContinued
+        if (isChanged) throw stale(action)
+      }
+      for (const [name, action] of now) if (!then.has(name)) throw stale(action)
+
+      function pending(all: readonly Saved[]): ReadonlyMap<string, Saved> {
+        const left = all.filter((action) => !journal.hasBegun(action))
+        return new Map(left.map((action) => [`${action.dataset} ${action.key}`, action]))
+      }
+    },
+  }
+}
+
+/** Returns the error for an academy that has changed since the plan was made. */
+export function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
+  const name = `${nouns[dataset]} ${keyText(key)}`
+  return stalePlan('apply', `Cannot ${kind} ${name} as planned; nothing was changed`)
+}
+
+/** Returns entries without the lessons that an earlier run has written: they could not be told from others. */
+function leftIn(journal: ApplyJournal, entries: readonly Entry[]): Entry[] {
+  return entries.flatMap((entry) => {
+    if (entry.dataset !== 'lessons' || !journal.hasBegun(entry)) return [entry]
+    const { plannedId: _, ...unplanned } = entry
+    return journal.isDone(entry) ? [] : [unplanned]
+  })
+}
+
+/** Returns what must not change before an action is applied: the version of the record, else what is changed. */
+function signatureOf({ kind, changes, id, version }: Saved): unknown {
+  return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
+}
+
+function valueIn(line: string): unknown {
+  try {
+    return parseJson(line)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,273 @@
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import { platformName } from '../../config/target.ts'
+import type { Context } from '../command/context.ts'
+import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import { withoutOwnId } from '../dataset/record.ts'
+import { valueAt } from '../output/columns.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { changesOf, isOlder, restoring } from './compare.ts'
+import {
+  checkImport,
+  type Import,
+  inWindows,
+  openSending,
+  type Sending,
+  windowFinder,
+} from './open-import.ts'
+import { type PlanTarget, planHeader, savePlanLines, stalePlan } from './plan-lines.ts'
+import { type ImportFile, openImportFile, sentence } from './sources/file.ts'
+import { jsonLines } from './sources/json.ts'
+import type { Row } from './sources/rows.ts'
+import { type OnExists, versionOf } from './write.ts'
+
+/** Actions that an import would take for a row. */
+export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
+export type PlannedAction = (typeof plannedActions)[number]
+
+/** Planned action of one row. */
+export interface Planned {
+  readonly line: number
+  /** Key of the record; null if it has none. */
+  readonly key: string | null
+  readonly action: PlannedAction
+  /** The columns that would change. */
+  readonly changes: readonly string[]
+  /** Reason of a rejection; null for other rows. */
+  readonly message: string | null
+}
+
+/** A row, its planned action and the record that it was compared with. */
+export interface PlannedRow {
+  readonly planned: Planned
+  readonly row: Row
+  /** Existing record, null for none; undefined if the platform was not asked. */
+  readonly found: JsonObject | null | undefined
+}
+
+const inCourse = { field: 'courseId', to: 'course' } as const
+const noChanges = { changes: [], message: null } as const
+
+/** Checks a file and yields what an import would do with each row; writes nothing. */
+export async function planImport(
+  context: Context,
+  wanted: Import,
+): Promise<AsyncGenerator<readonly PlannedRow[]>> {
+  const { session } = context
+  const { invalid, rowsOf, document } = await checkImport(context, wanted)
+  const local = session.target().kind === 'local'
+  const sending = await openSending(context, wanted, document)
+  const { dataset, pacing, signal } = sending
+  const finder = windowFinder(sending, local)
+  /** Last step of each progress record: the next step is compared with it. */
+  const steps = new Map<string, JsonObject>()
+
+  /** Records that are set as a whole can be imported without being readable, but their outcome cannot be planned. */
+  function unseen(error: unknown): never {
+    const { noun, operations } = dataset
+    if (!(error instanceof NotOfferedError) || operations.update !== undefined) throw error
+    const platform = platformName(session.target())
+    const message = `${platform} cannot show ${noun}s, so it cannot be told which rows are new`
+    throw new CommandError('not_offered', 'failure', message, {
+      why: [`It does not support ${operations.list.method} ${operations.list.path}; nothing was sent`],
+      ...(wanted.onExists === 'update' && {
+        hint: 'Import without --dry-run; each row replaces what is there',
+      }),
+    })
+  }
+
+  async function plan(rows: readonly Row[]): Promise<readonly PlannedRow[]> {
+    const planned: PlannedRow[] = []
+    await finder.prepare(rows.map(({ record }) => record))
+    for (const [index, row] of rows.entries()) {
+      signal.throwIfAborted()
+      const rejection = invalid.get(row.line)
+      const work = async () => {
+        const { line, record } = row
+        const key = keyOf(dataset, record)?.join(' ') ?? null
+        const { found, ...action } = rejection
+          ? failing(rejection.message)
+          : await planRow({ ...sending, finder }, await sending.settle(record), steps).catch(unseen)
+        planned[index] = { planned: { line, key, ...action }, row, found }
+      }
+      await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
+    }
+    await pacing.settled()
+    return planned
+  }
+
+  const { rows } = await rowsOf()
+  return (async function* () {
+    for await (const some of inWindows(rows)) yield await plan(some)
+  })()
+}
+
+async function planRow(
+  sending: Sending,
+  record: JsonObject,
+  steps: Map<string, JsonObject>,
+): Promise<Omit<Planned, 'line' | 'key'> & Pick<PlannedRow, 'found'>> {
+  const { abilities, dataset, finder, names, onExists } = sending
+  const replaces = dataset.operations.update === undefined
+  const [name = ''] = namesOf(dataset, record)
+  try {
+    const asked = (abilities.find || replaces) && keyOf(dataset, record) !== null
+    const step = replaces ? steps.get(name) : undefined
+    const match = asked && !step ? await finder.find(record) : null
+    const shown = step ?? match?.shown ?? null
+    const found = match?.shown
+    if (replaces) steps.set(name, { ...shown, ...record })
+    if (match?.other) {
+      const { externalId, id } = match.other
+      return failing(`email: ${dataset.noun} ${externalId ?? id} has this address`)
+    }
+    if (shown === null) {
+      const courses = dataset.references['courseId'] === undefined ? undefined : inCourse
+      const { field, to } = dataset.refersTo?.(record) ?? courses ?? {}
+      const reference = field === undefined ? '' : String(record[field])
+      if (to !== undefined && (await names[to](reference)) === null) {
+        return failing(`${field}: ${to} ${reference} not found`)
+      }
+      return { action: 'create', ...noChanges, found }
+    }
+    if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
+    if (onExists === 'skip') return { action: 'skip', ...noChanges, found }
+    if (isOlder(dataset, record, shown)) return failing(`the ${dataset.noun} that is there is newer`)
+    const changes = await columnsChanged(sending, restoring(record, shown), shown)
+    if (changes.length > 0) await sending.noteChange()
+    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
+  } catch (error) {
+    if (error instanceof RecordError) return failing(`${error.field}: ${error.message}`)
+    if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return failing(error.message)
+    throw error
+  }
+}
+
+/** Returns the columns that a record would change in the existing one. Throws a RecordError if it cannot be sent. */
+async function columnsChanged(
+  { dataset, names }: Sending,
+  record: JsonObject,
+  shown: JsonObject,
+): Promise<readonly string[]> {
+  await dataset.toBody(record, shown, names)
+  const current = await dataset.toRecord(shown, names)
+  const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
+  const given = { ...withoutOwnId(record, shown) }
+  for (const field of [...Object.keys(dataset.references), ...(named === undefined ? [] : [named])]) {
+    if (given[field] === undefined) continue
+    const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
+    const isSame =
+      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === shown[field]
+    if (isSame) given[field] = current[field]
+  }
+  const changes = changesOf(dataset, given, current).map(({ field }) => field)
+  const isWithin = (path: string, field: string) => path === field || path.startsWith(`${field}.`)
+  return dataset.columns.flatMap(({ name, path, secret }) => {
+    const isSet = secret && valueAt(record, path) !== undefined
+    return isSet || changes.some((field) => isWithin(path, field) || isWithin(field, path)) ? [name] : []
+  })
+}
+
+function failing(message: string) {
+  return { action: 'fail', changes: [], message, found: undefined } as const
+}
+
+/** Saves the rows of a plan that create or change records. Throws a UsageError if one has a password. */
+export async function saveImportPlan(
+  io: Io,
+  path: string,
+  { dataset, file, onExists }: Import,
+  { command, target }: PlanTarget,
+  plan: AsyncIterable<readonly PlannedRow[]>,
+): Promise<void> {
+  const options = { onExists, ...(dataset.presumed && { presumed: dataset.presumed }) }
+  const header = { command, target, source: file.name, options }
+  await savePlanLines(io, path, header, changesIn())
+
+  async function* changesIn(): AsyncGenerator<readonly object[]> {
+    for await (const rows of plan) {
+      yield rows.flatMap(({ planned: { action }, row: { line, record }, found }) => {
+        if (action !== 'create' && action !== 'update') return []
+        requireNoSecret(dataset, record, `${sentence(file.name)}:${line}`)
+        return [{ action, line, record, ...(found !== undefined && { found: identityOf(found) }) }]
+      })
+    }
+  }
+}
+
+function requireNoSecret({ columns }: Dataset, record: JsonObject, place: string): void {
+  const secret = columns.find(({ secret, path }) => secret && valueAt(record, path) !== undefined)
+  if (!secret) return
+  throw new UsageError(`A plan file cannot hold a ${secret.name}`, {
+    why: [`${place} has one`],
+    hint: 'Import the file without a saved plan',
+  })
+}
+
+/** A plan file that is opened for import. */
+export interface OpenedPlan {
+  readonly file: ImportFile
+  readonly onExists: OnExists
+  readonly presumed: JsonObject | undefined
+}
+
+/** Opens a saved plan. Throws a UsageError if the file is none of this command and a CommandError for another target. */
+export async function openImportPlan(io: Io, path: string, saved: PlanTarget): Promise<OpenedPlan> {
+  const file = await openImportFile(io, path, { format: 'jsonl', charset: 'utf-8' })
+  let first: unknown
+  let last: unknown
+  let lines = 0
+  for await (const { value } of jsonLines(file)) {
+    lines += 1
+    first ??= value
+    last = value
+  }
+  const header = planHeader(path, saved, first, { last, count: lines - 2 })
+  // Written by saveImportPlan.
+  const { onExists, presumed } = header['options'] as Pick<OpenedPlan, 'onExists' | 'presumed'>
+  return { file, onExists, presumed }
+}
+
+/** Throws a CommandError if the platform no longer has the records that a saved plan found. */
+export async function requireSameRecords(
+  sending: Sending,
+  wanted: Import,
+  isLocal: boolean,
+  rows: AsyncIterable<readonly Row[]>,
+): Promise<void> {
+  const { pacing, signal } = sending
+  const finder = windowFinder(sending, isLocal)
+  for await (const some of inWindows(rows)) {
+    const compared = some.filter(({ found }) => found !== undefined)
+    await finder.prepare(compared.map(({ record }) => record))
+    for (const row of compared) {
+      signal.throwIfAborted()
+      await pacing.run(async () => {
+        const { shown } = await finder.find(await sending.settle(row.record))
+        requireFound(wanted, row, shown)
+      })
+    }
+    await pacing.settled()
+  }
+}
+
+/** Throws a CommandError if the existing record of a row is not the one that the plan found. */
+function requireFound(
+  { dataset, file, saved }: Import,
+  { found, line }: Row,
+  shown: JsonObject | null,
+): void {
+  const now = identityOf(shown)
+  if (!found || (found.id === now.id && found.version === now.version)) return
+  const change = !shown ? 'no longer exists' : found.id === now.id ? 'has changed' : 'exists already'
+  throw stalePlan(
+    saved?.command ?? '',
+    `${file.name}: the ${dataset.noun} of line ${line} ${change}; nothing was changed`,
+  )
+}
+
+function identityOf(shown: JsonObject | null): NonNullable<Row['found']> {
+  const id = shown?.['id']
+  return { id: id === undefined ? null : String(id), version: versionOf(shown) ?? null }
+}

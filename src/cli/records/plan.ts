@@ -1,0 +1,175 @@
+import type { ChalkInstance } from 'chalk'
+import { escapeHidden } from '../../codec/display-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import type { Change } from './compare.ts'
+import { type Entry, type Part, parts, placeText } from './entries.ts'
+import { keyText } from './identity.ts'
+
+/** Change to one record. */
+export interface Action {
+  readonly dataset: Part
+  readonly kind: 'create' | 'update' | 'delete'
+  readonly key: string
+  /** Declared entry; null for a record to delete. */
+  readonly entry: Entry | null
+  /** Existing record; null for a new one. */
+  readonly current: JsonObject | null
+  /** Changed fields of an update. */
+  readonly changes: readonly Change[]
+}
+
+/** Actions that make an academy match its declaration. */
+export interface Plan {
+  /** Ordered by part; within a part so that each name is free when it is needed. */
+  readonly actions: readonly Action[]
+  /** Number of records that already match. */
+  readonly unchanged: number
+  /** Records that are left unchanged, with the reason. */
+  readonly notes: readonly string[]
+  /** Closed records that do not change, by part: opened while records below them are written. */
+  readonly closed: readonly Action[]
+  /** Places of all declared lessons, by course key, of courses where a lesson is created or moved. */
+  readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
+  /** Undeclared lessons, which are left unchanged. */
+  readonly undeclared: readonly Undeclared[]
+}
+
+/** Declared place of a lesson in its course. */
+export interface LessonPlace {
+  /** Key of the entry, without the number among equal lessons. */
+  readonly key: string
+  readonly order: number
+  /** Id of an existing lesson. */
+  readonly id?: string | undefined
+}
+
+/** Undeclared lesson of a course that has declared ones. */
+export interface Undeclared {
+  readonly course: string
+  readonly id: string
+  readonly title: string
+  /** True if a declared lesson has the same module and title and exists as another record. */
+  readonly isDuplicate: boolean
+}
+
+/** Counts actions by kind. */
+export function summaryOf({
+  actions,
+  unchanged,
+}: Plan): Readonly<Record<'create' | 'update' | 'delete' | 'unchanged', number>> {
+  const count = (kind: Action['kind']) => actions.filter((action) => action.kind === kind).length
+  return { create: count('create'), update: count('update'), delete: count('delete'), unchanged }
+}
+
+const signs = { create: '+', update: '~', delete: '-' } as const
+const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
+const secrets = ['password']
+
+/**
+ * Writes a plan as text: creations (`+`), changes (`~`, with each field) and deletions (`-`) by part, then the
+ * counts.
+ *
+ * @param most maximum actions to list per part; the rest are counted
+ */
+export function* planText(
+  plan: Plan,
+  paint: ChalkInstance,
+  most = Number.POSITIVE_INFINITY,
+): Generator<string> {
+  for (const part of parts) {
+    const own = plan.actions.filter(({ dataset }) => dataset === part)
+    if (own.length === 0) continue
+    yield `${paint.bold(part)}\n`
+    for (const action of own.slice(0, most)) yield* actionText(action, paint)
+    if (own.length > most) yield `  and ${own.length - most} more\n`
+  }
+  yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
+}
+
+/** Returns the counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
+export function countsText(plan: Plan): string {
+  const { create, update, delete: deleted, unchanged } = summaryOf(plan)
+  if (create + update + deleted === 0) return `No changes; ${unchanged} as declared`
+  return `${create} to create, ${update} to change, ${deleted} to delete; ${unchanged} as declared`
+}
+
+function* actionText(
+  { kind, key, entry, current, changes }: Action,
+  paint: ChalkInstance,
+): Generator<string> {
+  const label = labelOf(entry?.record ?? current ?? {})
+  const shown = keyText(key).endsWith(label) ? [keyText(key)] : [keyText(key), label]
+  yield `  ${paint[colours[kind]](escapeHidden(`${signs[kind]} ${shown.join('  ')}`))}\n`
+  for (const { field, from, to } of changes) {
+    for (const change of namedChanges(field, from, to)) yield `      ${escapeHidden(changeText(change))}\n`
+  }
+}
+
+/** Returns the title or similar label of a record, shown beside its key. */
+function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
+  if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
+  if (typeof completionPercentage === 'number') return `${completionPercentage}%`
+  return [title, email].find((text) => typeof text === 'string')?.toString() ?? ''
+}
+
+/** Maximum number of lessons that one note names. */
+const maxNamed = 10
+
+/** Returns notes on undeclared lessons of declared courses, duplicates of declared lessons first. */
+export function undeclaredNotes({ undeclared }: Plan): string[] {
+  const notes: string[] = []
+  for (const [course, lessons] of Map.groupBy(undeclared, ({ course }) => course)) {
+    const [duplicates, others] = [true, false].map((isDuplicate) =>
+      lessons.filter((lesson) => lesson.isDuplicate === isDuplicate),
+    )
+    for (const [found, text] of [
+      [
+        duplicates,
+        'of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>',
+      ],
+      [others, null],
+    ] as const) {
+      const count = found?.length ?? 0
+      if (!found || count === 0) continue
+      const named = found.slice(0, maxNamed).map(({ title, id }) => `${title} (${id})`)
+      const rest = count > maxNamed ? ` and ${count - maxNamed} more` : ''
+      const names = `${named.join(', ')}${rest}`
+      notes.push(
+        text === null
+          ? `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'is' : 'are'} not declared and ${count === 1 ? 'is' : 'are'} kept: ${names}`
+          : `${pluralise(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'has' : 'have'} the module and title ${text}: ${names}`,
+      )
+    }
+  }
+  return notes
+}
+
+/** Returns a plan as data; docs/academies.md describes the members. */
+export function planDocument(plan: Plan): JsonObject {
+  return {
+    formatVersion: 1,
+    summary: summaryOf(plan),
+    changes: plan.actions.map(({ dataset, kind, key, entry, current, changes }) => ({
+      dataset,
+      action: kind,
+      key: keyText(key),
+      ...(current && { id: current['id'] ?? null }),
+      ...(entry && { place: placeText(entry.place) }),
+      fields: kind === 'create' ? fieldsOf(entry?.record ?? {}) : changes,
+    })),
+    notes: [...plan.notes, ...undeclaredNotes(plan)],
+    undeclared: plan.undeclared.map(({ course, ...lesson }) => ({
+      dataset: 'lessons',
+      course: keyText(course),
+      ...lesson,
+    })),
+  }
+}
+
+function fieldsOf(record: JsonObject): object[] {
+  return Object.entries(record)
+    .filter(([field]) => !secrets.includes(field))
+    .map(([field, to]) => ({ field, from: null, to: isJsonObject(to) ? to : (to ?? null) }))
+}

@@ -1,0 +1,305 @@
+import { basename, dirname, extname, join } from 'node:path'
+import { csvRecord } from '../../codec/csv.ts'
+import { platformName } from '../../config/target.ts'
+import type { Context } from '../command/context.ts'
+import { type Dataset, namesOf } from '../dataset/dataset.ts'
+import { fieldPath } from '../operation/field-path.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { note } from '../terminal/io.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { openTarget } from '../terminal/target-file.ts'
+import { createExecutor, unitsOf } from './execute.ts'
+import {
+  type Counts,
+  countsOf,
+  type ImportLine,
+  type Journal,
+  lineText,
+  openJournal,
+  type Rejection,
+  type RowOutcome,
+  sumOf,
+  totalOf,
+} from './import-journal.ts'
+import { maxAttemptAgeMs } from './journal-file.ts'
+import { checkImport, type Import, openSending } from './open-import.ts'
+import { requireSameRecords } from './plan-import.ts'
+import { createPut, unconfirmed } from './put.ts'
+import { addedColumns, type ColumnMap } from './sources/header.ts'
+import type { Row, Rows } from './sources/rows.ts'
+import type { Refusal, Step, Unit } from './step.ts'
+import { type BatchSize, batchSize } from './write.ts'
+
+/** Result of an import. */
+export interface Imported {
+  readonly counts: Counts
+  /** Rows read; the sum of the counts. */
+  readonly rows: number
+  /** File with the rejected rows; null if there are none. */
+  readonly errorsFile: string | null
+}
+
+/** Maximum number of rows to hold for sending again. */
+const maxRetried = 20_000
+
+/**
+ * Checks the whole file, then sends it unit by unit and records each answer in the journal. The same command resumes
+ * an interrupted import: nothing is sent twice and nothing is skipped.
+ */
+export async function runImport(context: Context, wanted: Import): Promise<Imported> {
+  const { io, directories, session } = context
+  const { dataset, file, onExists, skipInvalid } = wanted
+  const checked = await checkImport(context, wanted)
+  const { rows, invalid, rowsOf } = checked
+  const sending = await openSending(context, wanted, checked.document)
+  const isBatch = sending.abilities.batch
+  const size: BatchSize = { ...batchSize, records: isBatch ? wanted.batchSize : 1 }
+  const journal = await openJournal(
+    io,
+    directories.state,
+    {
+      target: platformName(session.target()),
+      dataset: dataset.name,
+      source: file.path ?? `standard input ${file.hash}`,
+      hash: file.hash,
+      options: {
+        ...{ onExists, skipInvalid, size: size.records, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
+        ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
+        ...(wanted.dateFormat && { dateFormat: wanted.dateFormat }),
+        ...(dataset.presumed && { presumed: dataset.presumed }),
+      },
+    },
+    wanted.line,
+    wanted.restart,
+  )
+  if (isBatch) requireRemembered(journal, io.now(), wanted.line)
+  const beginning = beginningOf(wanted, journal, rows)
+  if (beginning !== null) await note(io, beginning)
+  const line = await createProgressLine(io, 'rows', rows)
+  const warned = { rows: 0, first: '' }
+  let pass = -1
+  try {
+    const rowsToSend = await rowsOf(journal.begunAt)
+    const codeCell = codeCellIn(rowsToSend.header, wanted.map)
+    const executor = createExecutor<Row>({
+      ...sending,
+      onExists,
+      put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
+      attemptOf: ({ number }) => {
+        if (journal.isDone(number)) return null
+        const before = journal.intentOf(number)
+        return {
+          idempotencyKey: `${journal.id}-${number}`,
+          before,
+          forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
+          begin: (intent) => journal.begin(number, intent),
+        }
+      },
+      finish: async ({ number, steps }, outcomes) => {
+        const rows = steps.map(({ from: { line } }, index): RowOutcome => {
+          const outcome = outcomes[index] ?? { kind: 'skipped' }
+          if (outcome.kind === 'failed') return rejected(dataset, line, outcome)
+          if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
+          if (outcome.warning) warned.rows += 1
+          // A put deletes nothing.
+          return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
+        })
+        journal.finish(number, rows, pass >= 0)
+        await line.update(totalOf(journal.counts))
+      },
+      withdraw: ({ number }) => journal.withdraw(number),
+    })
+    const stepOf = (row: Row): Step<Row> => {
+      const lanes = pass >= 0 ? ['retry'] : lanesOf(dataset, row, isBatch)
+      return { deed: 'put', dataset, from: row, record: row.record, lanes }
+    }
+    if (wanted.saved) {
+      const steps = inSteps(valid(await rowsOf(), invalid), stepOf)
+      const isLocal = session.target().kind === 'local'
+      const left = unsent(unitsOf(steps, size, { next: 0 }), journal)
+      await requireSameRecords(sending, wanted, isLocal, left)
+    }
+    await executor.run(inSteps(valid(rowsToSend, invalid), stepOf), size)
+    for (pass = 0; ; pass += 1) {
+      if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
+      const lines = new Set(journal.retries[pass])
+      if (lines.size === 0) break
+      const again = await retriedRows(await rowsOf(journal.begunAt), lines)
+      // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the
+      // two.
+      await executor.run((pass % 2 === 0 ? again.reverse() : again).map(stepOf), size)
+    }
+    line.stop()
+
+    for (const text of sending.notes.sentences(platformName(session.target()))) await note(io, text)
+    if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
+    const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
+    const rejections = [...journal.rejections, ...invalid.values()]
+    if (rejections.length > 0) await writeErrors(io.cwd, wanted, await rowsOf(), rejections)
+    journal.remove()
+    return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
+  } catch (error) {
+    line.stop()
+    if (journal.hasBegun) {
+      // The same command line would restart the import again.
+      const next = wanted.restart
+        ? `continue with: ${lineText(wanted.line)}`
+        : 'run the same command to continue'
+      await note(io, `Stopped after ${totalOf(journal.counts)} of ${rows} rows; ${next}`)
+    } else journal.remove()
+    throw error
+  } finally {
+    journal.close()
+  }
+}
+
+/**
+ * Returns the rows that were refused for a name that another row may have freed since; none if that is impossible.
+ */
+function linesToRetry(
+  { dataset, onExists }: Import,
+  { counts, rejections, retries }: Pick<Journal, 'counts' | 'rejections' | 'retries'>,
+): readonly number[] {
+  if (dataset.unique === undefined || onExists !== 'update' || counts.updated === 0) return []
+  const lines = rejections.flatMap(({ code, line }) => (code === 'duplicate' ? [line] : []))
+  const before = retries.at(-1)?.length ?? maxRetried + 1
+  return lines.length < before ? lines.toSorted((one, other) => one - other) : []
+}
+
+async function retriedRows({ rows }: Rows, lines: ReadonlySet<number>): Promise<Row[]> {
+  const found: Row[] = []
+  for await (const some of rows) found.push(...some.filter(({ line }) => lines.has(line)))
+  return found
+}
+
+/**
+ * Throws a UsageError if a request is so old that the platform may have dropped its idempotency key: repeating it
+ * could create its rows twice.
+ */
+function requireRemembered(journal: Journal, now: number, line: ImportLine): void {
+  const unknown = journal.unknownSince(now - maxAttemptAgeMs)
+  if (unknown === 0) return
+  const what = unknown === 1 ? 'a request' : `${unknown} requests`
+  throw new UsageError('The import was interrupted too long ago to be continued', {
+    code: 'import_too_old',
+    why: [`It lost the response to ${what}, which the platform remembers for 24 hours; nothing was sent`],
+    hint: `Begin again from the first row; existing records are recognised: ${lineText(line, '--restart')}`,
+  })
+}
+
+const allSteps = ['all']
+
+/**
+ * Returns the lanes of a row. Rows that share a lane are sent one after another: those that name the same record or
+ * must keep the order of the file.
+ */
+function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly string[] {
+  // Checked rows have distinct names, except steps of progress, which may span units.
+  const isStep = dataset.operations.update === undefined
+  if (isBatch) return isStep ? allSteps : []
+  const field = dataset.inOrderOf
+  const order = field === undefined ? [] : [`in order of ${String(record[field])}`]
+  return isStep ? [...namesOf(dataset, record), ...order] : order
+}
+
+/** Returns a rejection that names columns of the file instead of the API's pointers. */
+function rejected({ columns }: Dataset, line: number, refusal: Refusal): Rejection {
+  const problems = refusal.faults.map(({ pointer, parameter, detail }) => {
+    // A lookup names `user_id` what a creation names `userId`.
+    const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const path = pointer === undefined ? named : fieldPath(String(pointer))
+    const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
+    return `${column?.name ?? path}: ${detail}`
+  })
+  const code = refusal.isDoubtful ? unconfirmed : refusal.code
+  return { line, kind: 'failed', code, message: problems.length > 0 ? problems.join('; ') : refusal.detail }
+}
+
+async function* inSteps(
+  chunks: AsyncIterable<readonly Row[]>,
+  stepOf: (row: Row) => Step<Row>,
+): AsyncGenerator<readonly Step<Row>[]> {
+  for await (const rows of chunks) yield rows.map(stepOf)
+}
+
+/** Yields the rows of units that no earlier run has begun. */
+async function* unsent(
+  units: AsyncIterable<readonly Unit<Row>[]>,
+  journal: Journal,
+): AsyncGenerator<readonly Row[]> {
+  for await (const some of units) {
+    const left = some.filter(({ number }) => !journal.isDone(number) && journal.intentOf(number) === null)
+    yield left.flatMap(({ steps }) => steps.map(({ from }) => from))
+  }
+}
+
+async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<readonly Row[]> {
+  for await (const some of rows) {
+    yield invalid.size === 0 ? some : some.filter(({ line }) => !invalid.has(line))
+  }
+}
+
+function beginningOf(
+  { file, resume }: Import,
+  { formerSource, resumed }: Journal,
+  rows: number,
+): string | null {
+  if (resumed === null)
+    return resume ? `No interrupted import of ${file.name}; starting from the first row` : null
+  const what = formerSource === null ? '' : ` the import of ${formerSource}, which has the same content,`
+  return `Continuing${what} after ${resumed} of ${rows} rows; --restart begins again from the first row`
+}
+
+/** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */
+export function errorsFileOf(name: string): string {
+  if (name === 'standard input') return 'errors.csv'
+  const plain = name.replace(/\.gz$/i, '')
+  const stem = basename(plain, extname(plain))
+  // An errors file that is imported must not be overwritten by its own rejected rows.
+  const [, before = stem, number] = /^(.*)\.errors(?:-(\d+))?$/.exec(stem) ?? []
+  const suffix = before === stem ? '' : `-${Number(number ?? 1) + 1}`
+  return join(dirname(plain), `${before}.errors${suffix}.csv`)
+}
+
+/**
+ * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. The file can be imported
+ * as it is: mapped columns have the names of fields, and numbers and days have the API's form.
+ */
+async function writeErrors(
+  cwd: string,
+  { errorsFile, map }: { readonly errorsFile: string; readonly map: ColumnMap },
+  { header, rows }: Rows,
+  rejections: readonly Rejection[],
+): Promise<void> {
+  const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
+  const own = header.flatMap((name, index) => (name === null || isAdded(name) ? [] : [{ name, index }]))
+  // The import of this file may repeat --map: its names must not hit the added columns.
+  const added = addedColumns.map((name) => (map.has(name) ? `import ${name}` : name))
+  const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
+  try {
+    await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...added], true)))
+    for await (const some of rows) {
+      for (const { line, cells } of some) {
+        const reason = reasons.get(line)
+        if (!reason) continue
+        const kept = own.map(({ index }) => cells[index] ?? '')
+        await target.write(Buffer.from(csvRecord([...kept, line, reason.code, reason.message], true)))
+      }
+    }
+    await target.finish()
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
+}
+
+/** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */
+function codeCellIn(header: readonly (string | null)[], map: ColumnMap): number {
+  const own = header.indexOf('import code')
+  return own < 0 && typeof map.get('code') !== 'string' ? header.indexOf('code') : own
+}
+
+function isAdded(name: string): boolean {
+  return addedColumns.some((added) => name === added || name === `import ${added}`)
+}

@@ -1,0 +1,169 @@
+import * as z from 'zod'
+import { isJsonObject, jsonText } from '../../../codec/json-text.ts'
+import { isStorableText } from '../../../codec/unicode-text.ts'
+import type { Environment } from '../../../config/directories.ts'
+import { EnrollmentInput } from '../../../contract/enrollments.ts'
+import { bare } from '../../../contract/fields.ts'
+import { GradeInput } from '../../../contract/grades.ts'
+import { ProgressItem } from '../../../contract/progress.ts'
+import { UserInput } from '../../../contract/users.ts'
+import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
+import { CourseDocument } from './course.ts'
+
+/** Version of the format, written at the top of each file. */
+export const formatVersion = 1
+
+const table = z.strictObject({
+  file: z.string().min(1).max(1000).meta({
+    description: 'CSV, JSON or JSONL file in the same folder or below, as the import commands read it',
+  }),
+})
+
+/** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
+export const partSchemas = {
+  users: UserInput,
+  courses: CourseDocument,
+  enrollments: EnrollmentInput,
+  progress: ProgressItem,
+  grades: GradeInput,
+} as const
+export type PartName = keyof typeof partSchemas
+
+/** A file of an academy. */
+export const AcademyDocument = z.strictObject({
+  learnctl: z.literal(formatVersion).meta({ description: 'Version of this format' }),
+  users: partOf(UserInput, 'Users, known by their external id, else by their e-mail address'),
+  courses: z
+    .array(CourseDocument)
+    .optional()
+    .meta({ description: 'Courses with their modules and lessons, known by their external id' }),
+  enrollments: partOf(EnrollmentInput, 'Enrolments, known by course, user and role'),
+  progress: partOf(ProgressItem, 'Progress, one record for each step of a learner in a course'),
+  grades: partOf(GradeInput, 'Grades, known by course, learner, item and source'),
+})
+
+function partOf<Item extends z.ZodType>(item: Item, description: string) {
+  return z
+    .union([z.array(item), table])
+    .optional()
+    .meta({ description })
+}
+
+/** The JSON Schema (draft 2020-12) of a file, for editors. */
+export function academySchema(): object {
+  const schema = z.toJSONSchema(AcademyDocument, { io: 'input', unrepresentable: 'any', reused: 'ref' })
+  const { $schema, ...rest } = schema
+  return { $schema, title: 'learnctl academy', ...rest }
+}
+
+/**
+ * Matches `${NAME}` with any number of dollar signs in front: one marks a variable, each further one escapes one.
+ */
+const variable = /\$(\$*)\{([A-Za-z_]\w*)\}/g
+
+/** Environment variables that files may use. */
+export interface Variables {
+  readonly allowed: ReadonlySet<string>
+  readonly env: Environment
+}
+
+/** Path of a value in a document: names and indexes. */
+export type Path = readonly (string | number)[]
+
+/**
+ * Replaces `${NAME}` in a value by allowed variables only, so that a file cannot leak others. `$${NAME}` stands for
+ * the text `${NAME}`. Calls `refuse` with what cannot be replaced.
+ */
+export function withVariables(
+  value: unknown,
+  variables: Variables,
+  refuse: (path: Path, message: string) => void,
+  path: Path = [],
+): unknown {
+  if (typeof value === 'string') {
+    if (!isStorableText(value)) refuse(path, 'must be well-formed Unicode without U+0000')
+    return value.replace(variable, (whole: string, more: string, name: string) => {
+      if (more !== '') return whole.slice(1)
+      const fault = faultOf(name, variables)
+      if (fault === null) return variables.env[name] ?? ''
+      refuse(path, fault)
+      return whole
+    })
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => withVariables(item, variables, refuse, [...path, index]))
+  }
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    withVariables(member, variables, refuse, [...path, name]),
+  ])
+  return Object.fromEntries(members)
+}
+
+function faultOf(name: string, { allowed, env }: Variables): string | null {
+  if (!allowed.has(name))
+    return `uses the variable ${name}, which is not allowed; allow it with --env ${name}`
+  return env[name] ? null : `uses the variable ${name}, which is not set`
+}
+
+/** True for a text that contains a variable. */
+export function hasVariable(text: string): boolean {
+  return [...text.matchAll(variable)].some(([, more]) => more === '')
+}
+
+/** Escapes `${NAME}` in all texts of a value, so that `withVariables` returns the same value. */
+export function withoutVariables(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(variable, '$$$&')
+  if (Array.isArray(value)) return value.map(withoutVariables)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutVariables(member)]))
+}
+
+const maximumValue = 60
+
+/** A schema violation: its path, and a message that continues the path. */
+export interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Returns the violations in a value that was parsed with `reportInput`. */
+export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
+    if (issue.code === 'unrecognized_keys') {
+      const known = keysAt(schema, issue.path)
+      return issue.keys.map((key) => ({
+        path: [...issue.path, key],
+        message: `is not a known field${suggestionText(key, known)}`,
+      }))
+    }
+    return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]
+  })
+}
+
+/** Returns a path as text: `users[0].profile.firstName`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('')
+}
+
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.ZodType = bare(schema)
+  for (const step of path) {
+    // A shape and an array hold schemas; zod's types for them are wider.
+    if (at instanceof z.ZodObject) at = bare(at.shape[String(step)] as z.ZodType)
+    else if (at instanceof z.ZodArray) at = bare(at.element as z.ZodType)
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+}
+
+function wrongValue(issue: z.core.$ZodIssue): string {
+  const { input, path } = issue
+  const untold = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
+  const text = untold || typeof input === 'object' ? undefined : jsonText(input)
+  return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
+}

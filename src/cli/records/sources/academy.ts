@@ -1,0 +1,277 @@
+import { readdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path'
+import type * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
+import { isDay } from '../../../codec/time-text.ts'
+import { systemCode } from '../../../config/errors.ts'
+import { suggestionText } from '../../../contract/validation-issues.ts'
+import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
+import { setAt, valueAt } from '../../output/columns.ts'
+import { UsageError } from '../../terminal/errors.ts'
+import type { Io } from '../../terminal/io.ts'
+import { problemsOf, problemText } from '../check-rows.ts'
+import {
+  createProblems,
+  type Declared,
+  distinct,
+  type Entry,
+  loadPart,
+  nameByKeys,
+  type Part,
+  type PartDataset,
+  type Place,
+  type Problems,
+  parts,
+} from '../entries.ts'
+import { keyIn } from '../identity.ts'
+import {
+  formatVersion,
+  hasVariable,
+  issuesIn,
+  type PartName,
+  partSchemas,
+  pathText,
+  type Variables,
+  withVariables,
+} from './academy-document.ts'
+import { CourseDocument, recordsOf } from './course.ts'
+import { openImportFile } from './file.ts'
+import { readRows } from './read-rows.ts'
+import type { Row } from './rows.ts'
+
+/** State while files are read. */
+interface Reading {
+  readonly io: Io
+  readonly variables: Variables
+  readonly problems: Problems
+  readonly entries: Map<Part, Entry[]>
+}
+
+/**
+ * Reads the files of an academy and validates them: their form, every record by its schema, and that each is declared
+ * once. Throws a UsageError with every problem and its line.
+ *
+ * @param allowed the environment variables that the files may use
+ */
+export async function loadAcademy(
+  io: Io,
+  files: readonly string[],
+  allowed: readonly string[],
+): Promise<Declared> {
+  const problems = createProblems()
+  const reading = {
+    io,
+    problems,
+    variables: { allowed: new Set(allowed), env: io.env },
+    entries: new Map<Part, Entry[]>(),
+  }
+  for (const file of files) await readFile(reading, await readPlacedDocument(io, file))
+  problems.throwIfAny()
+  // Parts in the order in which they are written.
+  const declared = new Map(
+    parts.flatMap((part) =>
+      reading.entries.has(part) ? [[part, reading.entries.get(part) ?? []] as const] : [],
+    ),
+  )
+  await nameByKeys(declared)
+  const told = distinct(declared, problems)
+  problems.throwIfAny()
+  return told
+}
+
+async function readFile(reading: Reading, document: PlacedDocument): Promise<void> {
+  const { problems, variables } = reading
+  const { name, value, lineOf } = document
+  const at = (path: readonly PropertyKey[]): Place => ({ file: name, line: lineOf(path) })
+  if (!isJsonObject(value)) return problems.add(at([]), 'must be an object with learnctl, courses, users, …')
+  const { learnctl, ...sections } = value
+  if (learnctl !== formatVersion) {
+    const found = learnctl === undefined ? 'is required' : `must be ${formatVersion}`
+    return problems.add(
+      at(['learnctl']),
+      `learnctl ${found}: the version of the format, as in "learnctl: ${formatVersion}"`,
+    )
+  }
+  for (const [part, content] of Object.entries(sections)) {
+    if (!isPart(part)) {
+      problems.add(
+        at([part]),
+        `${part} is not a known field${suggestionText(part, Object.keys(partSchemas))}`,
+      )
+      continue
+    }
+    const filled = withVariables(content, variables, (path, message) =>
+      problems.add(at([part, ...path]), `${pathText([part, ...path])} ${message}`),
+    )
+    await readPart(reading, part, { content, filled, at })
+  }
+}
+
+/** Part of one file, as written and with its variables replaced. */
+interface Section {
+  readonly content: unknown
+  readonly filled: unknown
+  at(path: readonly PropertyKey[]): Place
+}
+
+async function readPart(reading: Reading, part: PartName, { content, filled, at }: Section): Promise<void> {
+  const { io, problems } = reading
+  const dataset = await loadPart(part)
+  const add = (name: Part, ...more: Entry[]) =>
+    reading.entries.set(name, [...(reading.entries.get(name) ?? []), ...more])
+  add(part)
+  if (part === 'courses') add('lessons')
+  const list = reading.entries.get(part) ?? []
+  if (isJsonObject(filled) && part !== 'courses') {
+    const { file, ...others } = filled
+    if (typeof file !== 'string' || Object.keys(others).length > 0) {
+      return problems.add(at([part]), `${part} must be a list, or name a table: {file: ${part}.csv}`)
+    }
+    for await (const { record, place } of readTable(io, dataset, file, at([part]), problems)) {
+      list.push(entryOf(part, record, place))
+    }
+    return
+  }
+  if (!Array.isArray(filled)) return problems.add(at([part]), `${part} must be a list`)
+  for (const [index, item] of filled.entries()) {
+    const path = [part, index]
+    const place = at(path)
+    const value = isJsonObject(item) ? withDays(dataset, item) : item
+    const schema: z.ZodType = partSchemas[part]
+    const parsed = schema.safeParse(value, { reportInput: true })
+    if (!parsed.success) {
+      for (const { path: inner, message } of issuesIn(schema, parsed.error)) {
+        problems.add(at([...path, ...inner]), `${pathText([...path, ...inner])} ${message}`)
+      }
+    } else if (part === 'courses') {
+      const { course, lessons } = recordsOf(CourseDocument.parse(value))
+      list.push(entryOf('courses', course, place))
+      for (const lesson of lessons) reading.entries.get('lessons')?.push(entryOf('lessons', lesson, place))
+    } else if (isJsonObject(value)) {
+      const asWritten: unknown = Array.isArray(content) ? content[index] : undefined
+      list.push(entryOf(part, value, place, isJsonObject(asWritten) ? asWritten['password'] : undefined))
+    }
+  }
+}
+
+function isPart(name: string): name is PartName {
+  return Object.hasOwn(partSchemas, name)
+}
+
+/** Returns an entry whose references are not resolved yet. */
+function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: unknown): Entry {
+  const { managedBy, externalId, ...others } = declared
+  const record = {
+    ...(typeof externalId === 'string' && { externalId }),
+    ...others,
+    ...(typeof managedBy === 'string' && { managedBy }),
+  }
+  return {
+    dataset,
+    record,
+    key: keyIn(dataset, record) ?? '',
+    place,
+    ...(typeof password === 'string' && hasVariable(password) && { password }),
+  }
+}
+
+/** Returns a record with its days converted to times. */
+function withDays({ columns }: PartDataset, record: JsonObject): JsonObject {
+  const days = columns.filter(({ kind, path }) => kind === 'time' && isDayText(valueAt(record, path)))
+  if (days.length === 0) return record
+  const copy = structuredClone(record)
+  for (const { path } of days) setAt(copy, path.split('.'), `${valueAt(record, path)}T00:00:00.000Z`)
+  return copy
+}
+
+function isDayText(value: unknown): boolean {
+  return typeof value === 'string' && isDay(value)
+}
+
+/** Default files and folder of an academy. */
+const usual = ['academy.yaml', 'academy.yml', 'academy.json', 'academy']
+const maximumFiles = 1000
+const maximumDepth = 8
+
+/**
+ * Returns the files of an academy: the given ones, and for a folder all YAML and JSON files in and below it, sorted
+ * by name. The default is `academy.yaml`, `academy.json` or the folder `academy`. Throws a UsageError if there is
+ * none.
+ */
+export async function findFiles({ cwd }: Io, given: readonly string[]): Promise<string[]> {
+  if (given.length > 0) return (await Promise.all(given.map((path) => filesAt(cwd, path)))).flat()
+  for (const path of usual) {
+    const found = await stat(resolve(cwd, path)).catch(() => null)
+    if (found) return filesAt(cwd, path)
+  }
+  throw new UsageError('No academy file found', {
+    why: [`Looked for ${usual.join(', ')} in ${cwd}`],
+    hint: 'Name the file or folder, or write one from an academy: learnctl dump --file academy.yaml',
+  })
+}
+
+async function filesAt(cwd: string, path: string): Promise<string[]> {
+  if (path === '-') return [path]
+  const found = await stat(resolve(cwd, path)).catch((cause: unknown) => {
+    const reason = systemCode(cause) === 'ENOENT' ? 'file not found' : (systemCode(cause) ?? String(cause))
+    throw new UsageError(`Cannot read ${path}: ${reason}`, { cause })
+  })
+  if (!found.isDirectory()) return [path]
+  const files = await filesIn(cwd, path, maximumDepth)
+  if (files.length === 0) throw new UsageError(`${path} has no YAML or JSON files`)
+  if (files.length > maximumFiles) throw new UsageError(`${path} has more than ${maximumFiles} files`)
+  return files
+}
+
+async function filesIn(cwd: string, folder: string, depth: number): Promise<string[]> {
+  const entries = await readdir(resolve(cwd, folder), { withFileTypes: true })
+  const files: string[] = []
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (entry.name.startsWith('.')) continue
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && depth > 0) files.push(...(await filesIn(cwd, path, depth - 1)))
+    else if (entry.isFile() && /\.(ya?ml|json)$/i.test(entry.name)) files.push(path)
+  }
+  return files
+}
+
+/**
+ * Reads the rows of a table that a file names: CSV, JSON or JSONL, as imports do. The table must be in or below the
+ * folder of the file, so that an academy file cannot expose other files.
+ *
+ * @param named where the name is written
+ */
+export async function* readTable(
+  io: Io,
+  dataset: PartDataset,
+  file: string,
+  named: Place,
+  problems: Problems,
+): AsyncGenerator<Row & { readonly place: Place }> {
+  const inside = normalize(file)
+  if (isAbsolute(file) || inside === '..' || inside.startsWith(`..${sep}`)) {
+    problems.add(
+      named,
+      `${dataset.name}.file must be in the folder of ${named.file} or below, not ${JSON.stringify(file)}`,
+    )
+    return
+  }
+  const path = named.file === 'Standard input' ? inside : join(dirname(named.file), inside)
+  const table = await openImportFile(io, path, { encodingHint: 'Save it as UTF-8' })
+  const { rows } = await readRows(table, dataset, {
+    map: new Map(),
+    delimiter: undefined,
+    clearEmpty: false,
+    // No durations: a declaration must mean the same every day.
+    now: Number.NaN,
+    dateFormat: null,
+  })
+  for await (const some of rows) {
+    for (const row of some) {
+      const place = { file: path, line: row.line }
+      const found = problemsOf(dataset, row, { partial: false, local: true })
+      for (const problem of found) problems.add(place, problemText(problem))
+      if (found.length === 0) yield { ...row, place }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createWriteStream, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { describe, expect, onTestFinished } from 'vitest'
+import { test, testCli, transportTo } from '../../../helpers/cli.ts'
+
+/** Number of rows; LEARNCTL_TEST_ROWS=1000000 tests a million. */
+const rowCount = Number(process.env['LEARNCTL_TEST_ROWS'] ?? 2000)
+
+describe('two imports of one file at once, from two machines', () => {
+  const rows = Array.from({ length: 60 }, (_, row) => row)
+  const files: Record<string, string> = {
+    users: `externalId,email\n${rows.map((row) => `${row},u${row}@b.example\n`).join('')}`,
+    courses: `externalId,title\n${rows.map((row) => `C${row},Course ${row}\n`).join('')}`,
+    lessons: `externalId,courseId,title\n${rows.map((row) => `L${row},ext:A,Lesson ${row}\n`).join('')}`,
+  }
+  test.for([
+    ['users', 4],
+    ['users', 1],
+    ['courses', 1],
+    ['lessons', 1],
+  ] as const)('%s, %d in a request, make each record once', async ([noun, size], { academy }) => {
+    const { key, post, get } = await academy.person('admin')
+    await post('/v1/courses', { externalId: 'A', title: 'A' })
+    const count = async () => (await get(`/v1/${noun}?limit=1&include_total=true`)).body.total
+    const before = await count()
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const ran = await Promise.all(
+      [1, 2].map(async () => {
+        const cli = testCli({ transport: transportTo(academy) })
+        onTestFinished(() => cli.remove())
+        writeFileSync(join(cli.cwd, 'f.csv'), files[noun] ?? '')
+        return cli.run(`${noun} import f.csv --batch-size ${size}`, { env })
+      }),
+    )
+    for (const { code, stderr } of ran) expect(code, stderr).toBe(0)
+    const created = ran.map(({ stderr }) => Number(/(\d+) created/.exec(stderr)?.[1] ?? 0))
+    const unchanged = ran.map(({ stderr }) => Number(/(\d+) unchanged/.exec(stderr)?.[1] ?? 0))
+    expect((created[0] ?? 0) + (created[1] ?? 0)).toBe(60)
+    expect((unchanged[0] ?? 0) + (unchanged[1] ?? 0)).toBe(60)
+    expect(await count()).toBe(before + 60)
+  })
+})
+
+test.for<readonly [string, string]>([
+  ['update', '1 created, 1 unchanged, 1 updated'],
+  ['skip', '1 created, 2 skipped'],
+])(
+  'a row that another import creates after it was looked for is found again, to %s',
+  async ([mode, told], { academy }) => {
+    const { key, post } = await academy.person('admin')
+    await post('/v1/users', { externalId: '1', email: 'u1@b.example' })
+    const platform = transportTo(academy)
+    const raced: string[] = []
+    const transport: typeof platform = async (request) => {
+      const answer = await platform(request)
+      if (
+        answer.status === 404 &&
+        decodeURIComponent(request.url).endsWith('/users/ext:2') &&
+        raced.length === 0
+      ) {
+        raced.push(request.url)
+        await post('/v1/users', { externalId: '2', email: 'u2@b.example' })
+      }
+      return answer
+    }
+    const cli = testCli({ transport })
+    onTestFinished(() => cli.remove())
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const stdin = 'externalId,email,firstName\n1,u1@b.example,\n2,u2@b.example,Ada\n3,u3@b.example,Ben\n'
+    const flags = `--batch-size 1 --concurrency 1 --on-exists ${mode}`
+    const { code, stderr } = await cli.run(`users import - ${flags}`, { env, stdin })
+    expect(raced).toHaveLength(1)
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    for (const part of told.split(', ')) expect(stderr).toContain(part)
+  },
+)
+
+test('however many rows a file has, all are checked, sent and counted', async ({ local }) => {
+  const path = join(local.cwd, 'many.csv')
+  const file = createWriteStream(path)
+  file.write('externalId,email,firstName\n')
+  for (let row = 0; row < rowCount; row += 1000) {
+    const rows = Array.from({ length: Math.min(1000, rowCount - row) }, (_, more) => row + more)
+    const text = rows.map((each) => `${each},u${each}@b.example,"Line\n${each}"\n`).join('')
+    if (!file.write(text)) await once(file, 'drain')
+  }
+  file.end()
+  await finished(file)
+  const ran = await local.run('users import many.csv')
+  expect(ran.stderr).toContain(`Imported ${rowCount} rows of ${rowCount} from many.csv: ${rowCount} created`)
+  const exported = await local.run('users export --file out.jsonl')
+  expect(exported.stderr).toContain(`Exported ${rowCount + 1} rows`)
+}, 3_600_000)

@@ -1,0 +1,510 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, onTestFinished } from 'vitest'
+import { ConnectionError } from '../../../../src/client/errors.ts'
+import { processStartOf } from '../../../../src/config/lock.ts'
+import { type TestCli, test, testCli, transportTo } from '../../../helpers/cli.ts'
+import type { TestAcademy } from '../../../helpers/test-academy.ts'
+
+const bundled = (name: string) => join(import.meta.dirname, '../../../../src/examples', `${name}.csv`)
+
+function file(cli: TestCli, name: string, content: string | Uint8Array): string {
+  writeFileSync(join(cli.cwd, name), content)
+  return name
+}
+
+async function records(cli: TestCli, noun: string): Promise<Record<string, unknown>[]> {
+  const ran = await cli.run(`${noun} list --all -o json`)
+  expect(ran.code, ran.stderr).toBe(0)
+  return JSON.parse(ran.stdout)
+}
+
+describe('the examples that ship', () => {
+  test('are imported as they are, and a second time nothing changes', async ({ local }) => {
+    const first = { courses: '2 created', users: '620 created', enrollments: '622 created' }
+    for (const [noun, told] of Object.entries(first)) {
+      const ran = await local.run(`${noun} import ${bundled(noun)}`)
+      expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: '' })
+      expect(ran.stderr).toContain(`: ${told}`)
+    }
+    const { stderr } = await local.run(`progress import ${bundled('progress')}`)
+    expect(stderr).toContain('Imported 1792 rows of 1792')
+    for (const noun of ['courses', 'users', 'enrollments']) {
+      const again = await local.run(`${noun} import ${bundled(noun)}`)
+      expect(again.stderr).toMatch(/: \d+ unchanged\n$/)
+    }
+    const [course] = await records(local, 'courses')
+    expect(course).toMatchObject({ assessmentCriteria: { passingScore: 40 }, tags: ['open-university'] })
+  })
+})
+
+describe('a file', () => {
+  test('has its columns in any order, under the names that people use', async ({ local }) => {
+    const csv = 'Role,E-Mail,FIRST NAME,External ID\nteacher,ada@b.example,Ada,1\n'
+    expect(await local.run(`users import ${file(local, 'u.csv', csv)}`)).toMatchObject({ code: 0 })
+    const users = await records(local, 'users')
+    expect(users.find(({ externalId }) => externalId === '1')).toMatchObject({
+      email: 'ada@b.example',
+      role: 'instructor',
+      profile: { firstName: 'Ada' },
+    })
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    const places = 'Course,user,enrolled at\nSEA,ada@b.example,2026-01-01\n'
+    expect(await local.run('enrollments import -', { stdin: places })).toMatchObject({ code: 0 })
+    const grades = 'course,learner,item,scoreGiven\nSEA,1,exam,90\n'
+    expect(await local.run('grades import -', { stdin: grades })).toMatchObject({ code: 0 })
+  })
+
+  test('in another encoding, with semicolons or tabs, quoted line ends or compressed, says the same', async ({
+    local,
+  }) => {
+    const text = 'externalId;email;bio\r\n"1";zoe@b.example;"Größe\n""42"""\r\n'
+    const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+    const forms: Record<string, string | Uint8Array> = {
+      'a.csv': `\ufeff${text}`,
+      'b.csv': Buffer.from(text, 'latin1'),
+      'c.csv': utf16,
+      'd.csv.gz': gzipSync(text),
+      'e.tsv': text.replaceAll(';', '\t'),
+      'f.csv': `sep=;\r\n${text}`,
+      'g.csv': text.replaceAll(';', ','),
+      'h.csv': Buffer.from(text, 'utf16le'),
+    }
+    for (const [name, content] of Object.entries(forms)) {
+      const ran = await local.run(`users import ${file(local, name, content)}`)
+      expect(ran, `${name}: ${ran.stderr}`).toMatchObject({ code: 0 })
+      expect(ran.stderr).toContain(name === 'a.csv' ? '1 created' : '1 unchanged')
+    }
+    expect((await records(local, 'users')).find(({ externalId }) => externalId === '1')).toMatchObject({
+      profile: { bio: 'Größe\n"42"' },
+    })
+  })
+
+  test('is JSON or JSONL, flat or as the API has it, also from standard input', async ({ local }) => {
+    const nested = { externalId: '1', email: 'a@b.example', profile: { firstName: 'Ada' } }
+    const flat = { externalId: '2', email: 'b@b.example', firstName: 'Grace' }
+    for (const stdin of [
+      JSON.stringify([nested, flat]),
+      `${JSON.stringify(flat)}\n\n${JSON.stringify(nested)}`,
+    ]) {
+      const ran = await local.run('users import -', { stdin })
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      expect(ran.stderr).toContain('Imported 2 rows of 2 from standard input')
+    }
+    expect((await records(local, 'users')).map(({ profile }) => profile)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ firstName: 'Ada' }),
+        expect.objectContaining({ firstName: 'Grace' }),
+      ]),
+    )
+  })
+
+  test('tells the same problem of many rows once, and guesses only what is near', async ({ local }) => {
+    const row = (n: number) => `${n},u${n}@b.example,${n % 2 === 0 ? 'Lehrer' : 'Schueler'}\n`
+    const csv = `externalId,email,role\n${Array.from({ length: 64 }, (_, n) => row(n)).join('')}`
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    const roles = 'admin, instructor, learner, analyst, student, teacher, observer'
+    expect(ran.stderr.split('\n').slice(0, 3)).toEqual([
+      'error: 64 problems found in u.csv; nothing was imported',
+      `  u.csv:2: role "Lehrer" ×32: must be one of ${roles} (lines 2, 4, 6, 8, 10 and 27 more)`,
+      `  u.csv:3: role "Schueler" ×32: must be one of ${roles} (lines 3, 5, 7, 9, 11 and 27 more)`,
+    ])
+  })
+
+  test('is checked as a whole before anything is sent, and every problem has its line', async ({ local }) => {
+    const csv =
+      'externalId,email,role\n1,ada,learner\n2,b@b.example,lerner\n3,c@b.example\n2,d@b.example,learner\n'
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr.split('\n')).toEqual([
+      'error: 4 problems found in u.csv; nothing was imported',
+      '  u.csv:2: email: must be an e-mail address, such as ada@example.org, not "ada"',
+      '  u.csv:3: role: must be one of admin, instructor, learner, analyst, student, teacher, observer, not "lerner"; did you mean learner?',
+      '  u.csv:4: has 2 cells, but the header has 3',
+      '  u.csv:5: is the same user as line 3',
+      '  hint: Correct the file, or import the other rows alone: --skip-invalid',
+      '',
+    ])
+    expect(await records(local, 'users')).toHaveLength(1)
+  })
+
+  test.for([
+    ['an unknown column', 'email,Klasse\na@b.example,9b\n', 'u.csv has an unknown column: "Klasse"'],
+    ['two columns for one field', 'email,E-Mail\na@b.example,b@b.example\n', 'more than one column for'],
+    ['no column for what is required', 'role\nlearner\n', 'u.csv has no column email'],
+    ['a quote that is not closed', 'email\n"a@b.example\n', 'a quoted cell has no closing quote'],
+    ['nothing in it', '', 'u.csv is empty'],
+  ] as const)('with %s is refused', async ([, csv, told], { local }) => {
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toContain(told)
+  })
+
+  test('that has nothing but its header is imported: there is nothing to do', async ({ local }) => {
+    const ran = await local.run(`users import ${file(local, 'u.csv', 'email,role\n')}`)
+    expect(ran).toMatchObject({ code: 0, stderr: 'Imported 0 rows of 0 from u.csv: nothing to do\n' })
+  })
+
+  test('has columns of other names, which --map explains or leaves out', async ({ local }) => {
+    const csv = 'Adresse,Klasse\na@b.example,9b\n'
+    const map = ['--map', 'Adresse=email', '--map', 'Klasse=']
+    const ran = await local.run(['users', 'import', file(local, 'u.csv', csv), ...map])
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect(ran.stderr).toContain('1 created')
+  })
+})
+
+describe('rows that are rejected', () => {
+  test('are written with their own cells and the reason, to be corrected and imported again', async ({
+    local,
+  }) => {
+    await local.run('users create --email taken@b.example --external-id 9')
+    const csv = 'Kennung,email\n1,taken@b.example\n2,b@b.example\n'
+    const map = ['--map', 'Kennung=externalId']
+    const ran = await local.run(['users', 'import', file(local, 'u.csv', csv), ...map])
+    expect(ran.code).toBe(8)
+    expect(ran.stderr).toContain('Imported 1 row of 2 from u.csv: 1 created, 1 failed')
+    const path = join(local.cwd, 'u.errors.csv')
+    const errors = readFileSync(path, 'utf8')
+    expect(errors).toMatch(/^externalId,email,line,code,message\r\n1,taken@b\.example,2,duplicate,email: /)
+    writeFileSync(path, errors.replace('taken@', 'free@'))
+    const again = await local.run(['users', 'import', 'u.errors.csv', ...map])
+    expect(again, again.stderr).toMatchObject({ code: 0 })
+    expect(again.stderr).toContain('1 created')
+  })
+
+  test('are those that are invalid, too, with --skip-invalid', async ({ local }) => {
+    const csv = 'email,role\nada,learner\nb@b.example,learner\n'
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)} --skip-invalid -o json`)
+    expect(ran.code).toBe(8)
+    expect(JSON.parse(ran.stdout)).toEqual({
+      ...{ file: 'u.csv', rows: 2, created: 1, updated: 0, unchanged: 0, skipped: 0, failed: 1 },
+      errorsFile: 'u.errors.csv',
+    })
+    expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('ada,learner,2,')
+  })
+})
+
+describe('a record that exists', () => {
+  const before = 'externalId,email,firstName\n1,a@b.example,Ada\n'
+  const after = 'externalId,email,firstName\n1,a@b.example,Augusta\n'
+
+  test.for([
+    ['update', '1 updated', 'Augusta', 0],
+    ['skip', '1 skipped', 'Ada', 0],
+    ['fail', '1 failed', 'Ada', 8],
+  ] as const)('with --on-exists %s: %s', async ([mode, told, name, code], { local }) => {
+    await local.run(`users import ${file(local, 'u.csv', before)}`)
+    const ran = await local.run(`users import ${file(local, 'v.csv', after)} --on-exists ${mode}`)
+    expect(ran.code).toBe(code)
+    expect(ran.stderr).toContain(told)
+    const users = await records(local, 'users')
+    expect(users.find(({ externalId }) => externalId === '1')).toMatchObject({ profile: { firstName: name } })
+  })
+
+  test('is changed by a file that has its key and the changed column alone', async ({ local }) => {
+    await local.run(`users import ${file(local, 'u.csv', before)}`)
+    const ran = await local.run(`users import ${file(local, 'v.csv', 'externalId,username\n1,countess\n')}`)
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect((await records(local, 'users')).find(({ externalId }) => externalId === '1')).toMatchObject({
+      username: 'countess',
+      profile: { firstName: 'Ada' },
+    })
+  })
+
+  test('keeps the lessons of its modules when it is imported again', async ({ local }) => {
+    const course = { externalId: 'SEA', title: 'Sea', modules: [{ title: 'Tides' }, { title: 'Reefs' }] }
+    const lesson = { externalId: 'L1', courseId: 'ext:SEA', module: 'Reefs', title: 'Corals' }
+    await local.run('courses import -', { stdin: JSON.stringify([course]) })
+    const made = await local.run('lessons import -', { stdin: JSON.stringify([lesson]) })
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+    const turned = { ...course, modules: [{ title: 'Reefs' }, { title: 'Currents' }] }
+    expect(await local.run('courses import -', { stdin: JSON.stringify([turned]) })).toMatchObject({
+      code: 0,
+    })
+    const [{ moduleId } = {}] = await records(local, 'lessons')
+    const [{ modules } = {}] = await records(local, 'courses')
+    expect(moduleId).toBe((modules as { id: string }[])[0]?.id)
+    const again = await local.run('lessons import -', { stdin: JSON.stringify([lesson]) })
+    expect(again.stderr).toContain('1 unchanged')
+  })
+})
+
+describe('an import that was interrupted', () => {
+  const csv = `externalId,email\n${Array.from({ length: 1200 }, (_, row) => `${row},u${row}@b.example\n`).join('')}`
+
+  test('is continued by the same command, and begun again by --restart', async ({ local }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    const stopped = await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      // After the first response.
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    expect(stopped.code).not.toBe(0)
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    expect(readdirSync(journals)).toHaveLength(1)
+
+    const continued = await local.run('users import u.csv')
+    expect(continued, continued.stderr).toMatchObject({ code: 0 })
+    expect(continued.stderr).toBe(
+      'note: Continuing after 500 of 1200 rows; --restart begins again from the first row\nImported 1200 rows of 1200 from u.csv: 1200 created\n',
+    )
+    expect(readdirSync(journals)).toEqual([])
+    expect(await records(local, 'users')).toHaveLength(1201)
+    const restarted = new AbortController()
+    await local.run('users import u.csv --restart --debug', {
+      signal: restarted.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && restarted.abort(new Error('stop')),
+    })
+    const again = await local.run('users import u.csv --restart')
+    expect(again.stderr).toBe('Imported 1200 rows of 1200 from u.csv: 1200 unchanged\n')
+  })
+
+  test('is under way as long as its process is, and not while another one has its number', async ({
+    local,
+  }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    const path = join(journals, readdirSync(journals)[0] ?? '')
+    const [header = '', ...lines] = readFileSync(path, 'utf8').split('\n')
+    const sayBy = (started: string | null) => {
+      const { started: _, ...rest } = JSON.parse(header)
+      const said = { ...rest, pid: process.ppid, ...(started !== null && { started }) }
+      writeFileSync(path, [JSON.stringify(said), ...lines].join('\n'))
+    }
+    for (const started of [processStartOf(process.ppid), null]) {
+      sayBy(started)
+      const refused = await local.run('users import u.csv --resume')
+      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('is running (process ') })
+    }
+    sayBy('another boot 1')
+    expect(await local.run('users import u.csv --resume')).toMatchObject({ code: 0 })
+  })
+
+  test('is not continued with another file', async ({ local }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    file(local, 'u.csv', `${csv}x,x@b.example\n`)
+    const refused = await local.run('users import u.csv --resume')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('has changed since its import was interrupted')
+    expect(refused.stderr).toContain(
+      'hint: Begin again from the first row: learnctl users import u.csv --restart\n',
+    )
+    expect(await local.run('users import u.csv --restart')).toMatchObject({ code: 0 })
+  })
+})
+
+test('the file of rejected rows is not there where none was rejected', async ({ local }) => {
+  mkdirSync(join(local.cwd, 'data'))
+  await local.run(`users import ${file(local, 'data/u.csv', 'email\na@b.example\n')}`)
+  expect(existsSync(join(local.cwd, 'data/u.errors.csv'))).toBe(false)
+})
+
+describe('an import that cannot go on', () => {
+  const people = `email\n${Array.from({ length: 40 }, (_, row) => `u${row}@b.example\n`).join('')}`
+
+  /** A platform that refuses all requests after the first ones. */
+  async function refusing(academy: TestAcademy, status: number, detail: string) {
+    const { key } = await academy.person('admin')
+    const transport = transportTo(academy)
+    const answers = { left: Number.POSITIVE_INFINITY }
+    const remote = testCli({
+      transport: async (request) => {
+        answers.left -= 1
+        const headers = { 'content-type': 'application/problem+json' }
+        if (answers.left >= 0) return transport(request)
+        return { status, headers, body: JSON.stringify({ status, code: 'refused', detail }) }
+      },
+    })
+    onTestFinished(() => remote.remove())
+    file(remote, 'u v.csv', people)
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    return { answers, remote, env }
+  }
+
+  test('says how to continue, and does so when it can again', async ({ academy }) => {
+    const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
+    answers.left = 3
+    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
+    const stopped = await remote.run(line, { env })
+    expect(stopped.code).toBe(4)
+    expect(stopped.stderr.split('\n').slice(0, 2)).toEqual([
+      'note: Stopped after 20 of 40 rows; run the same command to continue',
+      'error: Unknown key',
+    ])
+    answers.left = Number.POSITIVE_INFINITY
+    const other = await remote.run('users import "u v.csv" --on-exists skip', { env })
+    expect(other.code).toBe(2)
+    expect(other.stderr.split('\n')).toEqual([
+      'error: The interrupted import of this file had other options',
+      "  Continue it: learnctl users import 'u v.csv' --concurrency 1 --batch-size 10",
+      "  hint: Begin again from the first row: learnctl users import 'u v.csv' --on-exists skip --restart",
+      '',
+    ])
+    const continued = await remote.run(line, { env })
+    expect(continued.stderr).toMatch(
+      /^note: Continuing after 20 of 40 rows; .*\nImported 40 rows of 40 .*: 40 created\n$/,
+    )
+    const again = await remote.run([...line, '--resume'], { env })
+    expect(again.stderr).toContain('note: No interrupted import of u v.csv; starting from the first row')
+  })
+
+  test('names the command that continues it, where the same one would begin again', async ({ academy }) => {
+    const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
+    answers.left = 3
+    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
+    const stopped = await remote.run([...line, '--restart'], { env })
+    const next = "learnctl users import 'u v.csv' --concurrency 1 --batch-size 10"
+    expect(stopped.stderr).toContain(`note: Stopped after 20 of 40 rows; continue with: ${next}\n`)
+    answers.left = Number.POSITIVE_INFINITY
+    expect((await remote.run(line, { env })).stderr).toContain('note: Continuing after 20 of 40 rows')
+  })
+
+  test('because the platform refuses the first requests leaves nothing to continue', async ({ academy }) => {
+    for (const flags of ['--batch-size 10', '--batch-size 1']) {
+      const { answers, remote, env } = await refusing(academy, 403, 'Only admins may do this')
+      answers.left = 1
+      const stopped = await remote.run(`users import "u v.csv" ${flags}`, { env })
+      expect(stopped.code).toBe(5)
+      expect(stopped.stderr).toMatch(/^error: Only admins may do this\n/)
+      expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
+      answers.left = Number.POSITIVE_INFINITY
+      file(remote, 'u v.csv', 'email\nz@b.example\n')
+      const { stderr } = await remote.run('users import "u v.csv" --on-exists skip', { env })
+      expect(stderr).toMatch(/^Imported 1 row of 1 from u v.csv: 1 (created|skipped)\n$/)
+    }
+  })
+
+  test('because nothing reaches the platform leaves nothing to continue', async ({ academy }) => {
+    const { key } = await academy.person('admin')
+    const transport = transportTo(academy)
+    let isDown = true
+    const remote = testCli({
+      transport: async (request) => {
+        if (isDown && request.method === 'POST') throw new ConnectionError(request, 'refused', 'Refused')
+        return transport(request)
+      },
+    })
+    onTestFinished(() => remote.remove())
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    file(remote, 'u.csv', people)
+    const stopped = await remote.run('users import u.csv', { env })
+    expect(stopped.code).toBe(7)
+    expect(stopped.stderr).not.toContain('Stopped after')
+    expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
+    isDown = false
+    expect((await remote.run('users import u.csv --on-exists skip', { env })).stderr).toContain('40 created')
+  })
+
+  test('because the file of rejected rows cannot be written sends nothing again when it can', async ({
+    local,
+  }) => {
+    await local.run('users create --email a@b.example --external-id 1')
+    file(local, 'u.csv', 'externalId,email\n2,a@b.example\n3,c@b.example\n')
+    const full = await local.run('users import u.csv --errors /dev/full')
+    expect(full.code).toBe(1)
+    expect(full.stderr).toContain('error: Cannot write /dev/full: the disk is full')
+    expect(full.stderr).toContain('note: Stopped after 2 of 2 rows; run the same command to continue')
+    const resumed = await local.run('users import u.csv --debug')
+    expect(resumed.code).toBe(8)
+    expect(resumed.stderr).not.toContain('POST')
+    expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('2,a@b.example,2,duplicate')
+  })
+
+  test('keeps passwords out of its journal', async ({ local }) => {
+    file(local, 'u.csv', 'email,password\na@b.example,correct horse battery\n')
+    const ran = await local.run('users import u.csv --errors /dev/full')
+    expect(ran.code).toBe(0)
+    await local.run('users create --email x@b.example --external-id 1')
+    file(local, 'u.csv', 'externalId,email,password\n2,x@b.example,correct horse battery\n')
+    expect((await local.run('users import u.csv --errors /dev/full')).code).toBe(1)
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    const [name = ''] = readdirSync(journals)
+    const journal = readFileSync(join(journals, name), 'utf8')
+    expect(journal).toContain('"failed":1')
+    expect(journal).not.toContain('horse')
+  })
+})
+
+test('rows that nothing tells from others are named, for each import creates them again', async ({
+  local,
+}) => {
+  const ran = await local.run('courses import -', { stdin: 'title\nSea\nSky\n' })
+  expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
+})
+
+test('a deleted user, and a deleted lesson that keeps its external id, are restored', async ({ local }) => {
+  await local.run('courses create --title Sea --external-id C')
+  const files = {
+    users: 'externalId,email,firstName\n1,a@b.example,Ada\n',
+    lessons: 'externalId,courseId,title\nL,ext:C,Ebb\n',
+  }
+  for (const [noun, stdin] of Object.entries(files)) {
+    await local.run(`${noun} import -`, { stdin })
+    const [before] = await records(local, noun)
+    const name = noun === 'users' ? 'ext:1' : 'ext:L'
+    for (const flags of ['', '--batch-size 1']) {
+      await local.run(`${noun} delete ${name} --yes`)
+      const ran = await local.run(`${noun} import - ${flags}`, { stdin })
+      expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 updated') })
+      const [{ id, status } = {}] = await records(local, noun)
+      expect({ id, status }).toEqual({ id: before?.['id'], status: before?.['status'] })
+    }
+    await local.run(`${noun} delete ${name} --yes`)
+    if (noun === 'users') {
+      const dry = await local.run('users import - --dry-run -o json', { stdin })
+      expect(JSON.parse(dry.stdout)).toMatchObject([{ action: 'update', changes: ['status'] }])
+    }
+    const skipped = await local.run(`${noun} import - --on-exists skip`, { stdin })
+    expect(skipped.code, noun).toBe(noun === 'users' ? 0 : 8)
+    const suspended = await local.run(`${noun} import -`, {
+      stdin: stdin
+        .replace('\n', ',status\n')
+        .replace(/\n$/, ',draft\n')
+        .replace('Ada,draft', 'Ada,suspended'),
+    })
+    expect(suspended.stderr).toContain('1 updated')
+    expect(JSON.parse((await local.run(`${noun} get ${name} -o json`)).stdout).status).toBe(
+      noun === 'users' ? 'suspended' : 'draft',
+    )
+  }
+})
+
+describe('addresses that move from one user to another', () => {
+  const people = (shift: (row: number) => number) =>
+    `externalId,email\n${[0, 1, 2, 3, 4, 5].map((row) => `${row},u${shift(row)}@b.example\n`).join('')}`
+
+  test.for(['', '--batch-size 1', '--batch-size 2'])(
+    'in a chain are free in time %s',
+    async (flags, { local }) => {
+      await local.run('users import -', { stdin: people((row) => row) })
+      // The last row of the file must be sent before the first one.
+      for (const shift of [(row: number) => row + 1, (row: number) => row]) {
+        const ran = await local.run(`users import - ${flags}`, { stdin: people(shift) })
+        expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining(': 6 updated\n') })
+      }
+    },
+  )
+
+  test('are refused where two users exchange them, each once', async ({ local }) => {
+    await local.run('users import -', { stdin: people((row) => row) })
+    const exchange = people((row) => [1, 0, 6, 3, 4, 5][row] ?? 0)
+    const ran = await local.run('users import - --errors e.csv', { stdin: exchange })
+    expect(ran.code).toBe(8)
+    expect(ran.stderr).toContain('4 rows of 6 from standard input: 1 updated, 3 unchanged, 2 failed')
+    expect(readFileSync(join(local.cwd, 'e.csv'), 'utf8').split('\r\n')).toHaveLength(4)
+  })
+})
