@@ -11,7 +11,7 @@ const groups = Object.entries({
   program: /src\/cli\/program\/(program|nouns)\.ts$/,
   commands: /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion))\.ts$/,
   // Running an operation and printing its result.
-  run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|list)|session\/open-caller)\.ts$/,
+  run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|print-list)|session\/open-caller)\.ts$/,
   // A local academy.
   server: /src\/server\/academy\/local-academy\.ts$/,
 }).map(([name, test]) => ({ name, test }))

@@ -281,6 +281,6 @@ test('what depends on the style of a platform is decided by its replies, not by 
     // shows whether a credential is sent
     'cli/operation/dry-run.ts',
     // keeps what completion cannot read itself
-    'cli/operation/list.ts',
+    'cli/operation/print-list.ts',
   ])
 })

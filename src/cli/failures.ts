@@ -16,8 +16,7 @@ import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
 import { isDestructive } from './command/aliases.ts'
 import type { Command } from './command/command.ts'
-import { problemsIn, type SeenFrom } from './operation/problem-lines.ts'
-import { RefusedCallError } from './operation/refused-call.ts'
+import { describeFaults, type RefusalView, RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError, type ExitName, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
 
@@ -185,14 +184,14 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
   idempotency_mismatch: 'conflict',
 }
 
-const anywhere: SeenFrom = { flagOf: () => null, hint: null }
+const anywhere: RefusalView = { flagOf: () => null, hint: null }
 
-function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFrom = anywhere): Failure {
+function failureOfApiError(error: ApiError, target: Target | null, seen: RefusalView = anywhere): Failure {
   const { code, status, requestId, retryAfterMs, faults, answer } = error
   const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
   const wait =
     retryAfterMs === null ? [] : [`The server asks you to wait ${Math.ceil(retryAfterMs / 1000)} s`]
-  const { message, why } = problemsIn(error, seen)
+  const { message, why } = describeFaults(error, seen)
   const place = lineOf(error)
   // The text alone would not show that the platform reported success.
   const returned =

@@ -8,8 +8,7 @@ import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-flags
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
-import { queryOf } from '../operation/query.ts'
+import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/chosen-output.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 

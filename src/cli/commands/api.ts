@@ -4,7 +4,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { apiFields } from '../operation/api-fields.ts'
+import { applyFields } from '../operation/document.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -83,7 +83,7 @@ async function requestOf(
   const { method, path } = targetOf(rest, operations)
   const query = Object.fromEntries(texts(flags['query']).map((text) => split(text, '=', '--query')))
   const headers = Object.fromEntries(texts(flags['header']).map((text) => split(text, ':', '--header')))
-  const body = await apiFields(io, flags['body'], texts(flags['field']))
+  const body = await applyFields(io, flags['body'], texts(flags['field']))
   if (body !== undefined && method === 'GET') {
     throw new UsageError('A GET request cannot have a body', {
       hint: 'Send parameters with --query name=value',
@@ -150,8 +150,8 @@ async function paginate(
   async function* rowsOf(received: AsyncIterable<{ readonly data: readonly unknown[] }>) {
     for await (const page of received) yield page.data
   }
-  const { printReceived } = await import('../operation/received.ts')
-  await printReceived(pages, (received) => output.documents(rowsOf(received)))
+  const { printUntilError } = await import('../operation/print-list.ts')
+  await printUntilError(pages, (received) => output.documents(rowsOf(received)))
 }
 
 /** Prints a response; returns its value if it is JSON. */

@@ -203,8 +203,8 @@ function enrollmentFinder({ withDeleted }: { readonly withDeleted: boolean }) {
         ...(role !== undefined && { role }),
         ...(withDeleted && { status: anyStatus }),
       }
-      const { sureRecords } = await import('../operation/judge-list.ts')
-      const found = await sureRecords(finding, calls.enrollments.list, query)
+      const { checkedRecords } = await import('../operation/judge-list.ts')
+      const found = await checkedRecords(finding, calls.enrollments.list, query)
       return idOfOnly(found, withDeleted, `user ${String(user)} in course ${String(course)}`)
     }
 }

@@ -203,8 +203,8 @@ async function findGrade(finding: Finding): Promise<Find> {
       ...(item !== undefined && { item_id: item }),
       ...(source !== undefined && { source }),
     }
-    const { sureRecords } = await import('../operation/judge-list.ts')
-    const found = await sureRecords(finding, calls.grades.list, query)
+    const { checkedRecords } = await import('../operation/judge-list.ts')
+    const found = await checkedRecords(finding, calls.grades.list, query)
     const [only] = found
     const whose = `learner ${learner} in course ${String(course)}${item === undefined ? '' : ` for ${String(item)}`}`
     if (only === undefined) throw new CommandError('not_found', 'notFound', `No grade of ${whose}`)

@@ -1,4 +1,14 @@
-import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
+import type { Document, ScalarTag, Tags, YAMLMap } from 'yaml'
+import {
+  isJsonObject,
+  JsonLimitError,
+  maxDigits,
+  maxJsonDepth,
+  parseJson,
+  tooManyDigits,
+} from '../../codec/json-text.ts'
+import { parseExactNumber } from '../command/flag.ts'
+import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
@@ -36,7 +46,7 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
 
 async function parseDocument(text: string, name: string): Promise<unknown> {
   if (isJson(text, name)) return parseJsonDocument(text, name)
-  return (await import('./yaml-document.ts')).parseYaml(text, name)
+  return parseYaml(text, name)
 }
 
 /** True for JSON, judged by the file's name or the beginning of the text. Throws a UsageError on empty text. */
@@ -51,7 +61,7 @@ export async function parseJsonDocument(text: string, name: string): Promise<unk
     return parseJson(text)
   } catch (error) {
     if (error instanceof JsonLimitError) throw unreadable(name, error)
-    throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
+    throw new UsageError(`${name}:${await positionOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -59,10 +69,10 @@ function unreadable(name: string, cause: JsonLimitError): UsageError {
   return new UsageError(`Cannot read ${name}: ${cause.message}`, { cause })
 }
 
-async function placeOf(text: string): Promise<string> {
-  const { jsonFaultAt } = await import('./json-fault.ts')
-  const before = text.slice(0, jsonFaultAt(text)).split('\n')
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
+async function positionOf(text: string): Promise<string> {
+  const { jsonFaultIn } = await import('../../codec/json-fault.ts')
+  const { line, column } = jsonFaultIn(text)
+  return `${line}:${column}`
 }
 
 /** Returns the engine's message without its excerpt of the text. */
@@ -71,4 +81,208 @@ function reasonOf(error: unknown): string {
   return message
     .replace(/ (in JSON )?at position \d+.*$/s, '')
     .replace(/, ("|\.\.\.).*is not valid JSON$/s, '')
+}
+
+/**
+ * Maximum length in characters: the parser takes some seconds and 400 MB for this much, JSON of the same size a
+ * hundredth of both.
+ */
+const maxYamlLength = 1024 * 1024
+
+/** Maximum anchors and aliases in total: the parser searches all of them for each alias. */
+const maxAnchors = 2000
+
+/** A value and the lines of its parts. */
+export interface PlacedValue {
+  readonly value: unknown
+  /** Returns the line of a path, from 1; for a missing value that of its parent. */
+  lineOf(path: readonly PropertyKey[]): number
+}
+
+/**
+ * Parses a YAML 1.2 document, with integers beyond the safe range as bigints; loads the yaml library. Throws a
+ * UsageError that names the line, also for text that is too long, nests too deeply or expands by its aliases.
+ */
+export async function parseYaml(text: string, name: string): Promise<unknown> {
+  return (await parsePlacedYaml(text, name, maxYamlLength)).value
+}
+
+/** Parses a document with its lines; `longest` is the maximum length in characters. */
+export async function parsePlacedYaml(text: string, name: string, longest: number): Promise<PlacedValue> {
+  if (text.length > longest) {
+    throw new UsageError(`${name} is larger than ${longest / 1024 / 1024} MiB, too large for YAML`, {
+      hint: 'Convert it to JSON',
+    })
+  }
+  const { isMap, isAlias, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const intAsBigInt = /\d{16}/.test(text)
+  const document = parseDocument(text, {
+    ...{ lineCounter, prettyErrors: false, intAsBigInt, customTags: withBoundedIntegers },
+    // The parser compares each key with all earlier ones.
+    uniqueKeys: false,
+  })
+  const members = new WeakMap<YAMLMap, ReturnType<typeof membersOf>>()
+  const [fault] = document.errors
+  if (fault && isOverflow(fault)) throw tooDeep(name, fault)
+  if (fault) throw notYaml(fault.pos[0], fault.message, fault)
+  try {
+    const repeated = firstRepeated(document)
+    if (repeated !== undefined) throw notYaml(repeated, 'Map keys must be unique')
+    const value: unknown = document.toJS()
+    if (isDeeper(value, maxJsonDepth)) throw tooDeep(name)
+    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(name, error)
+    if (!(error instanceof ReferenceError)) throw error
+    const reason = /^Excessive alias/.test(error.message) ? 'its aliases expand too far' : error.message
+    throw unreadable(reason, error)
+  }
+
+  function unreadable(reason: string, cause?: Error): UsageError {
+    return new UsageError(`Cannot read ${name}: ${reason}`, { cause })
+  }
+
+  function notYaml(offset: number, reason: string, cause?: Error): UsageError {
+    const { line, col } = lineCounter.linePos(offset)
+    return new UsageError(`${name}:${line}:${col}: not YAML: ${reason}`, { cause })
+  }
+
+  /** Returns the offset of the first duplicate key; undefined if there is none. Throws on too many anchors. */
+  function firstRepeated(tree: Document.Parsed): number | undefined {
+    let first: number | undefined
+    let anchors = 0
+    const look = (_: unknown, node: unknown) => {
+      if (isAlias(node) || (isNode(node) && node.anchor !== undefined)) anchors += 1
+      if (anchors > maxAnchors) throw unreadable(`it has more than ${maxAnchors} anchors and aliases`)
+    }
+    visit(tree, {
+      Node: look,
+      Map(_, map) {
+        look(_, map)
+        const seen = new Set<unknown>()
+        for (const { key } of map.items) {
+          if (!isScalar(key)) continue
+          if (!seen.has(key.value)) seen.add(key.value)
+          else first = Math.min(first ?? Number.POSITIVE_INFINITY, key.range?.[0] ?? 0)
+        }
+      },
+    })
+    return first
+  }
+
+  function membersOf(map: YAMLMap) {
+    const entries = map.items.flatMap((pair) =>
+      isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
+    )
+    // Reversed, so that the first of several equal keys wins.
+    return new Map(entries.reverse())
+  }
+
+  function memberOf(map: YAMLMap, step: PropertyKey) {
+    const known = members.get(map) ?? membersOf(map)
+    members.set(map, known)
+    return known.get(String(step))
+  }
+
+  function lineOf(path: readonly PropertyKey[]): number {
+    let node: unknown = document.contents
+    let at = isNode(node) ? node.range?.[0] : 0
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(document)
+      if (isMap(node)) {
+        const pair = memberOf(node, step)
+        if (!pair) break
+        if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
+        node = pair.value
+      } else if (isSeq(node)) {
+        node = node.items[Number(step)]
+        if (!isNode(node)) break
+        at = node.range?.[0] ?? at
+      } else break
+    }
+    return lineCounter.linePos(at ?? 0).line
+  }
+}
+
+/** Returns the parser's tags, with integers limited to the digits that JSON may have. */
+function withBoundedIntegers(tags: Tags): Tags {
+  return tags.map((tag) =>
+    typeof tag === 'object' && tag.tag === 'tag:yaml.org,2002:int' ? withBound(tag as ScalarTag) : tag,
+  )
+}
+
+function withBound(tag: ScalarTag): ScalarTag {
+  return {
+    ...tag,
+    resolve(text, onError, options) {
+      if (text.replace(/^[-+]/, '').length <= maxDigits) return tag.resolve(text, onError, options)
+      onError(tooManyDigits)
+      return 0
+    },
+  }
+}
+
+/** True for the parser's stack overflow, which it reports as a syntax error. */
+function isOverflow({ message }: Error): boolean {
+  return /call stack/.test(message)
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
+}
+
+function tooDeep(name: string, cause?: Error): UsageError {
+  return new UsageError(`Cannot read ${name}: it is nested more than ${maxJsonDepth} levels deep`, { cause })
+}
+
+/** Returns the value with bigints as numbers if these are exact. */
+function plainIntegers(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+  if (Array.isArray(value)) return value.map(plainIntegers)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainIntegers(member)]))
+}
+
+const maxFieldDepth = 100
+
+/**
+ * Returns the body of `learnctl api`: `--body` with each `--field name=value` applied to it; undefined if neither is
+ * given.
+ */
+export async function applyFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
+  const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
+  if (fields.length === 0) return document
+  if (document !== undefined && !isJsonObject(document)) {
+    throw new UsageError('--field requires --body to be an object')
+  }
+  const target = { ...document }
+  for (const field of fields) {
+    const at = field.indexOf('=')
+    if (at < 1) throw new UsageError(`--field must be name=value, not ${JSON.stringify(field)}`)
+    const name = field.slice(0, at)
+    const value = await parseFieldValue(io, field.slice(at + 1), `--field ${name}`)
+    const path = name.replace(/\[\]$/, '')
+    if (path.split('.').length > maxFieldDepth) {
+      throw new UsageError(`--field must not be nested more than ${maxFieldDepth} levels deep`)
+    }
+    const before = valueAt(target, path)
+    setAt(target, path.split('.'), path === name ? value : [...(Array.isArray(before) ? before : []), value])
+  }
+  return target
+}
+
+async function parseFieldValue(io: Io, text: string, flag: string): Promise<unknown> {
+  if (text === 'true') return true
+  if (text === 'false') return false
+  if (text === 'null') return null
+  if (/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return parseExactNumber(text, flag)
+  if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
+  if (!text.startsWith('@')) return text
+  if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)
+  return readFileText(io, text.slice(1))
 }

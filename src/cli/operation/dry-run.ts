@@ -20,7 +20,7 @@ export async function showRequests(
   asList = false,
 ): Promise<void> {
   const { settings, output } = context
-  const shown = requests.map((request) => shownOf(context, request))
+  const shown = requests.map((request) => maskedRequestOf(context, request))
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
     if (asList && settings.output.value !== 'jsonl') await output.document(shown)
     else for (const value of shown) await output.document(value)
@@ -34,15 +34,15 @@ export async function showRequests(
   await output.text(texts.join('\n'))
 }
 
-function shownOf({ session }: Context, { method, url, headers: given, body: text }: OutgoingRequest) {
+function maskedRequestOf({ session }: Context, { method, url, headers: given, body: text }: OutgoingRequest) {
   const target = session.target()
   const signed = target.kind === 'remote' && target.credential !== null
   const headers = maskHeaders(signed ? { authorization: `Bearer ${secretMask}`, ...given } : given)
-  const body = text === undefined ? undefined : bodyOf(text)
+  const body = text === undefined ? undefined : maskedBodyOf(text)
   return { method, url, headers, ...(body !== undefined && { body }) }
 }
 
-function bodyOf(text: string): unknown {
+function maskedBodyOf(text: string): unknown {
   try {
     return maskSecrets(parseJson(text))
   } catch {

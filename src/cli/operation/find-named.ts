@@ -8,7 +8,7 @@ import { CommandError } from '../terminal/errors.ts'
 import type { Find, Finding } from './operation-spec.ts'
 
 /** Maximum pages of a list to search. */
-const searchedPages = 100
+const maxPages = 100
 
 /** Things that are known by names, which need not be unique. */
 export interface Named {
@@ -75,7 +75,7 @@ async function itemsOf(
   filters: Readonly<Record<string, unknown>>,
 ): Promise<readonly JsonObject[]> {
   const items: JsonObject[] = []
-  let left = searchedPages
+  let left = maxPages
   try {
     const query = { ...filters, limit: maxPageSize }
     for await (const { data } of caller.pages(operation, { query, signal: context.io.signal })) {

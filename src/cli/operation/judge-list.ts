@@ -224,7 +224,7 @@ export async function assertSeveralOffered(
  *
  * @param fields fields that each item must show besides the filtered ones
  */
-export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(
+export async function* checkedPages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(
   context: Context,
   caller: Caller,
   filtering: Filtering,
@@ -262,15 +262,15 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
   }
 }
 
-/** Lists all records that match a query, checked like `surePages`. */
-export async function sureRecords(
+/** Lists all records that match a query, checked like `checkedPages`. */
+export async function checkedRecords(
   { context, caller }: Finding,
   operation: Operation,
   query: Readonly<Record<string, unknown>>,
 ): Promise<JsonObject[]> {
   const pages = caller.pages(operation, { query, signal: context.io.signal })
   const found: JsonObject[] = []
-  for await (const { data } of surePages(context, caller, { operation, query }, pages)) {
+  for await (const { data } of checkedPages(context, caller, { operation, query }, pages)) {
     found.push(...data.filter(isJsonObject))
   }
   return found

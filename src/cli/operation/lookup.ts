@@ -26,7 +26,7 @@ export interface Lookup {
   find(operation: Operation, id: string): Promise<unknown>
 }
 
-const searchedPages = 10
+const maxPages = 10
 
 /** Creates a lookup through a caller; `signal` aborts it. */
 export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
@@ -39,8 +39,8 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
       const total = valueAt(page, 'total')
       const items = valueAt(page, 'data')
       // A platform that ignores the limit may ignore the filter, too, and count other items.
-      const obeyed = Array.isArray(items) && items.length <= 1
-      if (!obeyed || typeof total !== 'number') return undefined
+      const isFiltered = Array.isArray(items) && items.length <= 1
+      if (!isFiltered || typeof total !== 'number') return undefined
       return { count: total, isExact: valueAt(page, 'totalIsExact') !== false }
     },
     recent: async (operation) => {
@@ -49,7 +49,7 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
     },
     find: (operation, id) =>
       readable(async () => {
-        let left = searchedPages
+        let left = maxPages
         for await (const { data } of caller.pages(operation, { query: { limit: maxPageSize }, signal })) {
           const found = data.find((item) => String(valueAt(item, operation.identifier ?? 'id')) === id)
           left -= 1

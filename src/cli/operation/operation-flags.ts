@@ -1,4 +1,5 @@
-import type { Flag } from '../command/flag.ts'
+import { joinReferences } from '../../codec/reference.ts'
+import type { BoundFlag, Flag, FlagValues } from '../command/flag.ts'
 
 /** Flag for the whole body. */
 export const bodyFlag: Flag = {
@@ -50,4 +51,16 @@ export const ignoreFiltersFlag: Flag = {
   name: 'ignore-filters',
   kind: 'switch',
   summary: 'Include rows that cannot be checked against the filters (other platforms)',
+}
+
+/** Returns the query of flags, by parameter; a repeatable flag gives a list of references. */
+export function queryOf(flags: readonly BoundFlag[], values: FlagValues): Record<string, unknown> {
+  return Object.fromEntries(
+    flags.flatMap(({ place, flag }) => {
+      const value = values[flag.name]
+      if (value === undefined) return []
+      const list = flag.kind === 'texts' && Array.isArray(value)
+      return [[place, list ? joinReferences(value.map(String)) : value]]
+    }),
+  )
 }

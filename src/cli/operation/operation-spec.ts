@@ -10,6 +10,7 @@ import type { PasswordUse } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { ExitName } from '../terminal/errors.ts'
 import type { Lookup } from './lookup.ts'
+import type { Sources } from './refused-call.ts'
 
 /** Rows of an answer and their columns. */
 export interface Rows {
@@ -20,7 +21,7 @@ export interface Rows {
 }
 
 /** Description of what an operation destroys, for its confirmation. */
-export interface Destruction {
+interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
   /** Reads a single record before it is destroyed; undefined where the platform does not show it. */
@@ -35,7 +36,7 @@ export interface Destruction {
 }
 
 /** A refusal of the platform that a confirmation, or its flag, overrides. */
-export interface Confirmed {
+interface Confirmed {
   /** Boolean field of the body that overrides it: false until confirmed. */
   readonly field: string
   /** Fault code of the refusal. */
@@ -58,7 +59,7 @@ export interface Finding {
 }
 
 /** Lookup of an existing thing. */
-export interface Existing {
+interface Existing {
   /** Dataset whose key finds it; such a thing can be updated. */
   readonly dataset?: DatasetName
   /** Finds it without a dataset; null if there is none. */
@@ -129,4 +130,12 @@ export interface OperationSpec<O extends Call> {
   /** Returns a note below the table, if any. */
   readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]
+}
+
+/** A declared command and the request fields of its flags and arguments. */
+export interface BoundCall extends Sources {
+  readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
+  readonly operation: Call
+  /** Answers to prompts by field path. */
+  readonly answers?: Map<string, unknown>
 }

@@ -5,15 +5,14 @@ import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
-import { isJson, parseJsonDocument } from './document.ts'
-import type { PlacedValue } from './yaml-document.ts'
+import { isJson, type PlacedValue, parseJsonDocument, parsePlacedYaml } from './document.ts'
 
 /**
  * Maximum length of a document that a person maintains, in characters; parsing that much YAML takes some seconds.
  */
-const maximumLength = 16 * 1024 * 1024
-const maximumTold = 100
-const maximumValue = 60
+const maxLength = 16 * 1024 * 1024
+const maxProblems = 100
+const maxValueLength = 60
 
 /** Document that was read from a file. */
 export interface PlacedDocument extends PlacedValue {
@@ -28,12 +27,11 @@ export interface PlacedDocument extends PlacedValue {
 export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDocument> {
   const name = path === '-' ? 'Standard input' : path
   const text = await (path === '-' ? readInput(io) : readFileText(io, path))
-  const { parsePlacedYaml } = await import('./yaml-document.ts')
-  if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name, maximumLength)) }
+  if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name, maxLength)) }
   const value = await parseJsonDocument(text, name)
   // Parse JSON as YAML, too, to know the lines, unless it is too long.
-  if (text.length > maximumLength) return { name, value, lineOf: () => 1 }
-  const { lineOf } = await parsePlacedYaml(text, name, maximumLength)
+  if (text.length > maxLength) return { name, value, lineOf: () => 1 }
+  const { lineOf } = await parsePlacedYaml(text, name, maxLength)
   return { name, value, lineOf }
 }
 
@@ -44,7 +42,7 @@ export interface DocumentProblem {
 }
 
 /** Returns the problems of a document, with the wrong values if it was parsed with `reportInput`. */
-export function problemsIn(error: z.ZodError): DocumentProblem[] {
+export function problemsOf(error: z.ZodError): DocumentProblem[] {
   return error.issues.flatMap((issue): DocumentProblem[] => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not a known field' }))
@@ -57,7 +55,7 @@ function wrongValue(issue: z.core.$ZodIssue): string {
   const { input, path } = issue
   const told = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
   const text = told || typeof input === 'object' ? undefined : jsonText(input)
-  return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
+  return text !== undefined && text.length <= maxValueLength ? `, not ${text}` : ''
 }
 
 /**
@@ -70,11 +68,11 @@ export function refusedDocument(
   const lines = problems
     .map(({ path, message }) => ({ line: lineOf(path), text: `${pathText(path)} ${message}`.trimStart() }))
     .sort((one, other) => one.line - other.line)
-  const rest = lines.length - maximumTold
+  const rest = lines.length - maxProblems
   return new UsageError(`${pluralise(lines.length, 'problem')} found in ${name}; nothing was sent`, {
     code: 'invalid_document',
     why: [
-      ...lines.slice(0, maximumTold).map(({ line, text }) => `${name}:${line}: ${text}`),
+      ...lines.slice(0, maxProblems).map(({ line, text }) => `${name}:${line}: ${text}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
   })

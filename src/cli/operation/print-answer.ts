@@ -7,12 +7,10 @@ import type { Context } from '../command/context.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
 import type { Shape } from '../output/output.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
-import { answeredThing } from './answered-id.ts'
-import type { BoundCall } from './bound-call.ts'
-import type { Rows } from './operation-spec.ts'
+import type { BoundCall, Rows } from './operation-spec.ts'
 
 /** A completed call, its answer, and the output form. */
-export interface AnsweredCall {
+interface AnsweredCall {
   /** Input in the form of the command line. */
   readonly input: AnyInput
   readonly result: Result<unknown>
@@ -56,8 +54,8 @@ export async function printAnswer(
   const done = told ? spec.done : undefined
   if (done) {
     const isSet = result.written === null || result.written.other.length === 0
-    const line = settings.quiet.value ? undefined : await toldOf(context, call, given)
-    const thing = operation.method === 'DELETE' ? destroyed : answeredThing(data, input, id)
+    const line = settings.quiet.value ? undefined : await readSuccessLine(context, call, given)
+    const thing = operation.method === 'DELETE' ? destroyed : recordForLine(data, input, id)
     if (isSet) await output.done(line ?? done(thing, given, result.unchanged))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (written && settings.quiet.value) await printId(context, id)
@@ -74,7 +72,7 @@ export async function printAnswer(
     const made = operation.method === 'POST' && id !== null ? `; its id is ${escapeHidden(id)}` : ''
     await output.note(`The response does not contain the record${made}`)
   }
-  if (result.written) await tellWritten(context, result.written, call, given)
+  if (result.written) await reportDifferences(context, result.written, call, given)
   // The record contains the same information.
   const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
   const note = silent ? null : await spec.notes?.(data, given)
@@ -84,7 +82,7 @@ export async function printAnswer(
 }
 
 /** Returns the success line that needs further reads; failed reads are ignored, since the write is done. */
-async function toldOf(
+async function readSuccessLine(
   { session, io }: Context,
   { spec }: BoundCall,
   given: Given,
@@ -120,7 +118,7 @@ function inWords(field: string): string {
 }
 
 /** Reports how a written record differs from the request: other values are an error, hidden ones a note. */
-async function tellWritten(
+async function reportDifferences(
   { session, output }: Context,
   written: Written,
   call: BoundCall,
@@ -128,11 +126,11 @@ async function tellWritten(
 ): Promise<void> {
   const host = platformName(session.target())
   for (const field of written.unshown) {
-    await output.note(`Cannot check ${typedName(field, call, given)}: ${host} does not show ${field}`)
+    await output.note(`Cannot check ${flagOrField(field, call, given)}: ${host} does not show ${field}`)
   }
   if (written.other.length === 0) return
   const { short } = await import('../../client/foreign/same-value.ts')
-  const names = written.other.map(({ field }) => typedName(field, call, given))
+  const names = written.other.map(({ field }) => flagOrField(field, call, given))
   throw new CommandError('not_set', 'failure', `${host} did not set ${names.join(', ')}`, {
     why: written.other.map(
       ({ sent, shown }, index) => `${names[index]} is ${short(shown)}, not ${short(sent)}`,
@@ -141,7 +139,16 @@ async function tellWritten(
 }
 
 /** Returns the flag of a field, `--title`; the field's name if no flag gave it. */
-function typedName(field: string, { fields }: BoundCall, { flags }: Given): string {
+function flagOrField(field: string, { fields }: BoundCall, { flags }: Given): string {
   const flag = fields.find(({ place }) => place === field)?.flag.name
   return flag === undefined || flags[flag] === undefined ? field : `--${flag}`
+}
+
+/**
+ * Returns the record of a write for its success line: the answer, sent fields that the answer omits, and the id in
+ * its usual place.
+ */
+function recordForLine(data: unknown, { body }: AnyInput, id: string | null): unknown {
+  const thing = { ...(isJsonObject(body) && body), ...(isJsonObject(data) && data) }
+  return id === null || 'id' in thing ? thing : { ...thing, id }
 }

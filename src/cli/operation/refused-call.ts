@@ -1,9 +1,8 @@
 import { ApiError, isOurs } from '../../client/errors.ts'
-import { shellWord } from '../../codec/display-text.ts'
+import { formatCount, shellWord } from '../../codec/display-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { BoundFlag } from '../command/flag.ts'
-import { fieldPath } from './field-path.ts'
 import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
 /** Flags and arguments of the command line, by request field. */
@@ -123,7 +122,7 @@ function creditHint({ faults }: ApiError): string | null {
   return isAbove ? 'Record it as extra credit with --extra-credit' : null
 }
 
-const known = /^(ext:|email:)|^[a-z]{3}_/
+const knownReference = /^(ext:|email:)|^[a-z]{3}_/
 
 /** Suggests `ext:` or `email:` for a reference that is not an id of our server. */
 function referenceHint({ message }: ApiError, sources: Sources, given: Given): string | null {
@@ -136,10 +135,97 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
     const kind = /^(course|lesson|user|learner)_?id$/i.exec(place)?.[1]
     if (!kind) return []
     const references = [value].flat().flatMap((each) => String(each ?? '').split(','))
-    return references.flatMap((value) => (value === '' || known.test(value) ? [] : [{ kind, value }]))
+    return references.flatMap((value) =>
+      value === '' || knownReference.test(value) ? [] : [{ kind, value }],
+    )
   })
   const named = bare.find(({ value }) => message.includes(value))
   if (!named) return null
   const person = /^(user|learner)$/.test(named.kind) && named.value.includes('@')
   return `Did you mean ${shellWord(`${person ? 'email' : 'ext'}:${named.value}`)}?`
+}
+
+/** Flags, hint and message of a refusal, from the command line. */
+export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
+
+/** Maximum problems that are printed; a platform may list more. */
+const maxProblems = 100
+/** Maximum unknown fields that are printed: a body of another kind has nothing but these. */
+const maxUnknown = 10
+
+/** Returns the faults of a request: a single one as the message, several counted and listed. */
+export function describeFaults(
+  { message: detail, faults, problem, status }: ApiError,
+  { flagOf, message = detail }: RefusalView,
+): { readonly message: string; readonly why: readonly string[] } {
+  const lineOf = (fault: Fault) => problemLine(fault, flagOf(fault))
+  if (faults.length > 1) {
+    const unknown = faults.filter(isUnknown).slice(maxUnknown)
+    const shown = faults.filter((fault) => !unknown.includes(fault)).slice(0, maxProblems)
+    const untold = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
+    const more = faults.length - shown.length + untold
+    const rest = more > 0 ? [`… and ${formatCount(more)} more`] : []
+    const count = formatCount(faults.length + untold)
+    return { message: `${count} problems found:`, why: [...shown.map(lineOf), ...rest] }
+  }
+  const lines = faults.map(lineOf)
+  const [fault] = faults
+  const wrong = status === 400 || status === 422
+  if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
+  // Without a specific message, the only fault replaces it.
+  if (wrong && fault && (message === fault.detail || isGeneric(message)))
+    return { message: withoutStop(lines.join()), why: [] }
+  return {
+    message: withoutStop(message),
+    why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
+  }
+}
+
+function problemLine(fault: Fault, flag: string | null): string {
+  const { pointer, parameter, detail } = fault
+  const place = flag ?? (pointer === undefined ? parameter : fieldPath(pointer))
+  if (!place) return detail
+  if (isUnknown(fault)) {
+    const [, meant = ''] = detail.split(/(?=; did you mean)/)
+    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
+  }
+  // Some platforms begin the message with the field's name, which others omit.
+  const leaf =
+    fieldPath(pointer ?? parameter ?? '')
+      .split('.')
+      .at(-1) ?? ''
+  if (leaf !== '' && detail.toLowerCase().startsWith(`${leaf.toLowerCase()} `))
+    return `${place}${detail.slice(leaf.length)}`
+  const goesOn = isPhrase(fault) && (leaf === '' || !detail.toLowerCase().startsWith(leaf.toLowerCase()))
+  return goesOn ? `${place} ${detail}` : `${place}: ${detail}`
+}
+
+/** True for the standard text of a status, which carries no detail. */
+function isGeneric(message: string): boolean {
+  return /^(bad request|unprocessable (entity|content)|validation (failed|error)|invalid request)\.?$/i.test(
+    message,
+  )
+}
+
+/** Removes the full stop of a single sentence, as in the program's own messages; several sentences keep theirs. */
+function withoutStop(text: string): string {
+  return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
+}
+
+function isUnknown({ code }: Fault): boolean {
+  return code === 'unknown_field' || code === 'unknown_parameter'
+}
+
+/** True for a detail that continues the name of a field: `must be at most 100`. */
+function isPhrase({ detail }: Fault): boolean {
+  return /^[a-z]/.test(detail)
+}
+
+/**
+ * Converts a JSON pointer (RFC 6901), also in a fragment, to a dotted path: `#/profile/firstName` is
+ * `profile.firstName`.
+ */
+export function fieldPath(pointer: string): string {
+  const parts = pointer.replace(/^#?\/?/, '').split('/')
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
 }

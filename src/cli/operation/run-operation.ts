@@ -6,10 +6,10 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import type { BoundCall } from './bound-call.ts'
 import { showRequests } from './dry-run.ts'
 import { createLookup } from './lookup.ts'
 import { idsFlag, ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
+import type { BoundCall } from './operation-spec.ts'
 import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
@@ -75,7 +75,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const prepared = await prepareCall(context, given, call)
   const { shape, secret } = prepared
   if ([ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)) {
-    return (await import('./existing.ts')).createOrFind(context, given, call, caller, prepared)
+    return (await import('./create-or-find.ts')).createOrFind(context, given, call, caller, prepared)
   }
   if (secret !== undefined) assertSecretShown(context, secret, shape)
   const [position] = call.positions
@@ -87,7 +87,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   if (operation.list) {
     const flagOf = (parameter: string) =>
       `--${query.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
-    return (await import('./list.ts')).printList(
+    return (await import('./print-list.ts')).printList(
       ...([context, caller, operation, input, shape, flagOf, given.flags] as const),
     )
   }

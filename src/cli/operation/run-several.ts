@@ -8,23 +8,22 @@ import { confirm, type Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Failure, failureOf } from '../failures.ts'
 import { hasChosenForm } from '../output/chosen-output.ts'
-import { createPacing } from '../session/pacing.ts'
+import { createPacing, type Pacing } from '../session/pacing.ts'
 import { CommandError, exitCode, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { BoundCall } from './bound-call.ts'
+import { readFileText, readInput } from '../terminal/text-input.ts'
 import { showRequests } from './dry-run.ts'
-import { readIds } from './given-ids.ts'
-import { inOrder } from './in-order.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from './operation-flags.ts'
+import type { BoundCall } from './operation-spec.ts'
 import { assertSecretShown, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
 /** Maximum concurrent requests. */
-const maximumAtOnce = 8
+const maxConcurrent = 8
 /** Maximum names in a question. */
-const namedInQuestion = 3
+const maxNames = 3
 
 /** A refused thing and the reason. */
 interface Refused {
@@ -55,7 +54,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
     if (!settings.quiet.value) await output.note('Nothing to do: no ids were given')
   }
 
-  const pacing = createPacing(maximumAtOnce, (ms) => io.sleep(ms, io.signal))
+  const pacing = createPacing(maxConcurrent, (ms) => io.sleep(ms, io.signal))
   const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
   const prepared = await prepareCall(context, one(things[0] ?? ''), call)
   const { shape, secret } = prepared
@@ -78,7 +77,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
     const lines = things.map((thing) => `Would ${verbOf(spec.name)} ${noun} ${escapeHidden(thing)}\n`)
     return output.text(lines.join(''))
   }
-  if (things.length > 0) await ask(context, given, call, createLookup(caller, io.signal), things)
+  if (things.length > 0) await confirmAll(context, given, call, createLookup(caller, io.signal), things)
 
   const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
   const refused: Refused[] = []
@@ -102,7 +101,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
         const { input, result } = settled.value
         const readied = { ...prepared, input, ...collect }
         if (result) await printAnswer(context, given, call, { ...readied, result })
-        else await (await import('./existing.ts')).createOrFind(context, given, call, caller, readied)
+        else await (await import('./create-or-find.ts')).createOrFind(context, given, call, caller, readied)
         done += 1
       } catch (error) {
         const failed = { argument: settled.item, error }
@@ -152,7 +151,7 @@ async function thingsGiven(context: Context, given: Given, call: BoundCall): Pro
 }
 
 /** Asks for a single confirmation with the number of things and the first names. */
-async function ask(
+async function confirmAll(
   context: Context,
   given: Given,
   { spec: { destroys, name, several = '' } }: BoundCall,
@@ -166,8 +165,8 @@ async function ask(
     const { consequence, irreversible = false } = (await destroys.several?.(look, given)) ?? {
       consequence: '',
     }
-    const more = things.length - namedInQuestion
-    const names = things.slice(0, namedInQuestion).join(', ')
+    const more = things.length - maxNames
+    const names = things.slice(0, maxNames).join(', ')
     return {
       text: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${count} (${names}${more > 0 ? ` and ${more} more` : ''})`,
       consequence,
@@ -230,4 +229,86 @@ function partialError(
       ...(hints.size === 1 && hint && { hint }),
     },
   )
+}
+
+/** Commands that list the ids of a path parameter. */
+const listOf: Readonly<Record<string, string>> = {
+  courseId: 'courses',
+  lessonId: 'lessons',
+  userId: 'users',
+  learnerId: 'users',
+  enrollmentId: 'enrollments',
+  keyId: 'keys',
+  clientId: 'apps',
+  grantId: 'auth grants',
+  gradeId: 'grades',
+}
+
+/**
+ * Reads ids from a file, or from standard input for `-`: one per line, as `--quiet` prints them. Throws a UsageError
+ * that names the line of an invalid id.
+ */
+async function readIds({ io }: Pick<Context, 'io'>, source: string, parameter: string): Promise<string[]> {
+  // Accept `@file` like `--body`.
+  const path = source.replace(/^@/, '')
+  const name = path === '-' ? 'Standard input' : path
+  const text = path === '-' ? await readInput(io) : await readFileText(io, path)
+  return text.split('\n').flatMap((line, index) => {
+    const id = line.trim()
+    if (!/^[[{"]|\t/.test(id)) return id === '' ? [] : [id]
+    throw new UsageError(`${name}, line ${index + 1}: not an id: ${JSON.stringify(short(id))}`, {
+      hint: `Print ids alone: learnctl ${listOf[parameter] ?? '…'} list -q`,
+    })
+  })
+}
+
+function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}
+
+/** Result of the work for one item. */
+type Settled<Item, Value> =
+  | { readonly item: Item; readonly value: Value }
+  | { readonly item: Item; readonly error: unknown }
+
+/** Maximum results that wait for an earlier one. */
+const maxWaiting = 256
+
+/**
+ * Works on items concurrently, at a given pace, and yields the results in the order of the items. After a `fatal`
+ * error no further work starts; results of started work are still yielded.
+ */
+async function* inOrder<Item, Value>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Value>,
+  pacing: Pacing,
+  fatal: (error: unknown) => boolean,
+): AsyncGenerator<Settled<Item, Value>> {
+  const waiting: { settled: Settled<Item, Value> | null; readonly done: Promise<void> }[] = []
+  let stopped = false
+
+  for (const item of items) {
+    if (stopped) break
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const place: (typeof waiting)[number] = { settled: null, done: promise }
+    waiting.push(place)
+    await pacing.run(async () => {
+      try {
+        place.settled = { item, value: await work(item) }
+      } catch (error) {
+        place.settled = { item, error }
+        stopped ||= fatal(error)
+      }
+      resolve()
+    })
+    if (waiting.length >= maxWaiting) await waiting[0]?.done
+    while (waiting[0]?.settled) {
+      yield waiting[0].settled
+      waiting.shift()
+    }
+  }
+  for (const place of waiting) {
+    await place.done
+    if (place.settled) yield place.settled
+  }
 }

@@ -35,6 +35,6 @@ export function createWriteNotes(): WriteNotes {
 }
 
 /** Returns the note on operations that only an attempt can confirm. */
-export function untold(platform: string, operations: readonly string[]): string {
+export function unknownSupportNote(platform: string, operations: readonly string[]): string {
   return `${platform} does not say whether it supports ${operations.join(', ')}; without that, some changes will fail`
 }

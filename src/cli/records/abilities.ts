@@ -11,7 +11,7 @@ import type { Context } from '../command/context.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { recordPages } from '../dataset/shown-records.ts'
-import { untold } from '../operation/write-notes.ts'
+import { unknownSupportNote } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 
@@ -120,7 +120,7 @@ export function changeNote(
   return () => {
     noted ??= note(
       io,
-      untold(platformName(session.target()), [`${update?.method ?? ''} ${update?.path ?? ''}`]),
+      unknownSupportNote(platformName(session.target()), [`${update?.method ?? ''} ${update?.path ?? ''}`]),
     )
     return noted
   }
@@ -195,7 +195,7 @@ export async function requireOffered(
     const message = `${platformName(target)} cannot apply these files`
     throw new CommandError('not_offered', 'failure', message, { why: [...lacks, 'Nothing was sent'] })
   }
-  if (unknown.length > 0) await output.note(untold(platformName(target), unknown))
+  if (unknown.length > 0) await output.note(unknownSupportNote(platformName(target), unknown))
   return batched
 }
 

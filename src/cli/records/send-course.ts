@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord, courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { lessons } from '../dataset/lessons.ts'
-import { problemsIn } from '../operation/problem-lines.ts'
+import { describeFaults } from '../operation/refused-call.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { withoutDefaults } from './compare.ts'
@@ -114,7 +114,7 @@ function lessonStep(from: LessonStep, courseId: unknown): Step<LessonStep> {
 /** Returns why a lesson was refused; it names no flag and gives no hint. */
 function messageOf({ error, detail }: Refusal): string {
   if (!(error instanceof ApiError)) return detail
-  const { message, why } = problemsIn(error, { flagOf: () => null, hint: null })
+  const { message, why } = describeFaults(error, { flagOf: () => null, hint: null })
   return [message, ...why].join(' ')
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import {
-  problemsIn,
+  problemsOf,
   readPlacedDocument,
   refusedDocument,
 } from '../../../src/cli/operation/placed-document.ts'
@@ -32,7 +32,7 @@ test.for([
   const io = { cwd: cli.cwd, signal: new AbortController().signal } as unknown as Io
   const document = await readPlacedDocument(io, name)
   const parsed = CourseDocument.safeParse(document.value, { reportInput: true })
-  const { message, why } = refusedDocument(document, parsed.error ? problemsIn(parsed.error) : [])
+  const { message, why } = refusedDocument(document, parsed.error ? problemsOf(parsed.error) : [])
   expect(message).toBe(`${lines.length} problems found in ${name}; nothing was sent`)
   expect(why.map((line) => Number(line.split(':')[1]))).toEqual(lines.toSorted())
   expect(why).toContain(`${name}:1: title is required`)

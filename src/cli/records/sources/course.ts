@@ -4,7 +4,7 @@ import { CourseStatus } from '../../../contract/courses.ts'
 import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
 import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
-import { problemsIn, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
+import { problemsOf, readPlacedDocument, refusedDocument } from '../../operation/placed-document.ts'
 import type { Io } from '../../terminal/io.ts'
 import { withoutDefaults } from '../compare.ts'
 import { longestRising } from '../lessons.ts'
@@ -138,7 +138,7 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
 export async function readCourseFile(io: Io, path: string): Promise<CourseRecords> {
   const document = await readPlacedDocument(io, path)
   const parsed = CourseDocument.safeParse(document.value, { reportInput: true })
-  if (!parsed.success) throw refusedDocument(document, problemsIn(parsed.error))
+  if (!parsed.success) throw refusedDocument(document, problemsOf(parsed.error))
   return recordsOf(parsed.data)
 }
 

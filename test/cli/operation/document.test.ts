@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { parsePlacedYaml, parseYaml } from '../../../src/cli/operation/yaml-document.ts'
+import { parsePlacedYaml, parseYaml } from '../../../src/cli/operation/document.ts'
 
 const linesOf = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')

@@ -1,5 +1,6 @@
 import type { AnyInput, Page } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
+import { ProtocolError } from '../../client/errors.ts'
 import { type Settings, sources } from '../../config/resolve-settings.ts'
 import { defaultPageSize, maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -10,7 +11,6 @@ import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
 import { assertSeveralOffered, judgeList, pathsOfColumns } from './judge-list.ts'
-import { printReceived } from './received.ts'
 
 /** Prints a list up to `--limit`, or with `--all` page by page; says so if it is cut. */
 export async function printList(
@@ -24,7 +24,7 @@ export async function printList(
 ): Promise<void> {
   const { settings, output, session } = context
   const limit = limitOf(settings)
-  const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSize(limit) }
+  const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSizeQuery(limit) }
   const { params } = input
   const whole = limit === Number.POSITIVE_INFINITY
   const paged: AnyInput = { ...input, query }
@@ -46,8 +46,8 @@ export async function printList(
   const listed = whole
     ? allPages(caller, operation, paged, context.io.signal)
     : caller.pages(operation, paged)
-  await printReceived(listed, async (received) => {
-    const pages = upTo(limit, judged.pages(received), (count) => {
+  await printUntilError(listed, async (received) => {
+    const pages = limitItems(limit, judged.pages(received), (count) => {
       cut = count
     })
     await output.list(shown ? shown.collect(pages) : pages, shape)
@@ -96,12 +96,12 @@ function limitOf({ all, limit }: Settings): number {
 }
 
 /** Omits the default page size, since not every platform knows the parameter. */
-function pageSize(limit: number): { limit?: number } {
+function pageSizeQuery(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maxPageSize) }
 }
 
 /** Yields items up to a limit; calls `onCut` with their number if more exist. */
-async function* upTo(
+async function* limitItems(
   limit: number,
   pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,
   onCut: (shown: number) => void,
@@ -114,4 +114,25 @@ async function* upTo(
     if (rows.length < data.length || (shown === limit && more)) onCut(shown)
     if (shown === limit) return
   }
+}
+
+/**
+ * Prints the pages of a list as a complete document, even if the platform fails to send all of them: that error is
+ * thrown after the received pages are printed.
+ */
+export async function printUntilError<Page>(
+  pages: AsyncIterable<Page>,
+  print: (received: AsyncIterable<Page>) => Promise<void>,
+): Promise<void> {
+  let incomplete: ProtocolError | null = null
+  async function* received(): AsyncGenerator<Page> {
+    try {
+      yield* pages
+    } catch (error) {
+      if (!(error instanceof ProtocolError) || error.code !== 'incomplete') throw error
+      incomplete = error
+    }
+  }
+  await print(received())
+  if (incomplete !== null) throw incomplete
 }

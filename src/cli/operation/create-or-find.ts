@@ -8,9 +8,9 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, type DatasetName, keyOf } from '../dataset/dataset.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { BoundCall } from './bound-call.ts'
 import { showRequests } from './dry-run.ts'
 import { ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
+import type { BoundCall } from './operation-spec.ts'
 import { assertSecretShown, type PreparedCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { updatedLine } from './thing-name.ts'
@@ -112,7 +112,7 @@ async function datasetSearch(
   body: JsonObject,
   { name, upserts }: { readonly name: DatasetName; readonly upserts: boolean },
 ) {
-  const [{ loadDataset }, { findByKeys, findShown }, { createNames }, { surePages }] = await Promise.all([
+  const [{ loadDataset }, { findByKeys, findShown }, { createNames }, { checkedPages }] = await Promise.all([
     import('../dataset/load-dataset.ts'),
     import('../dataset/find.ts'),
     import('../dataset/names.ts'),
@@ -139,7 +139,7 @@ async function datasetSearch(
       const { query = {} } = dataset.find(key) ?? {}
       const filtering = { operation: list, query }
       return findShown(caller, dataset, key, signal, (pages) =>
-        surePages(context, caller, filtering, pages, fields),
+        checkedPages(context, caller, filtering, pages, fields),
       )
     })
     return shown
