@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { differingCounters } from '../../src/server/counters/counter-check.ts'
+import { countDifferingCounters } from '../../src/server/counters/counter-check.ts'
 import type { TestAcademy } from '../helpers/academy.ts'
 import {
   countOutcomes,
@@ -13,7 +13,7 @@ import {
 
 /** Expects that counters equal a recount, and that deleted records left no rows. */
 async function expectWhole({ database, clock }: TestAcademy): Promise<void> {
-  expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
+  expect(await countDifferingCounters({ database, now: clock.now().toISOString() })).toBe(0)
   const orphans = await database.one(sql`
     select (select count(*) from enrollments where course_id not in (select id from courses)
         or user_id not in (select id from users)) as enrollments,

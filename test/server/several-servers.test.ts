@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { attemptsIn } from '../../src/server/access/attempts.ts'
-import { differingCounters } from '../../src/server/counters/counter-check.ts'
+import { createAttempts } from '../../src/server/access/attempts.ts'
+import { countDifferingCounters } from '../../src/server/counters/counter-check.ts'
 import { makeFirstSecrets } from '../../src/server/credentials/first-secrets.ts'
 import { clockAheadMs } from '../../src/server/database/health.ts'
 import { keepInOrder } from '../../src/server/upkeep.ts'
@@ -43,7 +43,7 @@ for (const engine of sharedEngines) {
     })
 
     test('of twenty attempts at a password at once, over all of them, five are made', async ({ servers }) => {
-      const attempts = servers.map(({ database, clock }) => attemptsIn(database, clock.now))
+      const attempts = servers.map(({ database, clock }) => createAttempts(database, clock.now))
       const waits = await Promise.all(
         Array.from({ length: 20 }, (_, at) => attempts[at % attempts.length]?.begin(['account network'])),
       )
@@ -96,7 +96,7 @@ for (const engine of sharedEngines) {
       for (const work of works.splice(0)) work()
       await Promise.all(stops.map((stop) => stop()))
       expect(await database.all(sql`select 1 as pending from counter_changes`)).toEqual([])
-      expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
+      expect(await countDifferingCounters({ database, now: clock.now().toISOString() })).toBe(0)
       expect(
         (await admin.get('/v1/analytics/learners?include_not_started=true&limit=1')).body.summary,
       ).toMatchObject({

@@ -162,7 +162,7 @@ async function counters(
   academy: Awaited<ReturnType<Context['session']['open']>>,
   fixes: boolean,
 ): Promise<Finding> {
-  const differing = await academy.differingCounters()
+  const differing = await academy.countDifferingCounters()
   if (differing === 0) return { check: 'Counters', status: 'ok', detail: 'match a recount' }
   const told = `${differing} ${differing === 1 ? 'counter differs' : 'counters differ'} from a recount`
   if (!fixes) return { check: 'Counters', status: 'failed', detail: `${told}; run: learnctl doctor --fix` }

@@ -26,7 +26,7 @@ export interface OpenAcademy {
   /** Returns the problems of the database file; none if it is intact. */
   readonly check: () => Promise<string[]>
   /** Counts the counters of learners that differ from a recount; takes longer with more enrolments. */
-  readonly differingCounters: () => Promise<number>
+  readonly countDifferingCounters: () => Promise<number>
   /** Sets the counters by a recount, while others write; false if another program does so already. */
   readonly correctCounters: () => Promise<boolean>
   /** Returns why stored secrets cannot be decrypted; undefined if they can, or there are none. */
@@ -108,9 +108,9 @@ export async function openAcademy({
       }),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
     check: database.check,
-    async differingCounters() {
-      const { differingCounters } = await import('../counters/counter-check.ts')
-      return database.read((view) => differingCounters({ database: view, now: now().toISOString() }))
+    async countDifferingCounters() {
+      const { countDifferingCounters } = await import('../counters/counter-check.ts')
+      return database.read((view) => countDifferingCounters({ database: view, now: now().toISOString() }))
     },
     async correctCounters() {
       const { correctCounters } = await import('../counters/counter-check.ts')

@@ -21,7 +21,7 @@ const maxDelaySeconds = 15 * 60
  * without delay, then one after a second, two, four and so on, up to a quarter of an hour. An attempt that is
  * too early is not counted.
  */
-export function attemptsIn(database: Pick<Store, 'write'>, now: () => Date): Attempts {
+export function createAttempts(database: Pick<Store, 'write'>, now: () => Date): Attempts {
   return {
     begin: (names) =>
       database.write(async (transaction) => {

@@ -77,7 +77,7 @@ async function credentialOf(
 ): Promise<Credential | undefined> {
   const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
   if (method === 'oauth' && !isCredential('accessToken', token)) return undefined
-  const row = await (method === 'api_key' ? keyRow(database, hash) : tokenRow(database, hash))
+  const row = await (method === 'api_key' ? findKeyRow(database, hash) : findTokenRow(database, hash))
   if (!row) return undefined
   const { user_id: userId, role, id: credential, expires_at: expiresAt, last_used_at: usedAt } = row
   const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))
@@ -110,7 +110,7 @@ export async function touchCredential(
   )
 }
 
-async function keyRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
+async function findKeyRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
     from api_keys k join users u on u.id = k.user_id
@@ -118,7 +118,7 @@ async function keyRow(database: Database, hash: string): Promise<CredentialRow |
 }
 
 /** Returns the grant of an access token, with the token's own scopes and expiry. */
-async function tokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
+async function findTokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role
     from access_tokens t join grants g on g.id = t.grant_id join users u on u.id = g.user_id

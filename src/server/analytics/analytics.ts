@@ -3,10 +3,10 @@ import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
-import { type LearnerFile, learnerFile, learnerLines } from './export.ts'
+import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
-import { filteredPage } from './row-page.ts'
-import { filteredSummary } from './summary.ts'
+import { readFilteredPage } from './row-page.ts'
+import { summariseFilter } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]
 
@@ -18,32 +18,32 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 
 /** Routes of learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
-  learners: { isLong: true, handle: learners },
+  learners: { isLong: true, handle: listLearners },
 })
 
-async function learners(call: Call<typeof analytics.learners>) {
+async function listLearners(call: Call<typeof analytics.learners>) {
   const { query, database } = call
   const period = periodOf(query.start_date, query.end_date)
   const filter = await rowFilterOf(database, query, period)
   const format = query.format ?? formatFor(call.accept)
-  if (format !== 'json') return streamed(call, format, filter, period)
+  if (format !== 'json') return streamLearners(call, format, filter, period)
   const first = query.cursor === undefined
   return {
-    ...(await filteredPage(database, query, filter)),
+    ...(await readFilteredPage(database, query, filter)),
     ...(first ? { period } : {}),
-    ...(first && query.summary ? { summary: await filteredSummary(database, filter) } : {}),
+    ...(first && query.summary ? { summary: await summariseFilter(database, filter) } : {}),
   }
 }
 
 /** Streams all rows as text in a file that is named after the period. */
-async function streamed(
+async function streamLearners(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
   filter: RowFilter,
   period: Period,
 ): Promise<Streamed> {
   const name = `learners${suffixOf(period)}`
-  return learnerFile(database, await learnerLines(database, filter), { ...query, name, format })
+  return streamLearnerFile(database, await learnerLines(database, filter), { ...query, name, format })
 }
 
 /** Returns the client's preferred format; JSON if it accepts none of the three (RFC 9110 §12.5.1). */

@@ -135,11 +135,11 @@ function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
     sql`e.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
-    search !== undefined && matches(search),
+    search !== undefined && matchesSearch(search),
   ]
 }
 
-function matches(search: string): Sql {
+function matchesSearch(search: string): Sql {
   const isExternalId = sql`u.external_id = ${externalIdIn(search)}`
   const test = matchesText(sql`u.search_key`, search)
   return test ? sql`(${test} or ${isExternalId})` : isExternalId

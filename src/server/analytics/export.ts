@@ -4,7 +4,7 @@ import { isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { Streamed } from '../http/reply.ts'
-import { type RowFilter, timeCondition, withStatus } from './row-filter.ts'
+import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
 import { columns, passed, toRow } from './rows.ts'
 
 /** Options of a file of rows. */
@@ -58,24 +58,24 @@ export function learnerRows(statement: Sql): LearnerRows {
 }
 
 /** Streams all rows as text, from one snapshot on a separate connection. */
-export function learnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
-  if (file.format === 'csv') return csvFile(database, rows, file)
+export function streamLearnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
+  if (file.format === 'csv') return streamCsvFile(database, rows, file)
   const headers = fileHeaders('application/x-ndjson; charset=utf-8', `${file.name}.ndjson`)
-  return new Streamed(headers, chunks(database, rows.statement, '', rows.json()))
+  return new Streamed(headers, encodeChunks(database, rows.statement, '', rows.json()))
 }
 
 /** Streams all rows as CSV, from one snapshot on a separate connection. */
-export function csvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
+export function streamCsvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
   const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
   const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
-  return new Streamed(headers, chunks(database, rows.statement, head, rows.csv(raw)))
+  return new Streamed(headers, encodeChunks(database, rows.statement, head, rows.csv(raw)))
 }
 
 function fileHeaders(type: string, name: string) {
   return { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` }
 }
 
-async function* chunks(
+async function* encodeChunks(
   database: Database,
   statement: Sql,
   head: string,
@@ -124,7 +124,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
 
 /** Returns their statement: id, email address, first and last name, external id and lines (or null) of each learner. */
 export async function linesStatement(database: Database, filter: RowFilter): Promise<Sql> {
-  const found = await firstSelective(database, narrow(filter))
+  const found = await firstSelective(database, selectiveStatements(filter))
   const own: Condition[] = [sql`e.user_id = u.id`, isLearnerEnrollment('e'), sql`c.id = e.course_id`]
   // SQLite keeps the order of a cross join.
   return sql`
@@ -139,7 +139,7 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
 }
 
 /** Returns for each selective filter a statement that finds its learners through an index. */
-function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
+function selectiveStatements({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
   const { difficulty, include_not_started: withUnstarted } = query
   return [
     learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
@@ -148,7 +148,7 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
       !withUnstarted &&
       sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`,
     query.enrollment_status &&
-      sql`select e.user_id from enrollments e where ${withStatus(query.enrollment_status)}`,
+      sql`select e.user_id from enrollments e where ${hasStatus(query.enrollment_status)}`,
     difficulty &&
       sql`select e.user_id from courses c cross join enrollments e
         where c.difficulty in (${join(difficulty)}) and e.course_id = c.id`,
@@ -178,11 +178,11 @@ interface LineCourse {
 
 function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
   const cell = (value: Cell | undefined) => (typeof value === 'string' ? csvText(value, raw) : '')
-  const course = cached((text) => {
+  const course = memoise((text) => {
     const { id, title, difficulty, externalId } = courseOf(text)
     return { known: `${id},${csvText(title, raw)},${difficulty},`, last: csvText(externalId ?? '', raw) }
   })
-  const number = cached((text) => String(Number(text)))
+  const number = memoise((text) => String(Number(text)))
   return ([id, email, firstName, lastName, externalId, lines]) => {
     if (typeof lines !== 'string') return ''
     const learner = `${id},${cell(email)},${cell(firstName)},${cell(lastName)},${cell(externalId)},`
@@ -197,7 +197,7 @@ function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
 }
 
 function jsonLines(): (cells: readonly Cell[]) => string {
-  const course = cached(courseOf)
+  const course = memoise(courseOf)
   return ([id, email, firstName, lastName, externalId, lines]) => {
     if (typeof lines !== 'string') return ''
     const learner: Cell[] = [id, email, firstName, lastName, externalId].map((cell) => cell ?? null)
@@ -229,7 +229,7 @@ function courseOf(text: string): LineCourse {
 const maxCachedTexts = 20_000
 
 /** Returns a function that caches its results for recent texts. */
-function cached<Result>(make: (text: string) => Result): (text: string) => Result {
+function memoise<Result>(make: (text: string) => Result): (text: string) => Result {
   const cache = new Map<string, Result>()
   return (text) => {
     const hit = cache.get(text)
@@ -275,7 +275,7 @@ const gradeTextColumns: readonly string[] = [
 const isPlainGradeCell = gradeColumns.map((name) => !gradeTextColumns.includes(name))
 
 /** Returns all grades of a course, oldest first, except cleared ones and those of deleted users. */
-export function gradesOfCourse(courseId: string): FileRows {
+export function gradeRowsOf(courseId: string): FileRows {
   return {
     columns: gradeColumns,
     statement: gradesStatement(courseId),

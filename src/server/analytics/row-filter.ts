@@ -60,7 +60,7 @@ export async function rowFilterOf(
 }
 
 /** Returns the condition on enrolments `e` with one of these statuses, which uses an index. */
-export function withStatus(statuses: readonly string[]): Sql {
+export function hasStatus(statuses: readonly string[]): Sql {
   return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
 

@@ -1,11 +1,11 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { readCourseFigures, steps, wholeAcademy } from '../counters/standings.ts'
+import { readCourseFigures, readSteps, wholeAcademy } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, invalidCursor, type Page, readCursor, walkOf, where } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
-import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
+import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
 import {
   byCourse,
   byEmail,
@@ -49,7 +49,7 @@ type PageQuery = RowsQuery & { readonly include_total: boolean }
  *
  * The choice is made here and not by `page`: counters know how many rows a filter leaves before any is read.
  */
-export async function filteredPage(
+export async function readFilteredPage(
   database: Database,
   query: PageQuery,
   filter: RowFilter,
@@ -59,7 +59,7 @@ export async function filteredPage(
   const begin = beginningOf(query.cursor)
   if (filter.learnerIds) {
     const rows = { tables: byUser, conditions: allConditions(filter) }
-    const page = await rowsPage(database, query, rows)
+    const page = await readRowsPage(database, query, rows)
     return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
   }
   const outlook = await outlookOf(database, query, filter, bounds)
@@ -78,20 +78,20 @@ async function pageOf(
   if (matches === 0) return { data: [], nextCursor: null }
   // Expected rows between two rows of a page, if they are spread evenly.
   const passed = (query.limit * walked) / matches
-  if (candidates.count <= Math.min(bounds.sorted, passed)) return rowsPage(database, query, candidates)
+  if (candidates.count <= Math.min(bounds.sorted, passed)) return readRowsPage(database, query, candidates)
   const conditions = allConditions(filter)
   if (courseIds) {
     // Counters do not include removed enrolments, which a status may ask for.
     const isLong = walked > bounds.learners || filter.query.enrollment_status !== undefined
     const end = isLong ? await endInCourses(database, begin, courseIds, bounds) : undefined
-    return coursesPage(database, query, { courseIds, conditions }, end)
+    return readCoursesPage(database, query, { courseIds, conditions }, end)
   }
   const end = await database.one<{ email: string }>(
     sql`select u.email from users u where u.email >= ${begin} order by u.email limit 1 offset ${bounds.users}`,
   )
   // Bounds at both ends make the planner use this index.
   const within = [sql`u.email >= ${begin}`, sql`u.email <= ${'\u{10ffff}'}`]
-  return rowsPage(database, query, { tables: byUser, conditions: [...conditions, ...within] }, end?.email)
+  return readRowsPage(database, query, { tables: byUser, conditions: [...conditions, ...within] }, end?.email)
 }
 
 /**
@@ -120,7 +120,7 @@ const sort = 'learners'
  * @param end email address at which the page ends at the latest, so that the next one continues there; undefined for
  * no limit
  */
-export function rowsPage(
+export function readRowsPage(
   database: Database,
   { limit, cursor }: RowsQuery,
   { tables: { tables, on }, conditions }: Rows,
@@ -148,7 +148,7 @@ interface CourseRows {
  * Reads the same page for a few courses: each has an index of its learners in this order, and the first rows of all
  * are merged. Throws 400 `invalid_cursor`.
  */
-function coursesPage(
+function readCoursesPage(
   database: Database,
   { limit, cursor }: RowsQuery,
   { courseIds, conditions }: CourseRows,
@@ -242,7 +242,7 @@ async function outlookOf(
   const few = query.enrollment_status
     ? {
         tables: byStatus,
-        own: [withStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
+        own: [hasStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
         from: sql`enrollments e`,
         on: undefined,
       }
@@ -267,9 +267,9 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
   const scope = scopeOf(filter)
   const conditions = allConditions(filter)
   if (!scope.courses) {
-    const matches = sumOf(await steps(database, scope))
+    const matches = sumOf(await readSteps(database, scope))
     if (matches > bounds.sorted) {
-      const walked = sumOf(await steps(database, wholeAcademy))
+      const walked = sumOf(await readSteps(database, wholeAcademy))
       const candidates = { tables: byUser, conditions, count: Number.POSITIVE_INFINITY }
       return { candidates, matches, courseIds: undefined, walked }
     }
@@ -282,7 +282,7 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
   const asked = filter.query.enrollment_status ? filter.courseIds : [...ids]
   const courseIds = asked && asked.length > 0 && asked.length <= bounds.courses ? asked : undefined
   if (!courseIds) {
-    const walked = sumOf(await steps(database, wholeAcademy))
+    const walked = sumOf(await readSteps(database, wholeAcademy))
     return { candidates: { tables: byCourse, conditions, count }, matches, courseIds, walked }
   }
   const only = sql`c.id in (${join(courseIds)})`

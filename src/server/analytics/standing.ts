@@ -5,9 +5,9 @@ import {
   readAcademyGrades,
   readAttention,
   readCourseFigures,
+  readSteps,
   type StatusFigures,
   type Step,
-  steps,
   tenthsOf,
   wholeAcademy,
 } from '../counters/standings.ts'
@@ -48,12 +48,12 @@ const zeroAttention: Standing['attention'] = { inactive: 0, stuck: 0, not_passed
 export async function readCourseStanding(database: Database, courseId: string, now: Date): Promise<Standing> {
   const scope = { ...wholeAcademy, courses: sql`${courseId}` }
   const figures = await readCourseFigures(database, scope)
-  const [own] = await attentionIn(
+  const [own] = await readAttentionIn(
     database,
     sql`select id from courses where id = ${courseId} and status = 'published'`,
     now,
   )
-  return standingOf(await steps(database, scope), own?.attention ?? zeroAttention, {
+  return standingOf(await readSteps(database, scope), own?.attention ?? zeroAttention, {
     graded: total(figures, ({ graded }) => graded),
     grade: total(figures, ({ grade }) => grade),
   })
@@ -68,13 +68,13 @@ export async function readAcademyStanding(
   readonly all: Standing
   readonly courses: readonly CourseAttention[]
 }> {
-  const courses = await attentionIn(database, sql`select id from courses where status = 'published'`, now)
+  const courses = await readAttentionIn(database, sql`select id from courses where status = 'published'`, now)
   const { learners: graded, amount: grade } = await readAcademyGrades(database)
   const all = (kind: Attention) => total(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
   return {
     learners: await countLearners(database, false),
-    all: standingOf(await steps(database, wholeAcademy), attention, { graded, grade }),
+    all: standingOf(await readSteps(database, wholeAcademy), attention, { graded, grade }),
     courses,
   }
 }
@@ -125,7 +125,7 @@ function partsOf(
   }
 }
 
-async function attentionIn(database: Database, courses: Sql, now: Date): Promise<CourseAttention[]> {
+async function readAttentionIn(database: Database, courses: Sql, now: Date): Promise<CourseAttention[]> {
   const titled = await database.all<Row & { id: string; title: string; external_id: string | null }>(
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )

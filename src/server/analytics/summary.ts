@@ -4,28 +4,28 @@ import {
   countLearners,
   medianOf,
   readCourseFigures,
+  readSteps,
   type Scope,
   type StatusFigures,
   type Step,
-  steps,
   tenthsOf,
 } from '../counters/standings.ts'
 import { type CountedStatus, ofMillionths, standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
-import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
+import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
 import { byCourse, byStatus, byTime, byUser, type Rows, rowsOf } from './rows.ts'
 
 /**
  * Summarises the rows of a filter. Uses counters, except for single learners, whose few rows are read, and for a
  * period or statuses, whose rows an index finds.
  */
-export async function filteredSummary(database: Database, filter: RowFilter): Promise<Summary> {
+export async function summariseFilter(database: Database, filter: RowFilter): Promise<Summary> {
   return summaryOf(database, await partsOf(database, filter))
 }
 
 /** Summarises all rows that meet the conditions, which must select the rows of a few learners. */
-export async function rowsSummary(database: Database, conditions: readonly Condition[]): Promise<Summary> {
+export async function summariseRows(database: Database, conditions: readonly Condition[]): Promise<Summary> {
   return summaryOf(database, await partsOfRows(database, { tables: byUser, conditions }))
 }
 
@@ -60,14 +60,14 @@ async function partsOf(database: Database, filter: RowFilter): Promise<SummaryPa
   if (query.enrollment_status) return partsOfStatus(database, filter)
   const scope = scopeOf(filter)
   const rows = { tables: byCourse, conditions: allConditions(filter) }
-  if (!inPeriod) return countedParts(database, scope, rows)
+  if (!inPeriod) return readCountedParts(database, scope, rows)
   const conditions = [...filter.conditions, inPeriod]
   const dated = await partsOfRows(database, { tables: byTime, conditions })
   if (!query.include_not_started || !scope.statuses.includes('none')) return dated
   const unstarted: Scope = { ...scope, statuses: ['none'] }
   return {
     figures: [...(await readCourseFigures(database, unstarted)), ...dated.figures],
-    steps: [...(await steps(database, unstarted)), ...dated.steps],
+    steps: [...(await readSteps(database, unstarted)), ...dated.steps],
     learners: await countDistinctLearners(database, scope, rows),
   }
 }
@@ -78,7 +78,7 @@ async function partsOfStatus(database: Database, filter: RowFilter): Promise<Sum
   const conditions = allConditions(filter)
   if (inPeriod && !query.include_not_started) return partsOfRows(database, { tables: byTime, conditions })
   if (courseIds) return partsOfRows(database, { tables: byCourse, conditions })
-  const own = withStatus(query.enrollment_status ?? [])
+  const own = hasStatus(query.enrollment_status ?? [])
   return partsOfRows(database, { tables: byStatus, conditions: [own, ...conditions] })
 }
 
@@ -86,11 +86,11 @@ async function partsOfStatus(database: Database, filter: RowFilter): Promise<Sum
 const maxEnrollmentsRead = 20_000
 
 /** Reads the figures of a summary from counters; the cost does not depend on the number of learners. */
-async function countedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
+async function readCountedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
   const figures = await readCourseFigures(database, scope)
   return {
     figures,
-    steps: await steps(database, scope),
+    steps: await readSteps(database, scope),
     learners: await countLearnersIn(database, scope, figures, rows),
   }
 }

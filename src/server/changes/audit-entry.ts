@@ -47,7 +47,7 @@ export async function appendEntry(
     originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
-  const link = database.dialect.hasManyWriters ? unlinkedPlace() : await linkAfterLast(database, entry)
+  const link = database.dialect.hasManyWriters ? newUnlinkedPlace() : await linkAfterLast(database, entry)
   database.later(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)
@@ -72,7 +72,7 @@ async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
 }
 
 /** Returns a random negative place for an entry that is not linked yet. */
-function unlinkedPlace() {
+function newUnlinkedPlace() {
   return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }
 
@@ -102,17 +102,17 @@ const masked = '***'
 function keptOf(before: object | null, after: object | null, fields?: readonly string[]): KeptChange {
   const [from, to] = [before as Shown | null, after as Shown | null]
   if (!from || !to) return { before: textOf(from), after: textOf(to) }
-  const changed = fields ?? Object.keys(to).filter((field) => differs(from[field], to[field]))
+  const changed = fields ?? Object.keys(to).filter((field) => isDifferent(from[field], to[field]))
   const kept = changed.filter((field) => !omittedFields.has(field))
-  return { before: textOf(only(from, kept)), after: textOf(only(to, kept)) }
+  return { before: textOf(pick(from, kept)), after: textOf(pick(to, kept)) }
 }
 
 /** True if two values of a field differ; compares identity first, which is fast. */
-export function differs(one: unknown, other: unknown): boolean {
+export function isDifferent(one: unknown, other: unknown): boolean {
   return one !== other && !isDeepStrictEqual(one, other)
 }
 
-function only(record: Shown, fields: readonly string[]): Shown {
+function pick(record: Shown, fields: readonly string[]): Shown {
   return Object.fromEntries(fields.map((field) => [field, record[field] ?? null]))
 }
 
@@ -123,7 +123,7 @@ function textOf(record: Shown | null): string {
   // Nearly all records are short as a whole.
   if (text.length <= maxFieldLength) return text
   return JSON.stringify(
-    Object.fromEntries(Object.entries(open).map(([field, value]) => [field, short(value)])),
+    Object.fromEntries(Object.entries(open).map(([field, value]) => [field, shorten(value)])),
   )
 }
 
@@ -132,7 +132,7 @@ function withoutSecrets(record: Shown): Shown {
   return { ...record, ...Object.fromEntries(hidden) }
 }
 
-function short(value: unknown): unknown {
+function shorten(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null'
   if (text.length <= maxFieldLength) return value
   return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }

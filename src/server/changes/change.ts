@@ -10,7 +10,7 @@ import {
   uncountCourse,
 } from '../counters/count.ts'
 import { type CountedEnrollment, readUserEnrollments } from '../counters/counted-enrollment.ts'
-import { appendEntry, differs } from './audit-entry.ts'
+import { appendEntry, isDifferent } from './audit-entry.ts'
 import { enqueue } from './event-queue.ts'
 import type { Writing } from './writing.ts'
 
@@ -30,7 +30,7 @@ export interface Change {
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
   await countChange(call, change)
-  await tell(call, change)
+  await publishChange(call, change)
 }
 
 /**
@@ -45,7 +45,7 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   byStatus?: Action,
 ): Promise<void> {
   const changed = Object.keys(after).filter((field) =>
-    differs(before[field as keyof Thing], after[field as keyof Thing]),
+    isDifferent(before[field as keyof Thing], after[field as keyof Thing]),
   )
   const isMoved = byStatus !== undefined && before.status !== after.status
   const moved = isMoved ? changed.filter((field) => statusFields.includes(field)) : []
@@ -53,8 +53,8 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   const isUpdated = others.some((field) => field !== 'version' && field !== 'updatedAt')
   const both = { id: after.id, before, after }
   await countChange(call, { action: `${noun}.updated`, ...both })
-  if (isUpdated) await tell(call, { action: `${noun}.updated`, ...both, fields: others })
-  if (isMoved) await tell(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
+  if (isUpdated) await publishChange(call, { action: `${noun}.updated`, ...both, fields: others })
+  if (isMoved) await publishChange(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
 }
 
 /** Fields that change with a status. */
@@ -70,10 +70,10 @@ export async function recordLearning(
   standings: readonly StandingChange[],
 ): Promise<void> {
   await countStandings(call, standings)
-  for (const change of changes) await tell(call, change)
+  for (const change of changes) await publishChange(call, change)
 }
 
-async function tell(call: Writing, change: Change): Promise<void> {
+async function publishChange(call: Writing, change: Change): Promise<void> {
   await enqueue(call, change)
   // Progress has a history of its own.
   if (nounOf(change.action) === 'progress') return

@@ -54,11 +54,11 @@ async function copyFrom(
   options: CopyOptions,
 ): Promise<CopySummary> {
   const { to, signal, onProgress } = options
-  const old = await copyMark(to.database)
-  let mark = old ? await sameCopy(view, old, to.shown) : await begin(view, tables, options)
+  const old = await readMark(to.database)
+  let mark = old ? await requireSameCopy(view, old, to.shown) : await begin(view, tables, options)
   const first = mark.table === null ? tables.length : tables.findIndex(({ name }) => name === mark.table)
   const totals = new Map<string, number>()
-  for (const { name } of tables) totals.set(name, await count(view, name))
+  for (const { name } of tables) totals.set(name, await countRows(view, name))
   for (const [index, table] of tables.entries()) {
     if (index < first) continue
     const reader = readTable(view, table)
@@ -114,7 +114,7 @@ async function begin(
   return mark
 }
 
-async function sameCopy(view: Database, mark: CopyMark, shown: string): Promise<CopyMark> {
+async function requireSameCopy(view: Database, mark: CopyMark, shown: string): Promise<CopyMark> {
   if (mark.firstUser === (await firstUserOf(view))) return mark
   throw new CopyError(
     'other_copy',
@@ -128,7 +128,7 @@ async function firstUserOf(academy: Database): Promise<string> {
   return String(row?.['value'])
 }
 
-async function count(database: Database, name: string): Promise<number> {
+async function countRows(database: Database, name: string): Promise<number> {
   return Number((await database.one(sql`select count(*) as found from ${raw(name)}`))?.['found'])
 }
 
@@ -147,7 +147,7 @@ interface CopyMark {
 }
 
 /** Returns the mark of an unfinished copy; undefined for any other academy. */
-async function copyMark(database: Database): Promise<CopyMark | undefined> {
+async function readMark(database: Database): Promise<CopyMark | undefined> {
   const row = await database.one(sql`select value from settings where name = ${copySetting}`)
   // The JSON was written by `setMark`.
   return row && (JSON.parse(String(row['value'])) as CopyMark)
@@ -202,7 +202,7 @@ async function compareTable(
     const theirs = await other.after(key)
     for (let index = 0; index < Math.max(mine.rows.length, theirs.rows.length); index += 1) {
       const difference = differenceOf(table, mine.rows[index], theirs.rows[index])
-      if (difference !== undefined) throw differs(table, copy.shown, difference)
+      if (difference !== undefined) throw differenceError(table, copy.shown, difference)
       compared += timesOf(table, mine.rows[index] ?? [])
     }
     await onRows(compared)
@@ -230,7 +230,7 @@ function differenceOf(
     : `${id} is missing, or has another key`
 }
 
-function differs({ name }: CopiedTable, shown: string, difference: string): CopyError {
+function differenceError({ name }: CopiedTable, shown: string, difference: string): CopyError {
   return new CopyError(
     'copy_differs',
     `${shown} differs from the original: in ${name}, ${difference}`,

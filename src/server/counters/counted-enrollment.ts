@@ -170,7 +170,7 @@ export async function* readCourseEnrollments(
   const course = await database.one<Row & { passing_score: number }>(
     sql`select ${passingScore} as passing_score from courses c where c.id = ${courseId}`,
   )
-  for (let after = from ? behind(from) : sql`true`; ; ) {
+  for (let after = from ? isAfter(from) : sql`true`; ; ) {
     const rows = await database.all<InCourseRow>(sql`
       select ${columns}, p.completed_at, e.created_at, e.id from ${tables}
       where e.course_id = ${courseId} and ${countsAsLearner('e')} and ${after}
@@ -182,11 +182,11 @@ export async function* readCourseEnrollments(
     }))
     const last = rows[atOnce - 1]
     if (!last) return
-    after = behind([last.created_at, last.id])
+    after = isAfter([last.created_at, last.id])
   }
 }
 
-function behind([createdAt, id]: EnrollmentPlace): Sql {
+function isAfter([createdAt, id]: EnrollmentPlace): Sql {
   return sql`(e.created_at, e.id) > (${createdAt}, ${id})`
 }
 

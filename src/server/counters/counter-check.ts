@@ -22,7 +22,7 @@ const comparedAtOnce = 100_000
  * Counts counters that differ from a recount, in one snapshot. Time grows with the enrolments, memory does not: many
  * counters are compared in several rounds.
  */
-export async function differingCounters(
+export async function countDifferingCounters(
   { database, now }: Counting,
   atOnce = comparedAtOnce,
 ): Promise<number> {

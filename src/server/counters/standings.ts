@@ -69,7 +69,7 @@ export async function readCourseFigures(database: Database, scope: Scope): Promi
 }
 
 /** Reads the number of learners at each percentage over all courses of a scope, in ascending order. */
-export async function steps(database: Database, scope: Scope): Promise<Step[]> {
+export async function readSteps(database: Database, scope: Scope): Promise<Step[]> {
   const meanings = new Map<string, CountedStatus>(
     kindsIn(scope).map(({ status, kinds }) => [kinds.at, status]),
   )

@@ -3,8 +3,8 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { lessons } from '../../contract/lessons.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { everyLearner, pageOfLearners } from '../analytics/course-learners.ts'
-import { csvFile, type FileRows, gradesOfCourse, learnerRows } from '../analytics/export.ts'
-import { rowsOfUser, rowsPage } from '../analytics/row-page.ts'
+import { type FileRows, gradeRowsOf, learnerRows, streamCsvFile } from '../analytics/export.ts'
+import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
 import { attentionKinds, readCourseStanding, readStandings, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
@@ -52,7 +52,7 @@ export const coursePage: DashboardPage = {
 async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database, user } = signedIn
   const conditions = rowsOfUser(user.id, { courseId: course.id })
-  const { data } = await rowsPage(database, { limit: 1 }, { tables: byUser, conditions })
+  const { data } = await readRowsPage(database, { limit: 1 }, { tables: byUser, conditions })
   const grades = await gradeList({
     signedIn,
     learnerId: signedIn.user.id,
@@ -282,7 +282,7 @@ export const courseFile = fileAt('learners', async (signedIn, { id }) => {
 })
 
 /** All grades of a course as a CSV file. */
-export const gradeFile = fileAt('grades', async (_, { id }) => gradesOfCourse(id))
+export const gradeFile = fileAt('grades', async (_, { id }) => gradeRowsOf(id))
 
 /** Returns the page of a CSV file about a course, named after its content and the course. */
 function fileAt(
@@ -298,7 +298,7 @@ function fileAt(
       const rows = await rowsOf(signedIn, course)
       // Files downloaded from a page are opened in spreadsheets.
       const file = { name: `${what}_${slugOf(course)}`, bom: true, raw: false }
-      const { headers, chunks } = csvFile(signedIn.database, rows, file)
+      const { headers, chunks } = streamCsvFile(signedIn.database, rows, file)
       return { status: 200, headers: { ...headers, ...signedIn.visitor.headers }, body: chunks }
     },
   }

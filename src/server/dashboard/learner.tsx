@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { analytics } from '../../contract/analytics.ts'
 import { type User, users } from '../../contract/users.ts'
-import { rowsOfUser, rowsPage } from '../analytics/row-page.ts'
+import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
-import { rowsSummary } from '../analytics/summary.ts'
+import { summariseRows } from '../analytics/summary.ts'
 import { isGraded } from '../grades/grade-row.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -130,8 +130,8 @@ async function learnerCourses({
 }) {
   const { database } = signedIn
   const query = { ...pageQueryOf(signedIn), limit: pageSize }
-  const { data, nextCursor } = await rowsPage(database, query, { tables: byUser, conditions })
-  const summary = await rowsSummary(database, conditions)
+  const { data, nextCursor } = await readRowsPage(database, query, { tables: byUser, conditions })
+  const summary = await summariseRows(database, conditions)
   return (
     <>
       <Figures
@@ -173,7 +173,7 @@ async function learnerCourses({
 /** The user's own courses and progress. */
 export async function showOwnCourses(signedIn: SignedInRequest): Promise<Reply> {
   const { database, user } = signedIn
-  const { enrollments: hidden } = await rowsSummary(database, rowsOfUser(user.id, { isPublished: false }))
+  const { enrollments: hidden } = await summariseRows(database, rowsOfUser(user.id, { isPublished: false }))
   return framePage(
     signedIn,
     { title: 'My courses', section: '/dashboard' },

@@ -155,7 +155,7 @@ export class DatabaseError extends Error {
 }
 
 /** Returns a store that opens at its first use; after a failure the next use tries again. */
-export function deferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
+export function createDeferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
   let opened: Promise<Store> | undefined
 
   function store(): Promise<Store> {

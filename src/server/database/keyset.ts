@@ -136,7 +136,7 @@ export function walkOf(order: Order, cursor: string | undefined, within: readonl
   const { sort, expressions, ties, id } = order
   const descending = sort.startsWith('-')
   const field = descending ? sort.slice(1) : sort
-  const keys = listed(expressions[field] ?? id)
+  const keys = asList(expressions[field] ?? id)
   const all = [...keys, ...(ties ?? []), id]
   const names = all.map((_, index) => (index === all.length - 1 ? 'cursor_id' : placeName(index)))
   const valuesAt = (place: Place) => names.map((name) => place[name] ?? null)
@@ -166,7 +166,7 @@ export function walkOf(order: Order, cursor: string | undefined, within: readonl
   }
 }
 
-function listed(expression: Sql | readonly Sql[]): readonly Sql[] {
+function asList(expression: Sql | readonly Sql[]): readonly Sql[] {
   return expression instanceof Sql ? [expression] : expression
 }
 

@@ -146,7 +146,7 @@ async function pageOf<Shape extends Row, Item>(
   bounds: Bounds,
 ): Promise<Page<Item>> {
   const list = listOf(database, select, order, query, bounds)
-  const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))
+  const isPlain = list.narrow.length === 0 && list.others.every((one) => !isSet(one))
   const { rows, last, by } = isPlain ? await readPlain<Shape>(list) : await readFiltered<Shape>(list)
   const answer: Page<Item> = {
     data: rows.map(show),
@@ -167,7 +167,7 @@ function listOf(
   const { within = [] } = select
   const walk = walkOf(order, cursor, within)
   const outOfOrder = within.filter(({ field }) => field !== walk.field).map(({ condition }) => condition)
-  const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isThere)
+  const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isSet)
   const { columns, from, base = from, mostly = [], where: others = [], end } = select
   const countByFilter = new Map()
   return { database, columns, from, base, walk, limit, mostly, narrow, others, end, bounds, countByFilter }
@@ -194,7 +194,7 @@ async function readFiltered<Shape extends Row>(list: List): Promise<Rows<Shape>>
     const by = await narrowestOf(list, round)
     if (by) return readSorted(list, by)
     if (round.maxWalked === walked) continue
-    page = await walkOn(list, page, round.maxWalked - walked)
+    page = await continueWalk(list, page, round.maxWalked - walked)
     walked = round.maxWalked
     // Return at the end of the list, or if the page is full and more rows follow.
     if (!page.last || page.last === page.rows[limit - 1]) return page
@@ -206,7 +206,7 @@ async function readFiltered<Shape extends Row>(list: List): Promise<Rows<Shape>>
 }
 
 /** Appends the matches among the next rows of the sort's index, up to this number of rows. */
-async function walkOn<Shape extends Row>(
+async function continueWalk<Shape extends Row>(
   list: List,
   { rows, last }: Rows<Shape>,
   further: number,
@@ -308,7 +308,7 @@ export async function isTooManyAtOnce({ atOnce }: SearchHits): Promise<boolean> 
 }
 
 /** True for a filter that is set. */
-function isThere<Filter extends Condition | Found>(
+function isSet<Filter extends Condition | Found>(
   filter: Filter,
 ): filter is Exclude<Filter, undefined | false | ''> {
   return Boolean(filter)

@@ -98,7 +98,7 @@ const wordStarts = new RegExp(
 
 /** Returns the search key of a row: its texts without case, with marks at the start of words. */
 function searchKey(texts: readonly (string | null | undefined)[]): string {
-  return texts.flatMap((text) => (text ? [marked(text)] : [])).join(betweenTexts)
+  return texts.flatMap((text) => (text ? [markWordStarts(text)] : [])).join(betweenTexts)
 }
 
 /**
@@ -109,12 +109,12 @@ export function searchNeedle(text: string): string | undefined {
   const wanted = text.trim()
   if (wanted === '') return undefined
   // The match may follow any character, so the leading mark is dropped.
-  const needle = marked(wanted).replace(/^\u0002+/, '')
+  const needle = markWordStarts(wanted).replace(/^\u0002+/, '')
   const missing = 3 - [...needle].length
   return missing > 0 ? mark.repeat(missing) + needle : needle
 }
 
-function marked(text: string): string {
+function markWordStarts(text: string): string {
   return text
     .normalize('NFC')
     .toLowerCase()

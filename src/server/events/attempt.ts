@@ -2,7 +2,12 @@ import type { FindProxy } from '../../codec/proxy.ts'
 import { version } from '../../contract/version.ts'
 import { standardSignature } from '../../lms/standard-signature.ts'
 import { cachedOpening, type Sealing } from '../access/sealing.ts'
-import { guardedConnect, RefusedTarget, type Resolve, type Targets } from '../outgoing/guarded-connect.ts'
+import {
+  createGuardedConnect,
+  RefusedTarget,
+  type Resolve,
+  type Targets,
+} from '../outgoing/guarded-connect.ts'
 import type { Claimed } from './claim.ts'
 import { type EndpointRow, secretPlace } from './endpoint-row.ts'
 import { pauseMs } from './retry-schedule.ts'
@@ -123,7 +128,7 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'The headers of the response are too large',
 }
 
-const longest = 200
+const maxResultLength = 200
 
 function wordsOf(error: unknown): string {
   const { name, message, code } = error as { name?: string; message?: string; code?: string }
@@ -132,7 +137,7 @@ function wordsOf(error: unknown): string {
   if (known !== undefined) return known
   if (/^HPE_/.test(code ?? '')) return 'The response is not valid HTTP'
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '')) return `TLS failed: ${code}`
-  return `Failed: ${code ?? message ?? String(error)}`.slice(0, longest).toWellFormed()
+  return `Failed: ${code ?? message ?? String(error)}`.slice(0, maxResultLength).toWellFormed()
 }
 
 /** The request of an attempt. */
@@ -174,7 +179,7 @@ export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Re
   async function open() {
     const { Agent, buildConnector, request } = await import('undici')
     const agent = new Agent({
-      connect: guardedConnect(targets, buildConnector, resolve, findProxy),
+      connect: createGuardedConnect(targets, buildConnector, resolve, findProxy),
       pipelining: 1,
       keepAliveTimeout: keepAliveMs,
       keepAliveMaxTimeout: keepAliveMs,

@@ -49,12 +49,12 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
     const wanted = claiming.most - claimed.length
-    const { free, held } = sorted(await dueMessages(database, claiming, wanted), wanted)
+    const { free, held } = sortDue(await dueMessages(database, claiming, wanted), wanted)
     if (held.length > 0) {
       await database.run(sql`
         update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(held)})`)
     }
-    if (free.length > 0) claimed.push(...(await take(database, claiming, free)))
+    if (free.length > 0) claimed.push(...(await claimRows(database, claiming, free)))
     if (held.length === 0 || claimed.length === claiming.most) break
   }
   return claimed
@@ -64,7 +64,7 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
  * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
  * have to wait.
  */
-function sorted(due: readonly Due[], wanted: number): { free: string[]; held: string[] } {
+function sortDue(due: readonly Due[], wanted: number): { free: string[]; held: string[] } {
   const free: string[] = []
   const held: string[] = []
   const busy = new Set<string>()
@@ -89,7 +89,7 @@ function dueMessages(database: Transaction, { endpointId, now }: Claiming, wante
     order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
 }
 
-async function take(
+async function claimRows(
   database: Transaction,
   { until, lease }: Claiming,
   ids: readonly string[],

@@ -57,7 +57,7 @@ export const endpointRoutes = routesOf(endpoints, {
     const { database, now } = call
     const input = bodyOf(call)
     requireAhead(input.expiresAt, now)
-    const mark = await freeMark(database)
+    const mark = await findFreeMark(database)
     const id = call.newId('whe')
     const secret = newSecret()
     const sealed = await call.sealing.seal(database, secretPlace(id), secret)
@@ -157,7 +157,7 @@ export async function subscribe(
 }
 
 /** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */
-async function freeMark(database: Database): Promise<string> {
+async function findFreeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
     sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
   )

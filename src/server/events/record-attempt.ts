@@ -49,7 +49,7 @@ export async function recordAttempt(recording: Recording, ended: Ended): Promise
   const step = message.step + 1
   const delay = outcome.kind === 'failed' ? retryDelayMs(step, () => ended.chance) : undefined
   const isOver = delay === undefined
-  const dueAt = isOver ? null : later(recording.now, Math.max(delay, outcome.pauseMs))
+  const dueAt = isOver ? null : timeAfter(recording.now, Math.max(delay, outcome.pauseMs))
   const status = outcome.kind === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending'
   const kept = await database.run(sql`
     update webhook_messages set
@@ -63,7 +63,7 @@ export async function recordAttempt(recording: Recording, ended: Ended): Promise
             ${outcome.result}, ${outcome.response})`)
   if (isOver || step === heldAttempts) await release(database, message.subject, endpointId)
   if (outcome.pauseMs > 0) {
-    const until = later(recording.now, outcome.pauseMs)
+    const until = timeAfter(recording.now, outcome.pauseMs)
     await database.run(sql`
       update webhook_endpoints set paused_until = ${until}
       where id = ${endpointId} and (paused_until is null or paused_until < ${until})`)
@@ -97,7 +97,7 @@ async function disable({ database, now: date, newId }: Recording, endpointId: st
   await recordChange(writing, { action: 'endpoint.disabled', id: endpointId, before, after })
 }
 
-function later(now: Date, ms: number): string {
+function timeAfter(now: Date, ms: number): string {
   return new Date(now.getTime() + ms).toISOString()
 }
 

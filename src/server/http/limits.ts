@@ -1,4 +1,4 @@
-import { type Attempts, attemptsIn } from '../access/attempts.ts'
+import { type Attempts, createAttempts } from '../access/attempts.ts'
 import { type Credential, type CredentialCache, createCredentialCache } from '../access/identify.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
@@ -35,7 +35,7 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
   return {
     requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
     failures: createRateLimit(maxFailuresPerMinute, now),
-    signIns: attemptsIn(database, now),
+    signIns: createAttempts(database, now),
     passwords: passwordsOf(passwordCost),
     credentials: createCredentialCache(elapsedMs),
     refusals: createRefusalBounds(now),

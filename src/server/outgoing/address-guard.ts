@@ -5,14 +5,14 @@ import { isNetwork } from '../../codec/network-address.ts'
  * Addresses that are not public: this machine, private networks and special purposes (IANA IPv4 and IPv6 Special-Purpose
  * Address Registries, RFC 6890).
  */
-const special = networks([
+const special = blockListsOf([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   // Not global unicast (RFC 4291 §2.4), and its ranges for tunnels, documentation and protocols.
   ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
-const loopback = networks(['127.0.0.0/8', '::1/128'])
+const loopback = blockListsOf(['127.0.0.0/8', '::1/128'])
 
 /** Addresses that a server may connect to on behalf of its users. */
 export interface Reach {
@@ -32,8 +32,8 @@ export interface AddressGuard {
 }
 
 /** Returns a guard that allows public addresses and those of the reach. */
-export function addressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
-  const named = networks(allow.filter(isNetwork))
+export function createAddressGuard({ allow = [], loopback: hasLoopback }: Reach): AddressGuard {
+  const named = blockListsOf(allow.filter(isNetwork))
   const hosts = new Set(allow.filter((each) => !isNetwork(each)).map((host) => host.toLowerCase()))
   return {
     allowsHost: (host) => hosts.has(host.toLowerCase()),
@@ -63,7 +63,7 @@ function contains(networks: Networks, address: string): boolean {
   return networks[family].check(address, family)
 }
 
-function networks(all: readonly string[]): Networks {
+function blockListsOf(all: readonly string[]): Networks {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const network of all) {
     const [address = '', prefix] = network.split('/')

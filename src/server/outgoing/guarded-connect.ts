@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
 import type { FindProxy } from '../../codec/proxy.ts'
-import { addressGuard, type Reach } from './address-guard.ts'
+import { createAddressGuard, type Reach } from './address-guard.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** A connection that the rules forbid. */
@@ -23,7 +23,7 @@ const connectMs = 10_000
  * Connects only to allowed targets. Checks the address of each connection, also of one through a proxy, so
  * that a host that resolves differently the second time gains nothing.
  */
-export function guardedConnect(
+export function createGuardedConnect(
   targets: Targets,
   build: typeof buildConnector,
   resolve: Resolve = lookup,
@@ -32,7 +32,7 @@ export function guardedConnect(
   const connectors = new Map(
     ['http:', 'https:'].map((protocol) => [
       protocol,
-      build({ timeout: connectMs, lookup: lookupAmong(targets, protocol, resolve) } as Parameters<
+      build({ timeout: connectMs, lookup: createGuardedLookup(targets, protocol, resolve) } as Parameters<
         typeof build
       >[0]),
     ]),
@@ -66,7 +66,7 @@ export function guardedConnect(
       host,
       port: Number(port) || (protocol === 'https:' ? 443 : 80),
       isNamed: targets.isNamed(hostname),
-      lookup: lookupAmong(targets, protocol, resolve),
+      lookup: createGuardedLookup(targets, protocol, resolve),
     }
     return openTunnel(proxy, end, AbortSignal.timeout(connectMs))
   }
@@ -84,7 +84,7 @@ export function guardedConnect(
 }
 
 /** Creates a lookup that only finds allowed addresses. */
-function lookupAmong(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
+function createGuardedLookup(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     // Resolves all addresses, to check each, even if only one is requested.
     const { family, hints } = options
@@ -115,11 +115,11 @@ export interface Targets {
   isNamed(hostname: string): boolean
 }
 
-const publicAlone = addressGuard({ loopback: false })
+const publicAlone = createAddressGuard({ loopback: false })
 
 /** Returns the rules for a reach; public targets require https. */
 export function targetsOf(reach: Reach): Targets {
-  const guard = addressGuard(reach)
+  const guard = createAddressGuard(reach)
 
   function refusalAt(protocol: string, hostname: string, address: string): string | undefined {
     if (guard.allowsHost(hostname)) return undefined

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { type FindProxy, ProxySettingError, readProxies } from '../../codec/proxy.ts'
-import { type AddressGuard, addressGuard, type Reach } from './address-guard.ts'
+import { type AddressGuard, createAddressGuard, type Reach } from './address-guard.ts'
 import { openTunnel, TunnelError } from './tunnel.ts'
 
 /** A request to another system. */
@@ -60,7 +60,7 @@ export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
  * @param lookup resolves hosts; default: the system's
  */
 export function outgoingTo(reach: Reach, lookup: LookupFunction = systemLookup as LookupFunction): Outgoing {
-  const guard = addressGuard(reach)
+  const guard = createAddressGuard(reach)
   const findProxy = readProxies(reach.env ?? {})
   return (request) => send(request, guard, lookup, findProxy)
 }
@@ -78,7 +78,7 @@ async function send(
   if (isIP(host) !== 0 && !isNamed && !guard.allowsAddress(host)) throw forbidden(host)
   const isPlain = protocol === 'http:'
   const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
-  const judging = isNamed ? lookup : guarded(lookup, guard, isPlain)
+  const judging = isNamed ? lookup : guardLookup(lookup, guard, isPlain)
   const own = {
     method,
     lookup: judging,
@@ -98,7 +98,7 @@ async function send(
     const tunnel = proxy && (await openTunnel(proxy, end, ended))
     // No agent: every connection is new, so its address is checked.
     const way = tunnel
-      ? { defaultPort, createConnection: () => (isPlain ? tunnel : secured(tunnel, host)) }
+      ? { defaultPort, createConnection: () => (isPlain ? tunnel : secure(tunnel, host)) }
       : { agent: false as const }
     return await new Promise<OutgoingResponse>((resolve, reject) => {
       const outgoing = isPlain ? httpRequest(url, { ...own, ...way }) : httpsRequest(url, { ...own, ...way })
@@ -111,7 +111,7 @@ async function send(
   }
 }
 
-function secured(socket: Socket, host: string): Socket {
+function secure(socket: Socket, host: string): Socket {
   return tlsConnect({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
 }
 
@@ -119,10 +119,10 @@ function secured(socket: Socket, host: string): Socket {
 function isTrusted(guard: AddressGuard, address: string): boolean {
   return guard.allowsAddress(address) && !publicOnly.allowsAddress(address)
 }
-const publicOnly = addressGuard({ loopback: false })
+const publicOnly = createAddressGuard({ loopback: false })
 
 /** Returns a lookup that finds allowed addresses only; for plain http, only those that are not public. */
-function guarded(lookup: LookupFunction, guard: AddressGuard, isPlain: boolean): LookupFunction {
+function guardLookup(lookup: LookupFunction, guard: AddressGuard, isPlain: boolean): LookupFunction {
   return (host, options, done) => {
     lookup(host, { ...options, all: true }, (error, found) => {
       const all = Array.isArray(found) ? found : []

@@ -3,7 +3,7 @@ import type { UpgradeWatch } from '../academy/upgrade-in-process.ts'
 import type { PasswordCost } from '../access/password-hash.ts'
 import { academySealing } from '../access/sealing.ts'
 import { type FirstSecrets, makeFirstSecrets } from '../credentials/first-secrets.ts'
-import { deferredStore, type Store } from '../database/database.ts'
+import { createDeferredStore, type Store } from '../database/database.ts'
 import { clockAheadMs } from '../database/health.ts'
 import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
@@ -165,7 +165,7 @@ async function openOrClose(
 
 /** Returns a store for an academy that is being upgraded: each use throws 503. */
 function upgradingStore(): Store {
-  return deferredStore(sqliteDialect, async () => {
+  return createDeferredStore(sqliteDialect, async () => {
     throw unavailable('The academy is being upgraded for this version of the server.', retrySeconds)
   })
 }

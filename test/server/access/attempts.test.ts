@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { attemptsIn } from '../../../src/server/access/attempts.ts'
+import { createAttempts } from '../../../src/server/access/attempts.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { hour, minute, openTestAcademy, second, test as standard } from '../../helpers/academy.ts'
 
@@ -15,8 +15,8 @@ test('attempts at two servers on one database count together, each before its se
   clock,
   other,
 }) => {
-  const here = attemptsIn(academy.database, clock.now)
-  const there = attemptsIn(other.database, clock.now)
+  const here = createAttempts(academy.database, clock.now)
+  const there = createAttempts(other.database, clock.now)
   const waits = await Promise.all(Array.from({ length: 12 }, (_, at) => (at % 2 ? here : there).begin(['a'])))
   expect(waits.sort()).toEqual([...Array(5).fill(0), ...Array(7).fill(1)])
   clock.advance(second)
@@ -32,7 +32,7 @@ test('an attempt that comes too early under one of its names counts under none',
   academy,
   clock,
 }) => {
-  const { begin } = attemptsIn(academy.database, clock.now)
+  const { begin } = createAttempts(academy.database, clock.now)
   for (let count = 0; count < 5; count += 1) await begin(['a'])
   for (let count = 0; count < 5; count += 1) expect(await begin(['a', 'b'])).toBe(1)
   for (let count = 0; count < 5; count += 1) expect(await begin(['b'])).toBe(0)
@@ -43,7 +43,7 @@ test('a restart forgets no attempt, and an hour after their last delay all are f
   academy,
   clock,
 }) => {
-  const restarted = () => attemptsIn(academy.database, clock.now)
+  const restarted = () => createAttempts(academy.database, clock.now)
   for (let count = 0; count < 6; count += 1) {
     expect(await restarted().begin(['a'])).toBe(0)
     if (count === 4) clock.advance(second)
@@ -59,7 +59,7 @@ test('attempts are kept without a name, in a bounded number of rows, and swept a
   clock,
 }) => {
   const { database } = academy
-  const { begin } = attemptsIn(database, clock.now)
+  const { begin } = createAttempts(database, clock.now)
   await begin(['ada@school.example 192.0.2.1', 'usr_1 192.0.2.1'])
   const rows = await database.all(sql`select * from attempts`)
   expect(rows).toEqual([
@@ -87,7 +87,7 @@ test('attempts are kept without a name, in a bounded number of rows, and swept a
 
 test('the count of a name starts again after another has taken its place', async ({ academy, clock }) => {
   const { database } = academy
-  const { begin } = attemptsIn(database, clock.now)
+  const { begin } = createAttempts(database, clock.now)
   for (let count = 0; count < 5; count += 1) await begin(['a'])
   await database.run(sql`update attempts set name = 'of another'`)
   expect(await begin(['a'])).toBe(0)

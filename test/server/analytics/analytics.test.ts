@@ -1,8 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { rowsPage } from '../../../src/server/analytics/row-page.ts'
+import { readRowsPage } from '../../../src/server/analytics/row-page.ts'
 import { byUser } from '../../../src/server/analytics/rows.ts'
-import { differingCounters } from '../../../src/server/counters/counter-check.ts'
+import { countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Row } from '../../../src/server/database/database.ts'
 import { onPostgres, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 import { watchDatabase } from '../../helpers/plans/watched-database.ts'
@@ -121,7 +121,7 @@ test('enrolments that were removed are left out of rows, files and figures, unle
   )
   expect((await admin.get(`${path}?enrollment_status=gone`)).status).toBe(400)
   const now = academy.clock.now().toISOString()
-  expect(await academy.database.read((view) => differingCounters({ database: view, now }))).toBe(0)
+  expect(await academy.database.read((view) => countDifferingCounters({ database: view, now }))).toBe(0)
   await admin.put(`/v1/enrollments/${id}`, { status: 'active' })
   expect(await emails()).toEqual(before)
 })
@@ -203,7 +203,7 @@ test.skipIf(onPostgres)(
     const planOf = async (condition: Sql) => {
       const asked: Sql[] = []
       const watching = watchDatabase(database, { seen: (statement) => void asked.push(statement) })
-      await rowsPage(watching, { limit: 20 }, { tables: byUser, conditions: [condition] })
+      await readRowsPage(watching, { limit: 20 }, { tables: byUser, conditions: [condition] })
       const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${asked[0]}`)
       return plan.map(({ detail }) => detail)
     }

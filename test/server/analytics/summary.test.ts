@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { LearnerRow, Summary } from '../../../src/contract/analytics.ts'
 import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
 import { periodOf, rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
-import { filteredPage } from '../../../src/server/analytics/row-page.ts'
+import { readFilteredPage } from '../../../src/server/analytics/row-page.ts'
 import { foldChanges } from '../../../src/server/counters/count.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 
@@ -122,10 +122,10 @@ school.for([
     for (const filter of filters) {
       const query = analytics.learners.query.parse(Object.fromEntries(new URLSearchParams(filter)))
       const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
-      const all = (await filteredPage(database, { limit: 100, include_total: true }, rows)).data
+      const all = (await readFilteredPage(database, { limit: 100, include_total: true }, rows)).data
       const walked: LearnerPage['data'] = []
       for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-        const page = await filteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
+        const page = await readFilteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
         walked.push(...page.data)
         cursor = page.nextCursor ?? undefined
         if (page.totalIsExact) expect(page.total, filter).toBe(all.length)
@@ -147,15 +147,15 @@ school(
     const query = analytics.learners.query.parse({ start_date: time(100) })
     const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
     const few = { limit: 1, include_total: true }
-    expect(await filteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
+    expect(await readFilteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
       total: 3,
       totalIsExact: false,
     })
-    expect(await filteredPage(database, few, rows, { ...bounds, sorted: 3 })).toMatchObject({
+    expect(await readFilteredPage(database, few, rows, { ...bounds, sorted: 3 })).toMatchObject({
       total: 50,
       totalIsExact: false,
     })
-    expect(await filteredPage(database, few, rows, bounds)).toMatchObject({ totalIsExact: true })
+    expect(await readFilteredPage(database, few, rows, bounds)).toMatchObject({ totalIsExact: true })
   },
 )
 

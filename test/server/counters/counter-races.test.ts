@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { foldChanges } from '../../../src/server/counters/count.ts'
-import { differingCounters } from '../../../src/server/counters/counter-check.ts'
+import { countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
 import { runAtOnce, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { anyWrite, initialWrites, sendWrite } from './any-write.ts'
 
@@ -26,7 +26,7 @@ for (const engine of sharedEngines) {
             return write && sendWrite(server, server.bearer(`Bearer ${admin.key}`), write)
           })
           expect(answers.filter((answer) => (answer?.status ?? 200) >= 500)).toEqual([])
-          expect(await differingCounters({ database: servers[0].database, now })).toBe(0)
+          expect(await countDifferingCounters({ database: servers[0].database, now })).toBe(0)
         }),
         { numRuns: 3, endOnFailure: true },
       )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished } from 'vitest'
 import { foldChanges, rebuildCounters } from '../../../src/server/counters/count.ts'
-import { correctCounters, differingCounters } from '../../../src/server/counters/counter-check.ts'
+import { correctCounters, countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
 import { courseKinds } from '../../../src/server/counters/tally.ts'
 import type { Database, Row, Store } from '../../../src/server/database/database.ts'
 import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
@@ -51,16 +51,16 @@ for (const [engine, hasManyWriters] of [
       // At least half of all kinds of counters occur, mostly more.
       expect(kinds.size).toBeGreaterThan(0.5 * courseKinds.length)
       const now = clock.now().toISOString()
-      expect(await differingCounters({ database, now })).toBe(0)
-      expect(await differingCounters({ database, now }, 1)).toBe(0)
+      expect(await countDifferingCounters({ database, now })).toBe(0)
+      expect(await countDifferingCounters({ database, now }, 1)).toBe(0)
       const kept = await keptCount(database, firstDay(clock))
       await database.write((transaction) => rebuildCounters({ database: transaction, now }))
       expect(await keptCount(database, firstDay(clock))).toEqual(kept)
       expect(await pending()).toBe(0)
       await database.run(sql`update counters set learners = learners + 1 where kind = 'none at'`)
       const wrong = kept.filter(([kind]) => kind === 'none at').length
-      expect(await differingCounters({ database, now })).toBe(wrong)
-      expect(await differingCounters({ database, now }, 1)).toBe(wrong)
+      expect(await countDifferingCounters({ database, now })).toBe(wrong)
+      expect(await countDifferingCounters({ database, now }, 1)).toBe(wrong)
     },
   )
 
@@ -83,7 +83,7 @@ for (const [engine, hasManyWriters] of [
             const now = clock.now().toISOString()
             await database.write((transaction) => foldChanges({ database: transaction, now }, 1000))
             for (const damage of damaged) await database.run(damage)
-            corrected += await differingCounters({ database, now })
+            corrected += await countDifferingCounters({ database, now })
             const left = [...meanwhile]
             const others = async () => {
               const one = left.shift()
@@ -139,7 +139,7 @@ test('of two programs that correct the counters at once, the first leaves it to 
   }
   expect(await correctCounters(besides(database, others), clock.now)).toBe(false)
   expect(await second).toBe(true)
-  expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
+  expect(await countDifferingCounters({ database, now: clock.now().toISOString() })).toBe(0)
   expect(await database.one(sql`select 1 from settings where name = 'counter_correction'`)).toBeUndefined()
 })
 
@@ -149,7 +149,7 @@ type Counter = readonly [kind: string, courseId: string, place: number, learners
 /** Counts everything with plain SQL that does not depend on how counters are stored. */
 async function plainCount(database: Database, firstDay: string): Promise<Counter[]> {
   const enrolled = sql`
-    select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as isUserDeleted,
+    select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as prefix,
       coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage, g.percent as grade,
       e.status as enrollment,
       cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) as passing,
@@ -160,25 +160,25 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
     where e.role = 'learner' and e.status <> 'deleted'`
-  const open = sql`isUserDeleted = '' and enrollment = 'active' and status <> 'completed'`
-  const early = sql`isUserDeleted = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
+  const open = sql`prefix = '' and enrollment = 'active' and status <> 'completed'`
+  const early = sql`prefix = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
   const day = (column: 'seen' | 'risen') =>
     column === 'seen'
       ? sql`cast(replace(seen, '-', '') as integer)`
       : sql`cast(replace(risen, '-', '') as integer)`
   const rows = await database.all<Row>(sql`
       with enrolled as (${enrolled})
-      select isUserDeleted || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
+      select prefix || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
         from enrolled group by 1, 2
-      union all select isUserDeleted || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select prefix || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
-      union all select isUserDeleted || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
+      union all select prefix || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
-      union all select isUserDeleted || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
         from enrolled where grade is not null group by 1, 2
-      union all select isUserDeleted || status || ' graded', '', 0, count(*), round(sum(grade) * 1000000)
+      union all select prefix || status || ' graded', '', 0, count(*), round(sum(grade) * 1000000)
         from enrolled where grade is not null group by 1, 2
-      union all select isUserDeleted || 'learners', '', 0, count(distinct user_id), 0 from enrolled group by 1
+      union all select prefix || 'learners', '', 0, count(distinct user_id), 0 from enrolled group by 1
       union all select 'open', course_id, 0, count(*), 0 from enrolled where ${open} group by 2
       union all select 'open since', course_id, ${day('seen')}, count(*), 0
         from enrolled where ${open} and seen >= ${firstDay} group by 2, 3
@@ -186,7 +186,7 @@ async function plainCount(database: Database, firstDay: string): Promise<Counter
       union all select 'early since', course_id, ${day('risen')}, count(*), 0
         from enrolled where ${early} and risen >= ${firstDay} group by 2, 3
       union all select 'failed', course_id, 0, count(*), 0
-        from enrolled where isUserDeleted = '' and enrollment = 'active' and grade < passing group by 2`)
+        from enrolled where prefix = '' and enrollment = 'active' and grade < passing group by 2`)
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 

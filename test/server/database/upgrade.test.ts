@@ -4,7 +4,7 @@ import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
 import type { AuditEntry } from '../../../src/contract/audit.ts'
 import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy/open-academy.ts'
 import { linkAll } from '../../../src/server/changes/audit-chain.ts'
-import { differingCounters } from '../../../src/server/counters/counter-check.ts'
+import { countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { onPostgres, openTestAcademy } from '../../helpers/academy.ts'
 import { makeOldAcademy, makeOldAcademyOnPostgres } from '../../helpers/old-academy.ts'
@@ -86,7 +86,7 @@ test('all records of an academy of 9430e96 exist after the upgrade, and can be c
   const restored = await admin.post(`/v1/deleted-courses/${deleted.id}/restore`)
   expect(restored.body).toMatchObject({ externalId: 'AAA-2012B' })
   await admin.put('/v1/learners/ext:11391/progress', { courseId: course.id, completionPercentage: 80 })
-  expect(await differingCounters({ database, now: academy.clock.now().toISOString() })).toBe(0)
+  expect(await countDifferingCounters({ database, now: academy.clock.now().toISOString() })).toBe(0)
   expect(await database.check()).toEqual([])
 })
 

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Course } from '../../../src/contract/courses.ts'
 import { nowhere } from '../../../src/server/access/principal.ts'
 import { rebuildCounters } from '../../../src/server/counters/count.ts'
-import { differingCounters } from '../../../src/server/counters/counter-check.ts'
+import { countDifferingCounters } from '../../../src/server/counters/counter-check.ts'
 import { attributesOf } from '../../../src/server/courses/course-row.ts'
 import type { Database } from '../../../src/server/database/database.ts'
 import { idMaker } from '../../../src/server/database/id.ts'
@@ -62,7 +62,7 @@ async function standing(database: Database): Promise<unknown[]> {
 async function expectNothingLeft({ database, clock }: TestAcademy): Promise<void> {
   expect(await database.all(sql`select name from settings where name like 'regrading%'`)).toEqual([])
   const now = clock.now().toISOString()
-  expect(await database.read((view) => differingCounters({ database: view, now }))).toBe(0)
+  expect(await database.read((view) => countDifferingCounters({ database: view, now }))).toBe(0)
 }
 
 const weights = [

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { addressGuard } from '../../../src/server/outgoing/address-guard.ts'
+import { createAddressGuard } from '../../../src/server/outgoing/address-guard.ts'
 import { type OutgoingRequest, outgoingTo } from '../../../src/server/outgoing/outgoing.ts'
 
 async function served(listener: RequestListener): Promise<{ port: number; seen: string[] }> {
@@ -46,18 +46,18 @@ test.for([
   ...['::', '::1', '::ffff:127.0.0.1', '::ffff:7f00:1', 'fe80::1', 'fc00::1', 'fd12::1', 'ff02::1'],
   ...['64:ff9b::7f00:1', '2001:db8::1', '2002:7f00:1::', '2001:0:1::', '', 'localhost', '1.2.3'],
 ])('%s is no public address', (address) => {
-  expect(addressGuard(far).allowsAddress(address)).toBe(false)
+  expect(createAddressGuard(far).allowsAddress(address)).toBe(false)
 })
 
 test.for(['93.184.216.34', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'])(
   '%s is a public address',
   (address) => {
-    expect(addressGuard(far).allowsAddress(address)).toBe(true)
+    expect(createAddressGuard(far).allowsAddress(address)).toBe(true)
   },
 )
 
 test('networks and hosts that are named are let through, and no others', () => {
-  const guard = addressGuard({
+  const guard = createAddressGuard({
     allow: ['10.1.0.0/16', 'fd12::/16', 'Moodle.School.example'],
     loopback: false,
   })

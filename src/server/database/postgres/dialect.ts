@@ -36,11 +36,11 @@ function create(table: Searched): Sql[] {
 async function find(database: Database, table: Searched, text: string): Promise<SearchHits> {
   const ids = sql`select id from ${raw(table)} where ${contains(sql`search_key`, text)}`
   // GIN indexes build a bitmap of all matches first (PostgreSQL, GIN Implementation).
-  return { ids, atOnce: { isMoreThan: async (rows) => (await expectedRows(database, ids)) > rows } }
+  return { ids, atOnce: { isMoreThan: async (rows) => (await estimateRows(database, ids)) > rows } }
 }
 
 /** Returns the planner's estimate of the number of rows, without reading them. */
-async function expectedRows(database: Database, statement: Sql): Promise<number> {
+async function estimateRows(database: Database, statement: Sql): Promise<number> {
   const row = await database.one<Row & { 'QUERY PLAN': string }>(sql`explain (format json) ${statement}`)
   // The format of PostgreSQL, EXPLAIN.
   const [top] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as {

@@ -26,7 +26,7 @@ const untranslatable = ['22021', '22P05']
  * Turns an error of the server or the network into 503; returns any other error unchanged. If the connection was
  * lost, the transaction was rolled back.
  */
-export function servingFault(error: unknown): unknown {
+export function servingFaultOf(error: unknown): unknown {
   if (error instanceof PoolExhausted) {
     return unavailable('Too many requests are waiting for the database.', 1, error)
   }
@@ -128,13 +128,13 @@ const knownMessages: readonly (readonly [RegExp, Known])[] = [
 const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
 
 /** Returns a DatabaseError, without the password, for a failure to open; any other error unchanged. */
-export function openingFault(shown: string, error: unknown): unknown {
+export function openingFaultOf(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
   const said = cause instanceof Error ? cause.message : ''
   const state = sqlStateOf(cause)
   const extension = state === undefined ? undefined : namesExtension.exec(said)?.[1]
-  if (extension !== undefined) return missing(shown, extension, cause)
+  if (extension !== undefined) return extensionMissing(shown, extension, cause)
   if (state !== undefined) {
     const { message = 'cannot be used', ...more } = openingStates[state] ?? {}
     const hint = /no encryption/.test(said) ? { hint: useTls } : {}
@@ -149,7 +149,7 @@ export function openingFault(shown: string, error: unknown): unknown {
 }
 
 /** An extension that the schema needs is not installed on the server, or this user may not create it. */
-function missing(shown: string, extension: string, cause: unknown): DatabaseError {
+function extensionMissing(shown: string, extension: string, cause: unknown): DatabaseError {
   const hint =
     sqlStateOf(cause) === '42501'
       ? `Have its owner run \`create extension ${extension}\` in it, or grant this user \`create\` on the database`

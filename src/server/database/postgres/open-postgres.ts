@@ -1,16 +1,16 @@
 import sql from 'sql-template-tag'
 import { unavailable } from '../../problem-error.ts'
 import {
+  createDeferredStore,
   type Database,
   DatabaseError,
   type Dialect,
-  deferredStore,
   type Store,
   type Transaction,
 } from '../database.ts'
 import { type SchemaStep, stepsFrom } from '../schema/steps.ts'
 import { dialect } from './dialect.ts'
-import { openingFault } from './faults.ts'
+import { openingFaultOf } from './faults.ts'
 import { type Connection, openPool } from './pool.ts'
 import { postgresStore } from './postgres-store.ts'
 import { type PostgresOptions, type ReachedPostgres, reachPostgres } from './reach-postgres.ts'
@@ -46,7 +46,7 @@ export async function openPostgres(
     const created = await migrate(lease, shown, steps, dialect)
     return { store: storeOn(reached, options), created, shown }
   } catch (error) {
-    throw openingFault(shown, error)
+    throw openingFaultOf(shown, error)
   } finally {
     lease.release()
     await connections.close()
@@ -58,7 +58,7 @@ export async function openPostgres(
  * first use; a failure to connect throws 503.
  */
 export function openPostgresReader(options: PostgresOptions): Store {
-  return deferredStore(dialect, async () => {
+  return createDeferredStore(dialect, async () => {
     try {
       const reached = await reachPostgres(options)
       await reached.connections.close()

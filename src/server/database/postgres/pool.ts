@@ -91,7 +91,9 @@ export function openPool({
       } catch (error) {
         if (sqlStateOf(error) !== undefined) throw error
         const isFull = pool.totalCount >= size && pool.idleCount === 0
-        throw isFull ? new PoolExhausted('No connection was free in time', { cause: error }) : lost(error)
+        throw isFull
+          ? new PoolExhausted('No connection was free in time', { cause: error })
+          : toConnectionLost(error)
       }
     },
     async close() {
@@ -155,7 +157,7 @@ function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
       })
       return { fields, rows, touched: rowCount ?? 0 }
     } catch (error) {
-      throw sqlStateOf(error) === undefined ? lost(error) : error
+      throw sqlStateOf(error) === undefined ? toConnectionLost(error) : error
     }
   }
 
@@ -169,7 +171,7 @@ function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   return lease
 }
 
-function lost(error: unknown): ConnectionLost {
+function toConnectionLost(error: unknown): ConnectionLost {
   return new ConnectionLost(error instanceof Error ? error.message : String(error), { cause: error })
 }
 

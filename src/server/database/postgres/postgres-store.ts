@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Sql } from 'sql-template-tag'
 import type { Cell, Dialect, Store, Transaction } from '../database.ts'
-import { isConflict, isLost, isStalePlan, servingFault } from './faults.ts'
+import { isConflict, isLost, isStalePlan, servingFaultOf } from './faults.ts'
 import type { Answer, Connections, Lease } from './pool.ts'
 import { OpenTransaction, statementsBy, valuesOf } from './transaction.ts'
 
@@ -26,9 +26,9 @@ const isTransient = (error: unknown) => isConflict(error) || isStalePlan(error)
 
 /** Creates the store on PostgreSQL. Errors of the server or the network become 503 with a Retry-After. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
-  const nameOf = statementNames()
+  const nameOf = createStatementNames()
   const attempts = attemptsWith(pause)
-  const stream = (query: Sql) => cursorOn(streams, beginRead, query.text, valuesOf(query))
+  const stream = (query: Sql) => streamRows(streams, beginRead, query.text, valuesOf(query))
   const surroundings = { dialect, stream, nameOf }
 
   async function send(query: Sql): Promise<Answer> {
@@ -83,7 +83,7 @@ export function postgresStore({ requests, streams, dialect, pause = randomPause 
     try {
       return await attempts(again, work)
     } catch (error) {
-      throw servingFault(error)
+      throw servingFaultOf(error)
     }
   }
 
@@ -125,14 +125,14 @@ const batchRows = 1000
  *
  * @param begin statement that begins the transaction
  */
-async function* cursorOn(
+async function* streamRows(
   connections: Connections,
   begin: string,
   text: string,
   values: Cell[],
 ): AsyncGenerator<Cell[][], undefined> {
   const lease = await connections.lease().catch((error: unknown) => {
-    throw servingFault(error)
+    throw servingFaultOf(error)
   })
   const fetch = async () => (await lease.query(`fetch ${batchRows} from batches`)).rows
   // All rows will be read, so plan for the total cost instead of the first rows.
@@ -165,7 +165,7 @@ async function* cursorOn(
   } catch (error) {
     if (isOpen) lease.release(true)
     isOpen = false
-    throw servingFault(error)
+    throw servingFaultOf(error)
   } finally {
     if (isOpen) giveBack()
   }
@@ -221,7 +221,7 @@ const usesBeforeName = 3
  * PostgreSQL keeps prepared statements as long as the connection lives, so there are at most 200 names; later texts
  * are parsed each time.
  */
-function statementNames(): (text: string) => string | undefined {
+function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()
   const uses = new Map<string, number>()
 

@@ -5,7 +5,7 @@ import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
 import { type PostgresUrl, PostgresUrlError, readPostgresUrl } from '../../../codec/postgres-url.ts'
 import { DatabaseError } from '../database.ts'
-import { openingFault, sqlStateOf } from './faults.ts'
+import { openingFaultOf, sqlStateOf } from './faults.ts'
 import { type Connections, openPool } from './pool.ts'
 
 /** Options for connecting to an academy on PostgreSQL. */
@@ -49,7 +49,7 @@ export async function reachPostgres(options: PostgresOptions): Promise<ReachedPo
   try {
     return { shown, waitMs, ...(await connect(url, options.home ?? homedir(), waitMs)) }
   } catch (error) {
-    throw openingFault(shown, error)
+    throw openingFaultOf(shown, error)
   }
 }
 
@@ -103,7 +103,7 @@ function passwordOf(url: PostgresUrl, home: string): () => string {
   return () => {
     if (url.password !== undefined) return url.password
     const path = url.parameter('passfile') ?? join(home, '.pgpass')
-    const { password, ignored } = passwordIn(path, url)
+    const { password, ignored } = findPassword(path, url)
     if (password !== undefined) return password
     throw new DatabaseError(url.shown, `requires a password${ignored ? `; ${path} ${ignored}` : ''}`, {
       kind: 'refused',
@@ -218,7 +218,7 @@ const maxBytes = 1024 * 1024
  * Finds the password in a file of lines `host:port:database:user:password`, where `*` matches anything; the first
  * match counts. A file that others can read is ignored (PostgreSQL, libpq, The Password File).
  */
-export function passwordIn(path: string, { host, port, database, user }: Wanted): FoundPassword {
+export function findPassword(path: string, { host, port, database, user }: Wanted): FoundPassword {
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file) return { password: undefined, ignored: undefined }
   if (!file.isFile()) return { password: undefined, ignored: 'is not a file' }

@@ -33,13 +33,13 @@ export async function makeFile(path: string, fill: Fill, temporary = false): Pro
   const draft = `${path}.${randomUUID()}.new`
   try {
     closeSync(openSync(draft, 'wx', 0o600))
-    return await filled(draft, path, fill, temporary)
+    return await fillDraft(draft, path, fill, temporary)
   } catch (error) {
     throw databaseErrorOf(path, error)
   }
 }
 
-async function filled(draft: string, path: string, fill: Fill, temporary: boolean): Promise<boolean> {
+async function fillDraft(draft: string, path: string, fill: Fill, temporary: boolean): Promise<boolean> {
   try {
     const database = openSqlite(draft)
     try {
@@ -83,7 +83,7 @@ function link(draft: string, path: string): void {
 }
 
 const restore = 'Restore it from a backup, or delete it and run the command again to create a new academy'
-const looks = 3
+const maxLooks = 3
 const betweenLooksMs = 20
 
 /**
@@ -102,7 +102,8 @@ export function requireContent(path: string): void {
   // On a clean close SQLite removes the shared memory before the log (SQLite, WAL-mode File Format §1). Another
   // process may be closing right now, so check several times.
   for (let look = 1; exists(memory) && !exists(log); look += 1) {
-    if (look === looks) throw lostLog(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
+    if (look === maxLooks)
+      throw logLostError(path, `${basename(memory)} is there, but ${basename(log)} is missing`)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, betweenLooksMs)
   }
 }
@@ -111,12 +112,12 @@ export function requireContent(path: string): void {
 export async function requireTables(database: Database, path: string): Promise<void> {
   if (Number((await database.one(sql`select count(*) as tables from sqlite_schema`))?.['tables']) > 0) return
   if ((await database.one(sql`pragma journal_mode`))?.['journal_mode'] === 'wal') {
-    throw lostLog(path, `it has no tables, and ${basename(path)}-wal is missing`)
+    throw logLostError(path, `it has no tables, and ${basename(path)}-wal is missing`)
   }
   throw new DatabaseError(path, 'is an empty SQLite database, not an academy', { hint: restore })
 }
 
-function lostLog(path: string, why: string): DatabaseError {
+function logLostError(path: string, why: string): DatabaseError {
   return new DatabaseError(path, `is incomplete: ${why}, which holds its latest changes`, {
     hint: `Copy ${basename(path)}-wal from the original folder, or restore a backup`,
   })

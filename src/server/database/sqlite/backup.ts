@@ -169,14 +169,14 @@ function take(path: string): DatabaseSync | null {
   } catch (error) {
     connection?.close()
     const code = resultCodeOf(error)
-    if (busy.includes(code)) throw new DatabaseInUse(holdersOf(path))
+    if (busy.includes(code)) throw new DatabaseInUse(lockHoldersOf(path))
     if (unreadable.includes(code)) return null
     throw databaseErrorOf(path, error)
   }
 }
 
 /** Returns the ids of processes that hold a lock on a file, on systems with proc_locks(5). */
-function holdersOf(path: string): number[] {
+function lockHoldersOf(path: string): number[] {
   try {
     const { ino } = statSync(path)
     const locks = readFileSync('/proc/locks', 'utf8').matchAll(/^\d+: POSIX .*? (\d+) \w+:\w+:(\d+) /gm)

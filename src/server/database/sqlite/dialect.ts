@@ -52,7 +52,7 @@ async function find(
   small = minRowsToProbe,
 ): Promise<SearchHits> {
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
-  const grams = (await rarestOf(database, table, gramsOf(text), small)).map(quoted).join(' ')
+  const grams = (await rarestOf(database, table, gramsOf(text), small)).map(quoteGram).join(' ')
   const unindexed = sql`from ${numbers} where number > ${raw(indexedUpTo(table))}`
   return {
     ids: sql`
@@ -83,7 +83,7 @@ async function rarestOf(
   for (const gram of grams.filter((_, index) => index % step === 0 || index === grams.length - 1)) {
     const first = await database.one<Row & { rows: number; last: number | null }>(sql`
       select count(*) as rows, max(rowid) as last from (
-        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoted(gram)} limit ${maxProbedRows})`)
+        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoteGram(gram)} limit ${maxProbedRows})`)
     const { rows = 0, last: at } = first ?? {}
     // A trigram with fewer rows than were probed is rare enough.
     if (rows < maxProbedRows) return [gram]
@@ -106,7 +106,7 @@ function gramsOf(needle: string): string[] {
 }
 
 /** Quotes a string for an FTS5 query (SQLite, FTS5 §3.1). */
-function quoted(gram: string): string {
+function quoteGram(gram: string): string {
   return `"${gram.replaceAll('"', '""')}"`
 }
 

@@ -52,19 +52,19 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const dialect = { ...sqliteDialect }
   const transaction: Transaction = {
     dialect,
-    one: <Shape extends Row>(query: Sql) => promised(one<Shape>, query),
-    all: <Shape extends Row>(query: Sql) => promised(all<Shape>, query),
-    cells: (query) => promised(cells, query),
-    run: (query) => promised(run, query),
+    one: <Shape extends Row>(query: Sql) => toPromise(one<Shape>, query),
+    all: <Shape extends Row>(query: Sql) => toPromise(all<Shape>, query),
+    cells: (query) => toPromise(cells, query),
+    run: (query) => toPromise(run, query),
     later: (query) => void run(query),
     must: (query) => {
       if (!one(query)) throw new NotMet()
     },
-    stream: (query) => batches(path, query),
+    stream: (query) => streamBatches(path, query),
     savepoint: (work) => within(savepoint, release, 'rollback to item; release item', work),
   }
   const turns = makeTurns()
-  const view = sharedView(connection, (work) => inTurn(work))
+  const view = createSharedView(connection, (work) => inTurn(work))
   const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> =>
     turns.take(async () => {
       view.close()
@@ -75,7 +75,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
 
   return {
     dialect,
-    requireFiles: logWatch(path),
+    requireFiles: watchLog(path),
     // Transactions are short runs of microtasks, so usually none is running.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
@@ -100,7 +100,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
 
 /** Returns the functions that run statements on a connection, synchronously. */
 function statementsOn(connection: DatabaseSync) {
-  const prepare = statementCache((text): Prepared => {
+  const prepare = createStatementCache((text): Prepared => {
     // For a bare `limit ?` SQLite plans anew with each value, which takes longer than most statements.
     const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
@@ -151,7 +151,7 @@ function statementsOn(connection: DatabaseSync) {
 }
 
 /** Returns a function that throws DatabaseError once the write-ahead log was removed or replaced. */
-function logWatch(path: string): () => void {
+function watchLog(path: string): () => void {
   let logId: bigint | undefined
   return () => {
     const found = statSync(`${path}-wal`, { throwIfNoEntry: false, bigint: true })?.ino
@@ -173,7 +173,7 @@ function problemsIn(all: (query: Sql) => Row[]): string[] {
 }
 
 /** Streams rows on a separate connection, opened at the first read. */
-async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], undefined> {
+async function* streamBatches(path: string, query: Sql): AsyncGenerator<Cell[][], undefined> {
   const connection = connectionTo(path, true, lockWaitMs)
   try {
     const statement = connection.prepare(query.sql)
@@ -195,7 +195,7 @@ async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], unde
 }
 
 /** Wraps the result or error in a promise; three times as fast as an async function. */
-function promised<Result>(work: (query: Sql) => Result, query: Sql): Promise<Result> {
+function toPromise<Result>(work: (query: Sql) => Result, query: Sql): Promise<Result> {
   try {
     return Promise.resolve(work(query))
   } catch (error) {
@@ -262,7 +262,7 @@ interface SharedView {
  *
  * @param inTurn runs a function once no transaction is running
  */
-function sharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
+function createSharedView(connection: DatabaseSync, inTurn: (work: () => void) => Promise<void>): SharedView {
   const [begin, commit] = [connection.prepare('begin'), connection.prepare('commit')]
   let isOpen = false
 
@@ -292,7 +292,7 @@ interface Known<Statement> {
  * Caches prepared statements by the string pieces of their template. A template reuses the same strings, so identity
  * identifies it: joining and hashing the text would take longer than a small statement.
  */
-function statementCache<Statement>(
+function createStatementCache<Statement>(
   prepare: (text: string) => Statement,
   most: number,
 ): (query: Sql) => Statement {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { passwordIn } from '../../../../src/server/database/postgres/reach-postgres.ts'
+import { findPassword } from '../../../../src/server/database/postgres/reach-postgres.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 
 const test = base.extend('path', ({ task: _ }, { onCleanup }) => {
@@ -24,25 +24,25 @@ test.for([
   ['a line of no password file', undefined],
 ])('the lines %j give the password %s', ([text, password], { path }) => {
   writeFileSync(path, text ?? '', { mode: 0o600 })
-  expect(passwordIn(path, wanted)).toEqual({ password, ignored: undefined })
+  expect(findPassword(path, wanted)).toEqual({ password, ignored: undefined })
 })
 
 test('a socket goes by its folder, or as localhost', ({ path }) => {
   writeFileSync(path, 'localhost:*:school:ann:by-name\n/tmp:*:other:ann:by-folder', { mode: 0o600 })
   const socket = { ...wanted, host: '/tmp' }
-  expect(passwordIn(path, socket).password).toBe('by-name')
-  expect(passwordIn(path, { ...socket, database: 'other' }).password).toBe('by-folder')
+  expect(findPassword(path, socket).password).toBe('by-name')
+  expect(findPassword(path, { ...socket, database: 'other' }).password).toBe('by-folder')
 })
 
 test('no file is no password, and what others can read is ignored', ({ path }) => {
-  expect(passwordIn(path, wanted)).toEqual({ password: undefined, ignored: undefined })
+  expect(findPassword(path, wanted)).toEqual({ password: undefined, ignored: undefined })
   writeFileSync(path, '*:*:*:*:secret')
   chmodSync(path, 0o640)
-  const { password, ignored } = passwordIn(path, wanted)
+  const { password, ignored } = findPassword(path, wanted)
   expect([password, ignored]).toEqual([undefined, `can be read by others; run \`chmod 600 ${path}\``])
 })
 
 test('a folder in its place is ignored', ({ path }) => {
   mkdirSync(path)
-  expect(passwordIn(path, wanted)).toEqual({ password: undefined, ignored: 'is not a file' })
+  expect(findPassword(path, wanted)).toEqual({ password: undefined, ignored: 'is not a file' })
 })
