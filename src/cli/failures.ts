@@ -80,8 +80,8 @@ export function failureOf(error: unknown, target: Target | null): Failure {
     const { code, message, why } = error
     const exit = code === 'precondition_failed' ? 'conflict' : 'usage'
     // Only --if-version sets this header.
-    const told = message.replace('If-Match', '--if-version')
-    return { ...nothing, code, exit, message: told, why, hint: requestHint(error) }
+    const text = message.replace('If-Match', '--if-version')
+    return { ...nothing, code, exit, message: text, why, hint: requestHint(error) }
   }
   if (error instanceof ProtocolError && isUnclear(error)) {
     const why = ['It may have succeeded']

@@ -23,10 +23,10 @@ export interface FailedRun {
  * of the exit code.
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
-  const told = failureOf(error, targetOf(run))
-  const fault = await ownFault(error, told, run)
+  const original = failureOf(error, targetOf(run))
+  const fault = await ownFault(error, original, run)
   if (wanted('debug', run)) await debug(error, fault, run)
-  const failure = fault === null ? told : await reported(told, fault, run)
+  const failure = fault === null ? original : await reported(original, fault, run)
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
   await (asJson ? reportJson(run, failure) : reportText(run, failure))
   return failure.exit
@@ -125,8 +125,8 @@ async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<vo
   const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
   const answer = answerBehind(error)
   const lines = answer ? [...httpHead(answer), '', ...answer.body.trimEnd().split('\n')] : []
-  const told = `${stackOf(error)}${inner}\n${lines.map((line) => `debug: ${line}`.trimEnd()).join('\n')}`
-  await writeStderr(run.io, `${visibleLines(maskText(told.trimEnd(), secretsOf(run)))}\n`)
+  const text = `${stackOf(error)}${inner}\n${lines.map((line) => `debug: ${line}`.trimEnd()).join('\n')}`
+  await writeStderr(run.io, `${visibleLines(maskText(text.trimEnd(), secretsOf(run)))}\n`)
 }
 
 /** Returns the credentials of this run. */

@@ -17,7 +17,7 @@ export const AuditEntry = named(
   shown(() => ({
     id: field(z.string(), 'Id of the entry, aud_…'),
     at: field(Time, 'When it was done'),
-    userId: field(z.string().nullable(), 'Id of the user who did it; null where nobody is known'),
+    userId: field(z.string().nullable(), 'Id of the user who did it; null if unknown'),
     userEmail: field(z.string().nullable(), 'E-mail address of that user as it is now'),
     credential: field(
       z.string().nullable(),
@@ -32,7 +32,7 @@ export const AuditEntry = named(
     ),
     aboutId: field(
       z.string().nullable(),
-      'Id of the user whom the subject concerns, such as the learner of an enrollment; null where it concerns no user, or is one',
+      'Id of the user that the subject concerns, such as the learner of an enrolment; null if it concerns no user, or is one',
     ),
     address: field(
       z.string().nullable(),

@@ -9,7 +9,7 @@ import { Instant, Time } from './values.ts'
 export const deliveryStatuses = ['applied', 'stale', 'ignored', 'unmatched', 'failed'] as const
 export const DeliveryStatus = named(
   'DeliveryStatus',
-  'What became of a webhook delivery',
+  'Outcome of a webhook delivery',
   z.enum(deliveryStatuses),
 )
 export type DeliveryStatus = z.output<typeof DeliveryStatus>
@@ -22,29 +22,29 @@ function shownFields() {
     lmsKind: field(z.string(), 'Kind of the system that sent it'),
     event: field(
       z.string(),
-      'What that system calls the event, such as grade_change; empty where that cannot be read',
+      'Name of the event in that system, such as grade_change; empty if it cannot be read',
     ),
     status: field(
       DeliveryStatus,
-      'applied; stale: something newer was there; ignored: nothing to do; unmatched: nobody or nothing here answers to it; failed: it cannot be done',
+      'applied; stale: newer data was stored already; ignored: nothing to do; unmatched: the course, learner or enrolment is unknown here; failed: it cannot be applied',
     ),
-    reason: field(z.string().nullable(), 'Why it was not applied, in one word; null where it was'),
-    detail: field(z.string().nullable(), 'The same as a sentence; null where there is no more to say'),
+    reason: field(z.string().nullable(), 'Why it was not applied, in one word; null if it was'),
+    detail: field(z.string().nullable(), 'The same as a sentence; null if there is nothing to add'),
     missing: field(
       z.array(z.enum(missingThings)),
       'What is missing for an unmatched delivery: course, learner or enrollment',
     ),
-    learnerId: field(z.string().nullable(), 'Id of the learner; null where nobody here answers to it'),
+    learnerId: field(z.string().nullable(), 'Id of the learner; null if unknown here'),
     userEmail: field(z.string().nullable(), 'E-mail address of the learner as it is now'),
-    courseId: field(z.string().nullable(), 'Id of the course; null where none here answers to it'),
+    courseId: field(z.string().nullable(), 'Id of the course; null if unknown here'),
     courseTitle: field(z.string().nullable(), 'Title of the course as it is now'),
     itemId: field(z.string().nullable(), 'The graded item; null for progress'),
     gradeId: field(z.string().nullable(), 'Id of the grade that it set; null for any other'),
     deliveryKey: field(
       z.string(),
-      'What tells it from all other deliveries of its kind: sent again, it is a duplicate',
+      'Identifies the delivery among all of its kind: sent again, it is a duplicate',
     ),
-    replays: field(z.int(), 'How often it was processed again'),
+    replays: field(z.int(), 'Number of times it was processed again'),
     receivedAt: field(Time, 'When it was received'),
     processedAt: field(Time, 'When it was last processed'),
   }
@@ -53,7 +53,7 @@ function shownFields() {
 /** An authentic delivery of another system, and its outcome. */
 export const Delivery = named(
   'Delivery',
-  'A webhook delivery of another system, and what became of it',
+  'A webhook delivery of another system, and its outcome',
   shown(shownFields),
 )
 export type Delivery = z.output<typeof Delivery>
@@ -65,7 +65,7 @@ export const DeliveryDetails = named(
     ...shownFields(),
     body: field(
       z.string().nullable(),
-      'The payload as JSON, without secrets; null where it is no longer kept',
+      'The payload as JSON, without secrets; null if it is no longer stored',
     ),
   })),
 )
@@ -74,16 +74,16 @@ export type DeliveryDetails = z.output<typeof DeliveryDetails>
 /** The deliveries to process again, one page at a time. */
 export const ReplayInput = named(
   'ReplayInput',
-  'Which unmatched deliveries are processed again',
+  'Which unmatched deliveries to process again',
   sent({
     lmsKind: field(
       z.enum(lmsKinds).nullable().default(null),
       'Kind of the system that sent them; null for all',
     ),
-    limit: field(z.int().min(1).max(100).default(100), 'The most that are processed'),
+    limit: field(z.int().min(1).max(100).default(100), 'Maximum number to process'),
     cursor: field(
       z.string().max(512).nullable().default(null),
-      'The nextCursor of the response before; null to begin with the first received',
+      'The nextCursor of the previous response; null to begin with the first received',
     ),
   }),
 )
@@ -93,10 +93,7 @@ export const Replayed = named(
   'The deliveries that were processed again, with the outcome of each',
   shown(() => ({
     data: field(z.array(Delivery), 'The deliveries, system by system, oldest first'),
-    nextCursor: field(
-      z.string().nullable(),
-      'Where the next request continues; null where there are no more',
-    ),
+    nextCursor: field(z.string().nullable(), 'Send it as cursor to continue; null if there are no more'),
   })),
 )
 export type Replayed = z.output<typeof Replayed>

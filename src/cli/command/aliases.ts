@@ -85,9 +85,9 @@ export const flagHabits: Readonly<Record<string, string>> = {
  */
 export function verbsByAlias(names: readonly string[], listed = false): Map<string, string> {
   const words = listed ? verbAliases : { ...verbAliases, ...unlistedVerbs }
-  const meant = Object.entries(words).flatMap(([alias, verbs]): [string, string][] => {
+  const entries = Object.entries(words).flatMap(([alias, verbs]): [string, string][] => {
     const verb = names.includes(alias) ? undefined : verbs.find((each) => names.includes(each))
     return verb === undefined ? [] : [[alias, verb]]
   })
-  return new Map(meant)
+  return new Map(entries)
 }

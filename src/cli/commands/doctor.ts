@@ -164,10 +164,11 @@ async function counters(
 ): Promise<Finding> {
   const differing = await academy.countDifferingCounters()
   if (differing === 0) return { check: 'Counters', status: 'ok', detail: 'match a recount' }
-  const told = `${differing} ${differing === 1 ? 'counter differs' : 'counters differ'} from a recount`
-  if (!fixes) return { check: 'Counters', status: 'failed', detail: `${told}; run: learnctl doctor --fix` }
-  if (await academy.correctCounters()) return { check: 'Counters', status: 'ok', detail: `${told}; rebuilt` }
-  return { check: 'Counters', status: 'warning', detail: `${told}; another program is rebuilding them` }
+  const summary = `${differing} ${differing === 1 ? 'counter differs' : 'counters differ'} from a recount`
+  if (!fixes) return { check: 'Counters', status: 'failed', detail: `${summary}; run: learnctl doctor --fix` }
+  if (await academy.correctCounters())
+    return { check: 'Counters', status: 'ok', detail: `${summary}; rebuilt` }
+  return { check: 'Counters', status: 'warning', detail: `${summary}; another program is rebuilding them` }
 }
 
 /** Checks whether the encrypted secrets can be decrypted. */

@@ -198,8 +198,8 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     context.session.caller(),
   ])
   const tell = async (text: string) => say(`  ${text}`)
-  const told = { ...context, output: { ...context.output, done: tell, note: tell } }
-  await exportLearners(told, caller, {
+  const quietContext = { ...context, output: { ...context.output, done: tell, note: tell } }
+  await exportLearners(quietContext, caller, {
     operation: calls.analytics.learners,
     query: {},
     format: 'csv',

@@ -128,10 +128,10 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
   )
   const silent = async () => {}
   const shown = { one: silent, text: silent, document: silent, done: silent }
-  const told = { ...inner, output: { ...inner.output, ...shown, note: output.note } }
+  const innerContext = { ...inner, output: { ...inner.output, ...shown, note: output.note } }
   try {
     await inner.session.open({ silent: true })
-    for (const seed of seeds) await plantOne(place, told, seed)
+    for (const seed of seeds) await plantOne(place, innerContext, seed)
   } finally {
     await inner.session.close()
   }

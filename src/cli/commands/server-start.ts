@@ -3,7 +3,7 @@ import { makeDatabaseDirectory } from '../../config/files.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { withTimeZone } from '../command/flag.ts'
-import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
+import { dashboardOf, type FirstSecrets, type KeyFile, startText } from '../local-server/first-secrets.ts'
 import { clockText, encryptionText } from '../local-server/log-text.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import {
@@ -14,7 +14,7 @@ import {
   readServeOptions,
   serveFlags,
 } from '../local-server/serve-options.ts'
-import { servedDatabase } from '../local-server/served-database.ts'
+import { type ServedDatabase, servedDatabase } from '../local-server/served-database.ts'
 import { databaseErrorOf } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -53,37 +53,68 @@ On a --host other than the loopback the server requires --tls-cert, an https --p
 
 type Options = ReturnType<typeof readServeOptions>
 
+/** What a server is started with. */
+interface Start {
+  readonly database: string
+  /** Null for an academy in a file. */
+  readonly postgres: ReturnType<typeof readPostgresOptions>
+  readonly options: Options
+  readonly fixed: FixedOptions
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  /** File for the admin's key; null to print it. */
+  readonly keyFile: KeyFile | null
+}
+
 async function start(context: Context, given: Given): Promise<void> {
-  const { io, settings, directories, output } = context
-  const { name: database, url } = await servedDatabase(context, given)
-  const postgres = readPostgresOptions(context, given, url)
+  const { io, settings, output } = context
+  const served = await servedDatabase(context, given)
+  const { name: database } = served
+  const postgres = readPostgresOptions(context, given, served.url)
   const options: Options = readServeOptions(given, settings)
-  const { host, port } = options
   const fixed = readFixedFlags(given)
   const { tlsFiles } = await import('../local-server/tls-files.ts')
   const tls = tlsFiles(context, given)
-  const detached = given.flags['detach'] === true
-  if (detached && (await tellRunning(context, database))) return
+  const isDetached = given.flags['detach'] === true
+  if (isDetached && (await reportRunning(context, database))) return
   assertNewAcademy(fixed, database, !postgres)
-  if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
-  const { 'key-file': keyFileName, 'encryption-key-file': sealingFile } = given.flags
-  const { openKeyFile } = await import('../local-server/first-secrets.ts')
-  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
-  if (detached) {
-    if (!postgres) await upgradeBefore(io, database)
-    const { startDetached } = await import('../local-server/detached-server.ts')
-    return startDetached(context, { name: database, url }, async (secrets) => {
-      const { takeBackFirstSecrets } = await import('../../server/credentials/first-admin.ts')
-      const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy/open-academy.ts')
-      const now = () => new Date(io.now())
-      const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
-      await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
-    })
+  if (settings.dryRun.value) {
+    return output.note(`Would serve ${database} on ${options.host}, port ${options.port}`)
   }
+  const { openKeyFile } = await import('../local-server/first-secrets.ts')
+  const keyFileName = given.flags['key-file']
+  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
+  if (isDetached) return startInBackground(context, served, postgres)
   if (!postgres) {
     makeDatabaseDirectory(io, database)
     await removeDeadParts(database)
   }
+  await serveUntilInterrupted(context, given, { database, postgres, options, fixed, tls, keyFile })
+}
+
+async function startInBackground(
+  context: Context,
+  { name: database, url }: ServedDatabase,
+  postgres: Start['postgres'],
+): Promise<void> {
+  const { io } = context
+  if (!postgres) await upgradeBefore(io, database)
+  const { startDetached } = await import('../local-server/detached-server.ts')
+  await startDetached(context, { name: database, url }, async (secrets) => {
+    const { takeBackFirstSecrets } = await import('../../server/credentials/first-admin.ts')
+    const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy/open-academy.ts')
+    const now = () => new Date(io.now())
+    const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
+    await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
+  })
+}
+
+async function serveUntilInterrupted(
+  context: Context,
+  given: Given,
+  { database, postgres, options, fixed, tls, keyFile }: Start,
+): Promise<void> {
+  const { io, directories, output } = context
+  const { 'encryption-key-file': encryptionKeyFile } = given.flags
   const formatLog = await logFormat(context, given)
   const log = createLineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
   const server = await context
@@ -91,7 +122,9 @@ async function start(context: Context, given: Given): Promise<void> {
       ...options,
       path: database,
       postgres,
-      ...(sealingFile !== undefined && { encryptionKeyFile: resolve(io.cwd, String(sealingFile)) }),
+      ...(encryptionKeyFile !== undefined && {
+        encryptionKeyFile: resolve(io.cwd, String(encryptionKeyFile)),
+      }),
       tls,
       env: io.env,
       ...(await fixedServing(fixed)),
@@ -107,20 +140,13 @@ async function start(context: Context, given: Given): Promise<void> {
     })
   const servers = runningServers(directories.state)
   try {
-    await servers.add({
-      pid: process.pid,
-      url: server.url,
-      address: server.address,
-      database,
-      startedAt: new Date(io.now()).toISOString(),
-    })
-    const { url, firstKey: key, firstPassword } = server
+    const { url, address, firstKey: key, firstPassword } = server
+    const startedAt = new Date(io.now()).toISOString()
+    await servers.add({ pid: process.pid, url, address, database, startedAt })
     try {
       if (key !== undefined) await keyFile?.write(key)
-      await tellStarted(context, database, url, {
-        ...(key !== undefined && !keyFile && { key }),
-        ...firstPassword,
-      })
+      const secrets = { ...(key !== undefined && !keyFile && { key }), ...firstPassword }
+      await reportStarted(context, database, url, secrets)
     } catch (error) {
       await server.takeBack()
       throw error
@@ -156,17 +182,17 @@ async function upgradeBefore(io: Io, database: string): Promise<void> {
 }
 
 /** Reports a server that already serves the academy; false if there is none. */
-async function tellRunning(context: Context, database: string): Promise<boolean> {
+async function reportRunning(context: Context, database: string): Promise<boolean> {
   const { directories, output } = context
   const { findServers } = await import('../local-server/running-servers.ts')
   const [running] = await findServers(context, runningServers(directories.state), database)
   if (!running) return false
-  await tellStarted(context, database, running.url, {})
+  await reportStarted(context, database, running.url, {})
   await output.note(`Already running at ${running.url}`)
   return true
 }
 
-async function tellStarted(
+async function reportStarted(
   { settings, output }: Context,
   database: string,
   url: string,

@@ -1,7 +1,7 @@
 import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
 import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
-import type { Argument, Command, HelpOf, Host, Invocation, Noun, RunLine } from '../command/command.ts'
+import type { Argument, Command, Host, Invocation, Noun } from '../command/command.ts'
 import { type Flag, isRepeatable, parseFlag } from '../command/flag.ts'
 import { runCommand } from '../command/run-command.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
@@ -16,28 +16,64 @@ export interface Program {
 }
 
 /** Creates the program with all nouns; `columns` is the width of its help. */
-export function createProgram(columns: number, execute: (invocation: Invocation) => Promise<void>): Program {
-  /** Values of flags that accept one. */
-  const given = new Map<string, { flag: string; text: unknown }>()
-  const width = Math.max(40, Math.min(columns, 110))
-  const helpOf: HelpOf = (path) => helpAt(path, width, host())
-  // A parser gets its flags when it is used: there are about fifty, each with all global flags.
-  const filled = new Set<Parser>()
-  const declared = new Map<Parser, Command>()
+export function createProgram(columns: number, execute: Execute): Program {
+  return new CommandLine(columns, execute)
+}
 
-  function createRoot(): Parser {
-    const root = prepare(new Parser('learnctl'), () => topHelp())
+type Execute = (invocation: Invocation) => Promise<void>
+
+/** A command line that is parsed once. A parser gets its flags when it is used: there are about fifty parsers. */
+class CommandLine implements Program {
+  readonly #columns: number
+  readonly #width: number
+  readonly #execute: Execute
+  /** Values of flags that accept one, by attribute. */
+  readonly #givenByAttribute = new Map<string, { flag: string; text: unknown }>()
+  readonly #filled = new Set<Parser>()
+  readonly #commandByParser = new Map<Parser, Command>()
+
+  constructor(columns: number, execute: Execute) {
+    this.#columns = columns
+    this.#width = Math.max(40, Math.min(columns, 110))
+    this.#execute = execute
+  }
+
+  async parse(argv: readonly string[]): Promise<void> {
+    // Help by whole words and one flag, the usual case, needs no parser.
+    const last = argv.at(-1)
+    const text = last === '--help' || last === '-h' ? await this.#helpOf(argv.slice(0, -1)) : null
+    if (text !== null) throw new HelpShown(text)
+    await this.#createRoot().parseAsync(argv, { from: 'user' })
+  }
+
+  #helpOf(path: readonly string[]): Promise<string | null> {
+    return helpAt(path, this.#width, this.#host())
+  }
+
+  #host(): Host {
+    return {
+      helpOf: (path) => this.#helpOf(path),
+      manual: (date) => manualPage(date, this.#host()),
+      runLine: async (argv, context) => {
+        const inner = createProgram(this.#columns, (invocation) => runCommand(context, invocation))
+        await inner.parse(argv)
+      },
+    }
+  }
+
+  #createRoot(): Parser {
+    const root = this.#prepare(new Parser('learnctl'), () => topHelp())
       .enablePositionalOptions()
       .showSuggestionAfterError(false)
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     for (const name of Object.keys(nouns)) root.command(name)
     alias(root, Object.entries(nounAliases))
     for (const word of Object.keys(shortcuts)) root.command(word, { hidden: true })
-    return root.hook('preSubcommand', (_, noun) => fill(noun))
+    return root.hook('preSubcommand', (_, noun) => this.#fill(noun))
   }
 
-  function prepare(parser: Parser, formatHelp: () => string): Parser {
-    for (const setting of Object.values<Setting>(settings)) addOnce(parser, globalOption(setting))
+  #prepare(parser: Parser, formatHelp: () => string): Parser {
+    for (const setting of Object.values<Setting>(settings)) this.#addOnce(parser, globalOption(setting))
     return parser
       .helpOption('-h, --help')
       .helpCommand(false)
@@ -48,12 +84,12 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   }
 
   /** Adds a flag that accepts one value; refuses a second one anywhere on the command line. */
-  function addOnce(parser: Parser, option: Option): void {
+  #addOnce(parser: Parser, option: Option): void {
     const attribute = option.attributeName()
     parser.addOption(option).on(`option:${option.name()}`, (text: unknown) => {
-      const before = given.get(attribute)
+      const before = this.#givenByAttribute.get(attribute)
       const flag = `${option.long ?? option.short}`
-      if (before === undefined) given.set(attribute, { flag, text })
+      if (before === undefined) this.#givenByAttribute.set(attribute, { flag, text })
       else if (typeof text === 'string') {
         const values = [before.text, text].map((value) => JSON.stringify(value)).join(' and ')
         throw new UsageError(`${flag} takes one value, but was given ${values}`)
@@ -63,54 +99,56 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     })
   }
 
-  async function fill(parser: Parser): Promise<void> {
-    if (filled.has(parser)) return
-    filled.add(parser)
-    const command = declared.get(parser)
-    if (command) add(parser, command)
-    else await fillNoun(parser)
+  /** Adds the flags of a command, or the commands of a noun, to a parser that is used. */
+  async #fill(parser: Parser): Promise<void> {
+    if (this.#filled.has(parser)) return
+    this.#filled.add(parser)
+    const command = this.#commandByParser.get(parser)
+    if (command) this.#addCommand(parser, command)
+    else await this.#fillNoun(parser)
   }
 
-  async function fillNoun(parser: Parser): Promise<void> {
+  async #fillNoun(parser: Parser): Promise<void> {
     const name = parser.name()
     const [owner = name, verb] = shortcuts[name] ?? []
     const noun = nouns[owner]
     if (!noun) return
-    const loaded = await noun.load(host())
+    const loaded = await noun.load(this.#host())
     if (verb !== undefined) {
       const command = 'length' in loaded ? loaded.find((each) => each.name === verb) : loaded
-      if (command) add(parser, command)
+      if (command) this.#addCommand(parser, command)
       return
     }
     if (!('length' in loaded)) {
-      add(parser, loaded)
+      this.#addCommand(parser, loaded)
       return
     }
-    prepare(parser, () => nounHelp(name, noun.summary, loaded, width))
+    this.#prepare(parser, () => nounHelp(name, noun.summary, loaded, this.#width))
     for (const command of loaded) {
       const [word = '', inner] = command.name.split(' ')
-      if (inner === undefined) declared.set(parser.command(word), command)
-      else declared.set(groupOf(parser, word, noun, loaded).command(inner), command)
+      const owner = inner === undefined ? parser : this.#groupParser(parser, word, noun, loaded)
+      this.#commandByParser.set(owner.command(inner ?? word), command)
     }
     for (const each of [parser, ...parser.commands.filter(({ commands }) => commands.length > 0)]) {
       alias(each, verbsByAlias(each.commands.map((command) => command.name())))
     }
-    parser.hook('preSubcommand', (_, chosen) => fill(chosen))
+    parser.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
 
   /** Returns the parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
-  function groupOf(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
+  #groupParser(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
     const known = parent.commands.find((child) => child.name() === word)
     if (known) return known
     const group = parent.command(word)
-    filled.add(group)
-    prepare(group, () => groupHelp(`${parent.name()} ${word}`, noun.groups?.[word] ?? '', commands, width))
-    return group.hook('preSubcommand', (_, chosen) => fill(chosen))
+    this.#filled.add(group)
+    const summary = noun.groups?.[word] ?? ''
+    this.#prepare(group, () => groupHelp(`${parent.name()} ${word}`, summary, commands, this.#width))
+    return group.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
 
-  function add(parser: Parser, command: Command): void {
+  #addCommand(parser: Parser, command: Command): void {
     const { arguments: positions = [], flags = [] } = command
-    prepare(parser, () => commandHelp(pathOf(parser), command, width))
+    this.#prepare(parser, () => commandHelp(pathOf(parser), command, this.#width))
     // All arguments are optional to the parser, because a prompt can ask for them.
     const rest = positions.findIndex((position) => position.rest)
     for (const [index, position] of positions.entries()) {
@@ -122,11 +160,11 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     for (const flag of flags) {
       for (const option of optionsOf(flag)) {
         if (isRepeatable(flag)) parser.addOption(option)
-        else addOnce(parser, option)
+        else this.#addOnce(parser, option)
       }
     }
     parser.action(() =>
-      execute({
+      this.#execute({
         command,
         name: pathOf(parser),
         globals: globalsOf(parser),
@@ -134,26 +172,6 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
         flags: Object.fromEntries(flags.map(({ name }) => [name, parser.getOptionValue(attributeOf(name))])),
       }),
     )
-  }
-
-  const runLine: RunLine = async (argv, context) => {
-    const inner = createProgram(columns, (invocation) => runCommand(context, invocation))
-    await inner.parse(argv)
-  }
-
-  function host(): Host {
-    return { helpOf, runLine, manual: (date) => manualPage(date, host()) }
-  }
-
-  return {
-    parse: async (argv) => {
-      // Help by whole words and one flag, the usual case, needs no parser.
-      const last = argv.at(-1)
-      const text = last === '--help' || last === '-h' ? await helpOf(argv.slice(0, -1)) : null
-      if (text !== null) throw new HelpShown(text)
-      const root = createRoot()
-      await root.parseAsync(argv, { from: 'user' })
-    },
   }
 }
 

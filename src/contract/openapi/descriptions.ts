@@ -17,9 +17,9 @@ export function partsOf(schema: Schema, path = ''): [path: string, part: Schema]
 export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   const { default: standard, ...plain } = flat(schema)
   const text = words[path]
-  const told = text !== undefined && !text.includes('(default') && isWorthTelling(standard)
+  const needsDefault = text !== undefined && !text.includes('(default') && isWorthStating(standard)
   return {
-    ...described(told ? `${text} (default ${standard})` : text),
+    ...described(needsDefault ? `${text} (default ${standard})` : text),
     ...limited(
       inner(plain, path, (part, at) => sentOf(part, words, at)),
       lastOf(path),
@@ -75,7 +75,7 @@ function described(description: string | undefined): Schema {
   return description === undefined ? {} : { description }
 }
 
-function isWorthTelling(value: unknown): boolean {
+function isWorthStating(value: unknown): boolean {
   return (
     (['string', 'number', 'boolean'].includes(typeof value) && value !== '') ||
     (Array.isArray(value) && value.length > 0)

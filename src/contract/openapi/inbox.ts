@@ -45,13 +45,13 @@ export const inboxPath: Json = {
       responses: {
         200: outcome('Applied, or nothing to do', {
           type: 'object',
-          description: 'What became of the delivery',
+          description: 'Outcome of the delivery',
           required: ['status', 'deliveryId'],
           properties: {
             status: {
               type: 'string',
               enum: ['applied', 'duplicate', 'stale', 'ignored'],
-              description: 'What became of it',
+              description: 'Outcome of the delivery',
             },
             deliveryId: id,
             grade: {
@@ -59,18 +59,18 @@ export const inboxPath: Json = {
               oneOf: [{ $ref: '#/components/schemas/Grade' }, { type: 'null' }],
             },
             progress: {
-              description: 'The progress that was recorded; null where none was',
+              description: 'The progress that was recorded; null if none was',
               oneOf: [{ $ref: '#/components/schemas/Progress' }, { type: 'null' }],
             },
             reason: { type: 'string', maxLength: 64, description: 'Why it was ignored, in one word' },
           },
         }),
-        202: outcome('Kept, and not applied yet: it can be processed again', {
+        202: outcome('Stored, but not applied: it can be processed again', {
           type: 'object',
-          description: 'What became of the delivery',
+          description: 'Outcome of the delivery',
           required: ['status', 'deliveryId'],
           properties: {
-            status: { type: 'string', enum: ['unmatched', 'failed'], description: 'What became of it' },
+            status: { type: 'string', enum: ['unmatched', 'failed'], description: 'Outcome of the delivery' },
             deliveryId: id,
             missing: {
               type: 'array',
