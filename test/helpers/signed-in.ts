@@ -8,7 +8,7 @@ import { nowhere } from '../../src/server/access/principal.ts'
 import { digest, newCredential } from '../../src/server/access/secret.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
-import { openGrant } from '../../src/server/oauth/grant-tokens.ts'
+import { openGrant } from '../../src/server/oauth/issue-tokens.ts'
 import { findClient } from '../../src/server/oauth/oauth-client.ts'
 import { day, hour, type TestAcademy } from './test-academy.ts'
 

@@ -190,10 +190,10 @@ function badTransition(
 }
 
 async function releaseLessons(call: Call, id: string, { modules }: CourseInput): Promise<void> {
-  const kept = modules.map((module) => module.id ?? '')
-  const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
+  const moduleIds = modules.map((module) => module.id ?? '')
+  const isRemoved = moduleIds.length > 0 ? sql`and module_id not in (${join(moduleIds)})` : empty
   await changeLessonsOf(call, id, {
-    which: sql`module_id is not null ${gone}`,
+    which: sql`module_id is not null ${isRemoved}`,
     set: sql`module_id = null`,
     changed: () => ({ moduleId: null }),
   })

@@ -16,10 +16,10 @@ export async function nextPlace({ database }: Call, courseId: string, ownId = ''
 /** Shifts the lessons from a place on by one, if the place is taken. */
 export async function makeRoom(call: Call, courseId: string, wanted: number, ownId = ''): Promise<void> {
   const { database } = call
-  const taken = await database.one(
+  const occupant = await database.one(
     sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
   )
-  if (!taken) return
+  if (!occupant) return
   await changeLessonsOf(call, courseId, {
     which: sql`position >= ${wanted} and id <> ${ownId}`,
     set: sql`position = position + 1`,

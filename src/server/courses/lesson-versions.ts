@@ -94,8 +94,8 @@ export async function restoreLessonVersion(
   const isHere = earlier.courseId === courseId
   const moduleId = isHere ? await moduleOf(call, courseId, earlier.moduleId) : current.moduleId
   const order = isHere ? earlier.order : current.order
-  const kept = { externalId, status, courseId, moduleId, order }
-  return change(call, current, LessonInput.parse({ ...earlier, ...kept }))
+  const unchanged = { externalId, status, courseId, moduleId, order }
+  return change(call, current, LessonInput.parse({ ...earlier, ...unchanged }))
 }
 
 /** Returns the module if the course still has it. */

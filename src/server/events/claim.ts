@@ -23,7 +23,7 @@ interface Claiming {
   readonly until: string
   /** Identifies this claim. */
   readonly lease: string
-  readonly most: number
+  readonly maxMessages: number
 }
 
 interface Due extends Row {
@@ -48,14 +48,14 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
-    const wanted = claiming.most - claimed.length
+    const wanted = claiming.maxMessages - claimed.length
     const { free, held } = sortDue(await dueMessages(database, claiming, wanted), wanted)
     if (held.length > 0) {
       await database.run(sql`
         update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(held)})`)
     }
     if (free.length > 0) claimed.push(...(await claimRows(database, claiming, free)))
-    if (held.length === 0 || claimed.length === claiming.most) break
+    if (held.length === 0 || claimed.length === claiming.maxMessages) break
   }
   return claimed
 }

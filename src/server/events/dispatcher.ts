@@ -68,7 +68,7 @@ type Waiting = EndpointRow & { readonly first_due: string | null }
 /** An endpoint that may get messages now, and how many. */
 interface Free {
   readonly endpoint: Waiting
-  readonly most: number
+  readonly maxMessages: number
 }
 
 /** The lease of a claim and its end; ISO 8601 in UTC. */
@@ -206,7 +206,7 @@ export class Dispatcher {
       const { active, width } = this.#laneOf(id)
       const isPaused = (paused !== null && paused > time) || pausing.has(id)
       const isDue = !isPaused && (released.has(id) || (due !== null && due <= time))
-      return isDue && active < width ? [{ endpoint, most: width - active }] : []
+      return isDue && active < width ? [{ endpoint, maxMessages: width - active }] : []
     })
   }
 
@@ -218,8 +218,8 @@ export class Dispatcher {
     const claimed = await database.write(async (transaction) => {
       for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
       const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
-      for (const { endpoint, most } of free) {
-        const messages = await claim(transaction, { endpointId: endpoint.id, now, until, lease, most })
+      for (const { endpoint, maxMessages } of free) {
+        const messages = await claim(transaction, { endpointId: endpoint.id, now, until, lease, maxMessages })
         all.push({ endpoint, messages })
       }
       return all

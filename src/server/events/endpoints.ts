@@ -161,14 +161,14 @@ async function findFreeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
     sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${maxStored}`,
   )
-  const kept = rows.filter((row) => row.deleted_at === null).length
-  if (kept >= maxEndpoints || rows.length >= maxStored) {
+  const active = rows.filter((row) => row.deleted_at === null).length
+  if (active >= maxEndpoints || rows.length >= maxStored) {
     throw new ProblemError('limit_reached', `An academy can have at most ${maxEndpoints} webhook endpoints.`)
   }
-  const taken = new Set(rows.map(({ mark }) => mark))
+  const usedMarks = new Set(rows.map(({ mark }) => mark))
   for (let count = 0; ; count += 1) {
     const mark = count.toString(16).padStart(markLength, '0')
-    if (!taken.has(mark)) return mark
+    if (!usedMarks.has(mark)) return mark
   }
 }
 

@@ -51,12 +51,12 @@ export async function recordAttempt(recording: Recording, ended: Ended): Promise
   const isOver = delay === undefined
   const dueAt = isOver ? null : timeAfter(recording.now, Math.max(delay, outcome.pauseMs))
   const status = outcome.kind === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending'
-  const kept = await database.run(sql`
+  const updated = await database.run(sql`
     update webhook_messages set
       status = ${status}, step = ${step}, attempt_count = attempt_count + 1, last_result = ${outcome.result},
       due_at = ${dueAt}, lease = null, finished_at = ${isOver ? now : null}
     where id = ${message.id} and lease = ${lease}`)
-  if (kept === 0) return
+  if (updated === 0) return
   await database.run(sql`
     insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
     values (${message.id}, ${message.attempt_count + 1}, ${ended.startedAt}, ${ended.durationMs}, ${outcome.status},
@@ -112,7 +112,7 @@ const maxEndpoints = 1000
  * Ends expired endpoints, deletes the messages of removed ones, and shortens overlong queues, in small
  * transactions, between which others can write.
  */
-export async function tidyOutbox(database: Store, now: Date, most = maxWaiting): Promise<void> {
+export async function tidyOutbox(database: Store, now: Date, maxQueued = maxWaiting): Promise<void> {
   const time = now.toISOString()
   const endpoints = await database.all<
     Row & { id: string; expires_at: string | null; deleted_at: string | null }
@@ -123,7 +123,7 @@ export async function tidyOutbox(database: Store, now: Date, most = maxWaiting):
     const isOver = deletedAt === null && expiresAt !== null && expiresAt <= time
     if (isOver) await database.write((transaction) => removeEndpoint(transaction, id, time))
     if (isOver || deletedAt !== null) await removeMessages(database, id)
-    else await giveUpBeyond(database, id, time, most)
+    else await giveUpBeyond(database, id, time, maxQueued)
   }
 }
 
@@ -141,13 +141,18 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
   }
 }
 
-async function giveUpBeyond(database: Store, endpointId: string, time: string, most: number): Promise<void> {
+async function giveUpBeyond(
+  database: Store,
+  endpointId: string,
+  time: string,
+  maxQueued: number,
+): Promise<void> {
   const queue = sql`from webhook_messages where endpoint_id = ${endpointId} and due_at is not null`
-  const isTooLong = await database.one(sql`select 1 ${queue} order by due_at limit 1 offset ${most}`)
+  const isTooLong = await database.one(sql`select 1 ${queue} order by due_at limit 1 offset ${maxQueued}`)
   if (!isTooLong) return
   // By id, because the due time says little about the age: some have failed, and some wait for others.
   const last = await database.one<Row & { id: string }>(
-    sql`select id ${queue} order by id desc limit 1 offset ${most}`,
+    sql`select id ${queue} order by id desc limit 1 offset ${maxQueued}`,
   )
   if (!last) return
   for (let piece = 0; piece < maxPieces; piece += 1) {
@@ -155,7 +160,7 @@ async function giveUpBeyond(database: Store, endpointId: string, time: string, m
       const old = await transaction.all<Row & { id: string; subject: string }>(
         sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${pieceRows}`,
       )
-      if (old.length > 0) await giveUp(transaction, endpointId, time, old, most)
+      if (old.length > 0) await giveUp(transaction, endpointId, time, old, maxQueued)
       return old.length
     })
     if (given < pieceRows) return
@@ -167,11 +172,11 @@ async function giveUp(
   endpointId: string,
   time: string,
   messages: readonly { readonly id: string; readonly subject: string }[],
-  most: number,
+  maxQueued: number,
 ): Promise<void> {
   await database.run(sql`
     update webhook_messages set
-      status = 'failed', last_result = ${`Given up: more than ${most} messages waited`}, due_at = null, lease = null,
+      status = 'failed', last_result = ${`Given up: more than ${maxQueued} messages waited`}, due_at = null, lease = null,
       finished_at = ${time}
     where id in (${join(messages.map(({ id }) => id))})`)
   // Release messages that waited for one of them.

@@ -35,10 +35,10 @@ export async function setGrade(
       { members: { current: before } },
     )
   }
-  const kept = { label, scoreGiven, scoreMaximum, weight, published, gradedAt }
-  const same =
-    before && Object.entries(kept).every(([field, value]) => before[field as keyof Grade] === value)
-  if (same) return before
+  const fields = { label, scoreGiven, scoreMaximum, weight, published, gradedAt }
+  const isSame =
+    before && Object.entries(fields).every(([field, value]) => before[field as keyof Grade] === value)
+  if (isSame) return before
   const id = before?.id ?? call.newId('grd')
   const version = (before?.version ?? 0) + 1
   const isPublished = published ? 1 : 0

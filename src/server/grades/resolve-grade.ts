@@ -160,13 +160,16 @@ function wholeGrade(
   row: GradedRow,
   course: Course,
 ): NewGrade {
-  const kept = <Value>(given: Value | null | undefined, stored: Value | null | undefined, initial: Value) =>
-    given === undefined ? (stored ?? initial) : (given ?? initial)
-  const label = kept(input.label, before?.label ?? row.item_label, '')
-  const scoreMaximum = kept(input.scoreMaximum, before?.scoreMaximum, 100)
+  const valueOr = <Value>(
+    given: Value | null | undefined,
+    stored: Value | null | undefined,
+    initial: Value,
+  ) => (given === undefined ? (stored ?? initial) : (given ?? initial))
+  const label = valueOr(input.label, before?.label ?? row.item_label, '')
+  const scoreMaximum = valueOr(input.scoreMaximum, before?.scoreMaximum, 100)
   const named = weightIn(course.assessmentCriteria.weights, itemId, label)
   const itemWeight = named === null ? row.item_weight : null
-  const weight = kept<number | null>(input.weight, before ? before.weight : itemWeight, null)
+  const weight = valueOr<number | null>(input.weight, before ? before.weight : itemWeight, null)
   if (scoreGiven !== null && !isGradable(scoreGiven, scoreMaximum)) {
     throw invalid([{ pointer: '#/scoreGiven', code: 'out_of_range', detail: notGradableText }])
   }
@@ -181,7 +184,7 @@ function wholeGrade(
     scoreGiven,
     scoreMaximum,
     weight,
-    published: kept(input.published, before?.published, true),
+    published: valueOr(input.published, before?.published, true),
     gradedAt,
   }
 }

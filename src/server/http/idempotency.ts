@@ -211,6 +211,6 @@ export async function deleteResponses(
   await database.run(sql`
     delete from idempotency where (user_id, method, path, key) in (
       select user_id, method, path, key
-      from (select *, ${folded} as text from idempotency limit ${Number.MAX_SAFE_INTEGER}) kept
+      from (select *, ${folded} as text from idempotency limit ${Number.MAX_SAFE_INTEGER}) stored
       where ${also} or ${join(named, ' or ')})`)
 }

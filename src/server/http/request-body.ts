@@ -67,12 +67,12 @@ export function requireType({ method, headers }: HttpRequest, types: readonly st
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
 /** Reads the bytes of a body; throws 413 above the maximum. */
-export async function readBytes({ headers, body }: HttpRequest, atMost = maxBytes): Promise<Uint8Array> {
-  if (Number(headers['content-length'] ?? 0) > atMost) throw tooLarge(atMost)
+export async function readBytes({ headers, body }: HttpRequest, maxLength = maxBytes): Promise<Uint8Array> {
+  if (Number(headers['content-length'] ?? 0) > maxLength) throw tooLarge(maxLength)
   if (body === undefined) return nothing.bytes
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const bytes = Buffer.from(body)
-    if (bytes.length > atMost) throw tooLarge(atMost)
+    if (bytes.length > maxLength) throw tooLarge(maxLength)
     return bytes
   }
   const chunks: Uint8Array[] = []
@@ -81,7 +81,7 @@ export async function readBytes({ headers, body }: HttpRequest, atMost = maxByte
     for await (const chunk of body) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       size += bytes.length
-      if (size > atMost) throw tooLarge(atMost)
+      if (size > maxLength) throw tooLarge(maxLength)
       chunks.push(bytes)
     }
   } catch (cause) {

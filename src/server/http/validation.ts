@@ -27,7 +27,7 @@ export function parseResource<Schema extends z.ZodObject>(
   found: readonly Fault[] = [],
 ): z.output<Schema> {
   const fields = fieldsOf(shown) ?? (shown instanceof z.ZodObject ? shown.shape : {})
-  const faults = structureFaults(body, { ...fields, ...schema.shape })
+  const faults = findBoundedFaults(body, { ...fields, ...schema.shape })
   if (!isJsonObject(body))
     throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
   for (const fault of found) faults.add(fault)
@@ -52,7 +52,7 @@ export function parseResource<Schema extends z.ZodObject>(
 
 /** Validates a body by its schema; throws 422 with all faults. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const faults = structureFaults(body, 'shape' in schema ? (schema as unknown as z.ZodObject).shape : {})
+  const faults = findBoundedFaults(body, 'shape' in schema ? (schema as unknown as z.ZodObject).shape : {})
   const parsed = schema.safeParse(body, { reportInput: true })
   if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
   if (faults.count > 0) throw invalid(faults.reported, faults.more)
@@ -60,11 +60,11 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 }
 
 /** Throws 422 for a body that is too deep or too large to validate, in stack and time. */
-function structureFaults(body: unknown, fields: object): Faults {
-  const crowd = isJsonObject(body) ? Object.keys(body) : []
-  if (crowd.length > maxMembers) {
+function findBoundedFaults(body: unknown, fields: object): Faults {
+  const names = isJsonObject(body) ? Object.keys(body) : []
+  if (names.length > maxMembers) {
     const faults = new Faults()
-    const unknown = crowd.filter((name) => !Object.hasOwn(fields, name))
+    const unknown = names.filter((name) => !Object.hasOwn(fields, name))
     addUnknownFields(faults, unknown, Object.keys(fields), [])
     throw invalid(faults.reported, faults.more)
   }
@@ -108,7 +108,7 @@ function addUnknownFields(
   faults.addEach(names, (name) => ({
     pointer: pointerOf([...above, name]),
     code: 'unknown_field',
-    detail: `is not a known field${meantAmong(faults)(name, known)}`,
+    detail: `is not a known field${suggesterFor(faults)(name, known)}`,
   }))
 }
 
@@ -133,7 +133,7 @@ export function parseQuery<Schema extends z.ZodObject>(
         faults.add({ parameter: name, code: 'invalid_string', detail: unstorableText })
       }
     } else {
-      const suggestion = meantAmong(faults)(name, Object.keys(schema?.shape ?? {}))
+      const suggestion = suggesterFor(faults)(name, Object.keys(schema?.shape ?? {}))
       const detail = `is not a known parameter${suggestion}`
       faults.add({ parameter: name, code: 'unknown_parameter', detail })
     }
@@ -143,7 +143,7 @@ export function parseQuery<Schema extends z.ZodObject>(
     faults.addEach(parsed.error.issues, (issue) => ({
       parameter: String(issue.path[0]),
       code: codeOf(issue),
-      detail: detailOf(issue, meantAmong(faults)),
+      detail: detailOf(issue, suggesterFor(faults)),
     }))
   }
   if (faults.count === 0) return (parsed?.data ?? {}) as z.output<Schema>
@@ -163,7 +163,7 @@ function addIssue(faults: Faults, issue: z.core.$ZodIssue, schema: z.ZodType): v
   faults.addEach([issue], () => ({
     pointer: pointerOf(issue.path),
     code: codeOf(issue),
-    detail: detailOf(issue, meantAmong(faults)),
+    detail: detailOf(issue, suggesterFor(faults)),
   }))
 }
 
@@ -184,6 +184,6 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 const maxLookups = 20
 
 /** Stops suggesting names after some faults, because that takes time. */
-function meantAmong({ count }: Faults): typeof suggestionText {
+function suggesterFor({ count }: Faults): typeof suggestionText {
   return count < maxLookups ? suggestionText : () => ''
 }

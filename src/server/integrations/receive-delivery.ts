@@ -24,9 +24,9 @@ const keysRetrySeconds = 60
  * applies it in one transaction. Throws ProblemError.
  */
 export async function receive(visit: Visit): Promise<Reply> {
-  const { delivery, integration } = await authenticDelivery(visit)
+  const { delivery, integration } = await authenticateDelivery(visit)
   const { academy, request, limits } = visit
-  const taken = await storeDelivery(academy.database, delivery, limits, (database) => ({
+  const stored = await storeDelivery(academy.database, delivery, limits, (database) => ({
     call: {
       database,
       now: timeText(request.now),
@@ -39,16 +39,16 @@ export async function receive(visit: Visit): Promise<Reply> {
     deliveryId: academy.newId('whd'),
   }))
   if (delivery.meaning instanceof DeliveryFault) throw problemOf(delivery.meaning)
-  return replyTo(taken)
+  return replyTo(stored)
 }
 
 /** Verifies a delivery. Failures are counted by network; authentic deliveries are not. */
-async function authenticDelivery(visit: Visit) {
+async function authenticateDelivery(visit: Visit) {
   const { limits, request } = visit
   try {
-    return await verified(visit)
+    return await verifyDelivery(visit)
   } catch (error) {
-    if (!(error instanceof ProblemError) || !unprovedCodes.includes(error.code)) {
+    if (!(error instanceof ProblemError) || !failureCodes.includes(error.code)) {
       countRequest(limits, { kind: 'anonymous', name: request.address })
       throw error
     }
@@ -60,9 +60,9 @@ async function authenticDelivery(visit: Visit) {
   }
 }
 
-const unprovedCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_range']
+const failureCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_range']
 
-async function verified(visit: Visit): Promise<{ delivery: Authentic; integration: Integration }> {
+async function verifyDelivery(visit: Visit): Promise<{ delivery: Authentic; integration: Integration }> {
   const { academy, database, request, query, params } = visit
   const { raw, now } = request
   const rawBody = await readBytes(raw, maxBytes)
@@ -117,10 +117,10 @@ const keySetHeaders: HttpHeaders = { accept: 'application/json' }
 const retrySeconds = 60
 
 /** Cached key sets of an app, by URL. */
-const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
+const keySetsByApp = new WeakMap<AppOptions, (url: string) => SigningKeys>()
 
 /** Caches of decrypted secrets, by app. */
-const opening = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
+const openingByApp = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
 
 /**
  * Returns the secrets and keys that an integration trusts at a time; undefined if it cannot receive. Throws
@@ -140,30 +140,30 @@ function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | 
  */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
-    return webhookSecretsAt(integration, openingOf(app), now.toISOString())
+    return webhookSecretsAt(integration, cachedOpeningOf(app), now.toISOString())
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     throw unavailable('Deliveries cannot be verified at the moment.', retrySeconds, error)
   }
 }
 
-function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
-  const known = opening.get(app) ?? cachedOpening(app.sealing, app.now)
-  opening.set(app, known)
+function cachedOpeningOf(app: AppOptions): Pick<Sealing, 'open'> {
+  const known = openingByApp.get(app) ?? cachedOpening(app.sealing, app.now)
+  openingByApp.set(app, known)
   return known
 }
 
 function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {
   if (jwks !== null) return fixedKeys(jwks)
-  let keys = published.get(app)
+  let keys = keySetsByApp.get(app)
   if (!keys) {
-    keys = publishedKeys(fetchingBy(app), () => app.now().getTime())
-    published.set(app, keys)
+    keys = publishedKeys(keySetFetcher(app), () => app.now().getTime())
+    keySetsByApp.set(app, keys)
   }
   return keys(jwksUrl ?? canvasKeysUrl)
 }
 
-function fetchingBy({ outgoing }: AppOptions): FetchKeySet {
+function keySetFetcher({ outgoing }: AppOptions): FetchKeySet {
   return async (url) => {
     const { status, body, isCut } = await outgoing({
       method: 'GET',

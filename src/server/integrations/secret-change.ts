@@ -56,7 +56,7 @@ async function tokenAfter(
   if (sent === undefined) return before
   if (sent === null) return null
   const place = secretPlaceOf(kind, 'accessToken')
-  return isStored(call, place, before, sent) ? before : sealed(call, place, sent)
+  return isStored(call, place, before, sent) ? before : sealSecret(call, place, sent)
 }
 
 async function secretsAfter(
@@ -79,10 +79,13 @@ async function secretsAfter(
   }
   const place = secretPlaceOf(kind, 'webhookSecret')
   const isSame = newest !== undefined && isStored(call, place, newest, first)
-  const next = isSame ? newest : await sealed(call, place, first)
+  const next = isSame ? newest : await sealSecret(call, place, first)
   if (second !== undefined) {
     const known = before.find((secret) => isStored(call, place, secret, second))
-    return [next, ...until(known ?? (await sealed(call, place, second)), oldSecretEndsAt ?? null, call.now)]
+    return [
+      next,
+      ...until(known ?? (await sealSecret(call, place, second)), oldSecretEndsAt ?? null, call.now),
+    ]
   }
   // The same secret again: only the end of the previous one can change, to an earlier time.
   if (isSame) {
@@ -91,8 +94,8 @@ async function secretsAfter(
     return [next, ...until(old, sooner, call.now)]
   }
   // A secret that cannot be decrypted cannot verify anything, so it is dropped.
-  const kept = newest && openedAs(call, place, newest) !== undefined ? newest : undefined
-  return kept && oldSecretEndsAt ? [next, ...until(kept, oldSecretEndsAt, call.now)] : [next]
+  const previous = newest && decryptOrNone(call, place, newest) !== undefined ? newest : undefined
+  return previous && oldSecretEndsAt ? [next, ...until(previous, oldSecretEndsAt, call.now)] : [next]
 }
 
 /** Returns an old secret with its end; nothing if that has passed or is not set. */
@@ -101,11 +104,11 @@ function until(secret: StoredSecret, endsAt: string | null, now: string): Stored
 }
 
 function isStored(call: SecretCall, place: string, stored: StoredSecret | null, sent: string): boolean {
-  return stored !== null && openedAs(call, place, stored) === sent
+  return stored !== null && decryptOrNone(call, place, stored) === sent
 }
 
 /** Decrypts a stored secret; undefined if that fails, since any new secret replaces it. */
-function openedAs({ sealing }: SecretCall, place: string, { sealed }: StoredSecret): string | undefined {
+function decryptOrNone({ sealing }: SecretCall, place: string, { sealed }: StoredSecret): string | undefined {
   try {
     return sealing.open(place, sealed)
   } catch (error) {
@@ -114,7 +117,7 @@ function openedAs({ sealing }: SecretCall, place: string, { sealed }: StoredSecr
   }
 }
 
-async function sealed(
+async function sealSecret(
   { database, sealing, now }: SecretCall,
   place: string,
   text: string,

@@ -25,7 +25,7 @@ export interface StoredDelivery {
 }
 
 /** A stored delivery, with the stored bytes of its payload. */
-interface Kept extends StoredDelivery {
+interface StoredPayload extends StoredDelivery {
   readonly bytes: number
 }
 
@@ -51,12 +51,12 @@ export async function storeDelivery(
     if (before) return before
     const { allowed, resetSeconds } = inbox.deliveries.take(kind)
     if (!allowed) throw tooMany(`deliveries of ${kind}`, resetSeconds)
-    const { bytes, ...taken } = await database.write((transaction) =>
+    const { bytes, ...stored } = await database.write((transaction) =>
       storeIn(transaction, delivery, inbox, applyingIn(transaction)),
     )
     // Outside the transaction, which may be retried.
     inbox.bytes.take(kind, bytes)
-    return taken
+    return stored
   }
   try {
     return await attempt()
@@ -78,13 +78,13 @@ async function storeIn(
   { kind, key, body, meaning }: Authentic,
   inbox: RateLimits['inbox'],
   applying: Applying,
-): Promise<Kept> {
+): Promise<StoredPayload> {
   const { deliveryId: id, call } = applying
   const outcome = await outcomeOf(applying, meaning)
   const payload = mayNeedBody(outcome) ? jsonText(body) : null
   const { allowed, resetSeconds } = inbox.bytes.peek(kind, Buffer.byteLength(payload ?? ''))
   if (!allowed && !isDone(outcome)) throw tooMany(`waiting deliveries of ${kind}`, resetSeconds)
-  const kept = allowed ? payload : null
+  const storedPayload = allowed ? payload : null
   const event = meaning instanceof Error ? undefined : meaning
   const { userId, hint } = await deliverySubjectOf(database, kind, body, outcome)
   const touched = await database.run(sql`
@@ -92,10 +92,10 @@ async function storeIn(
                                     item_id, grade_id, learner_hint, body, replays, received_at, processed_at)
     values (${id}, ${kind}, ${key}, ${event?.name ?? ''}, ${outcome.status}, ${outcome.reason}, ${outcome.detail},
             ${JSON.stringify(outcome.missing)}, ${userId}, ${outcome.courseId}, ${itemOf(event)},
-            ${outcome.grade?.id ?? null}, ${hint}, ${kept}, 0, ${call.now}, ${call.now})
+            ${outcome.grade?.id ?? null}, ${hint}, ${storedPayload}, 0, ${call.now}, ${call.now})
     on conflict (lms_kind, delivery_key) do nothing`)
   if (touched === 0) throw new StoredMeanwhile()
-  return { id, outcome, bytes: Buffer.byteLength(kept ?? '') }
+  return { id, outcome, bytes: Buffer.byteLength(storedPayload ?? '') }
 }
 
 /** Applies the event of a delivery and returns the outcome. */

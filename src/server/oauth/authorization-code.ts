@@ -3,16 +3,16 @@ import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type IssuedTokens, type Issuing, openGrant, writingOf } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, openGrant, writingOf } from './issue-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { grantableScopesOf } from './parameters.ts'
 import { requireVerifier } from './pkce.ts'
 
-const lastsMs = 60_000
+const lifetimeMs = 60_000
 
 /** The user's consent, which a client exchanges. */
-export interface Allowed {
+export interface Consent {
   readonly clientId: string
   readonly userId: string
   readonly redirectUri: string
@@ -40,13 +40,13 @@ interface CodeRow extends Row {
 }
 
 /** Creates an authorization code that is valid for a minute. */
-export async function newCode(database: Database, now: Date, allowed: Allowed): Promise<string> {
+export async function newCode(database: Database, now: Date, consent: Consent): Promise<string> {
   const code = newCredential('authorizationCode')
-  const expiresAt = new Date(now.getTime() + lastsMs).toISOString()
+  const expiresAt = new Date(now.getTime() + lifetimeMs).toISOString()
   await database.run(sql`
     insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, code_challenge, expires_at)
-    values (${digest(code)}, ${allowed.clientId}, ${allowed.userId}, ${allowed.redirectUri},
-            ${JSON.stringify(allowed.scopes)}, ${allowed.codeChallenge}, ${expiresAt})`)
+    values (${digest(code)}, ${consent.clientId}, ${consent.userId}, ${consent.redirectUri},
+            ${JSON.stringify(consent.scopes)}, ${consent.codeChallenge}, ${expiresAt})`)
   return code
 }
 
@@ -73,8 +73,8 @@ export async function exchangeCode(
       'The code has already been used; all tokens issued for it are revoked.',
     )
   }
-  const dead = !row || row.expires_at <= time || row.status !== 'active'
-  if (dead || row.client_id !== client.id) {
+  const isInvalid = !row || row.expires_at <= time || row.status !== 'active'
+  if (isInvalid || row.client_id !== client.id) {
     throw new OAuthError('invalid_grant', 'The code is unknown or has expired.')
   }
   if (row.redirect_uri !== redirectUri) {

@@ -29,9 +29,9 @@ export interface AuthorizationRequest {
  * redirected to an unregistered URI (RFC 6749 §4.1.2.1).
  */
 export async function recipientOf({ database, query }: Visit): Promise<Recipient> {
-  const client = await findClient(database, readOrRefuse(query, 'client_id'))
+  const client = await findClient(database, readForUser(query, 'client_id'))
   if (!client) throw unanswerable('The application is not registered here (client_id).')
-  const redirectUri = readOrRefuse(query, 'redirect_uri')
+  const redirectUri = readForUser(query, 'redirect_uri')
   if (!isRegistered(redirectUri, client.redirectUris)) {
     throw unanswerable(
       `The redirect_uri is not registered for ${client.name}, so you cannot be sent back to it.`,
@@ -60,15 +60,15 @@ export function answerClient(
   { redirectUri, state }: Recipient,
   answer: { readonly code: string } | OAuthError,
 ): Reply {
-  const said =
+  const parameters =
     answer instanceof OAuthError
       ? { error: answer.code, error_description: printable(answer.message) }
       : { code: answer.code }
-  const reply = seeOther(answerAddress(redirectUri, { ...said, state, iss: issuer }))
+  const reply = seeOther(answerAddress(redirectUri, { ...parameters, state, iss: issuer }))
   return answer instanceof OAuthError ? { ...reply, code: answer.code } : reply
 }
 
-function readOrRefuse(query: URLSearchParams, name: string): string {
+function readForUser(query: URLSearchParams, name: string): string {
   try {
     return readRequiredParameter(query, name)
   } catch (error) {

@@ -27,8 +27,8 @@ export const authorizationRoutes: readonly WebRoute[] = [
     method: 'GET',
     path: oauthPaths.authorize,
     handle: (visit, visitor) =>
-      answered(visit, (recipient, request) => {
-        if (request.prompts.includes('none')) throw pageNeeded(visitor)
+      answerRequest(visit, (recipient, request) => {
+        if (request.prompts.includes('none')) throw interactionRequired(visitor)
         const user = userOf(visitor, request)
         if (!user) return signInPage(visitor, reasonOf(visit, recipient))
         return codeConsentPage({ ...visit, visitor, user }, recipient, request.scopes)
@@ -39,7 +39,7 @@ export const authorizationRoutes: readonly WebRoute[] = [
     path: oauthPaths.authorize,
     async handle(visit, visitor) {
       const form = await formOf(visit, visitor)
-      return answered(visit, async (recipient, request) => {
+      return answerRequest(visit, async (recipient, request) => {
         const action = form.get('action')
         const reason = reasonOf(visit, recipient)
         if (action === 'sign_in') return signIn(visit, visitor, form, reason)
@@ -63,7 +63,7 @@ export const authorizationRoutes: readonly WebRoute[] = [
 ]
 
 /** Sends an error to the client, if the redirect URI is valid. */
-async function answered(
+async function answerRequest(
   visit: Visit,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
@@ -84,7 +84,7 @@ function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn 
 /**
  * Returns the error for a request without pages: every request needs consent (OpenID Connect Core §3.1.2.6).
  */
-function pageNeeded({ user }: Visitor): OAuthError {
+function interactionRequired({ user }: Visitor): OAuthError {
   return user
     ? new OAuthError('consent_required', 'The user must be asked for consent.')
     : new OAuthError('login_required', 'The user must sign in.')

@@ -13,7 +13,7 @@ import {
 import { page } from '../pages/page.tsx'
 import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
-import { grantDays } from './grant-tokens.ts'
+import { grantDays } from './issue-tokens.ts'
 import { grantableScopesOf } from './parameters.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
 
@@ -123,7 +123,7 @@ function consentPage({ visitor, user, request }: SignedInVisit, options: Consent
 }
 
 function lastDay(now: Date): string {
-  const end = new Date(now.getTime() + grantDays.atMost * 24 * 60 * 60 * 1000)
+  const end = new Date(now.getTime() + grantDays.max * 24 * 60 * 60 * 1000)
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(end)
 }
 

@@ -4,7 +4,7 @@ import { oauthPaths } from '../../contract/oauth.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, fingerprint, hmacKeyOf, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, openGrant } from './issue-tokens.ts'
 import { clientRoute, type OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
 import { grantableScopesOf, parseScopes, readParameter } from './parameters.ts'
@@ -56,7 +56,7 @@ export async function newDevice(
 }
 
 /** Normalizes a typed user code: letters in two groups (RFC 8628 §6.1). */
-export function shownUserCode(typed: string): string {
+export function formatUserCode(typed: string): string {
   const letters = typed
     .slice(0, maxTypedLength)
     .toUpperCase()
@@ -65,7 +65,7 @@ export function shownUserCode(typed: string): string {
 }
 
 /** Returns the device that shows this code and waits for an answer. */
-export async function waitingDevice(
+export async function findWaitingDevice(
   database: Database,
   now: Date,
   userCode: string,
@@ -130,11 +130,11 @@ export async function pollDevice(
 
 function newUserCode(): string {
   const letters = Array.from({ length: userCodeLength }, () => alphabet[randomInt(alphabet.length)] ?? '')
-  return shownUserCode(letters.join(''))
+  return formatUserCode(letters.join(''))
 }
 
 async function hashOf(database: Database, userCode: string): Promise<string> {
-  return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
+  return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${formatUserCode(userCode)}`))
 }
 
 /** The device authorization route, which returns the two codes (RFC 8628 §3.1). */

@@ -20,14 +20,14 @@ import { hereOf, page, pageRoute, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { deviceConsentPage, recordAllowance } from './consent.tsx'
-import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
+import { decideDevice, findWaitingDevice, formatUserCode } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
 import { grantableScopesOf } from './parameters.ts'
 
 const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
 /** Pages after the decision. */
-const ends = {
+const endings = {
   allowed: { title: 'Device connected', text: 'The device continues automatically within a few seconds.' },
   denied: { title: 'Device denied', text: 'The device gets no access.' },
 } as const
@@ -40,9 +40,9 @@ export const deviceRoutes: readonly WebRoute[] = [
     handle(visit, visitor) {
       if (!visitor.user) return signInPage(visitor, reason)
       const done = visit.query.get('done') ?? ''
-      if (Object.hasOwn(ends, done)) return endPage(visitor, done as keyof typeof ends)
+      if (Object.hasOwn(endings, done)) return endPage(visitor, done as keyof typeof endings)
       // A link may contain the code; the user must compare it with the device (RFC 8628 §5.4).
-      return codePage(visitor, shownUserCode(visit.query.get('user_code') ?? ''))
+      return codePage(visitor, formatUserCode(visit.query.get('user_code') ?? ''))
     },
   }),
   pageRoute({
@@ -52,14 +52,14 @@ export const deviceRoutes: readonly WebRoute[] = [
       const form = await formOf(visit, visitor)
       if (form.get('action') === 'sign_in') return signIn(visit, visitor, form, reason)
       if (!visitor.user) return signInPage(visitor, reason)
-      return answered({ ...visit, visitor, user: visitor.user }, form)
+      return answerForm({ ...visit, visitor, user: visitor.user }, form)
     },
   }),
 ]
 
-async function answered(signedIn: SignedInVisit, form: URLSearchParams): Promise<Reply> {
+async function answerForm(signedIn: SignedInVisit, form: URLSearchParams): Promise<Reply> {
   const { visitor, academy } = signedIn
-  const userCode = shownUserCode(form.get('user_code') ?? '')
+  const userCode = formatUserCode(form.get('user_code') ?? '')
   try {
     switch (form.get('action')) {
       case 'other_account': {
@@ -73,7 +73,7 @@ async function answered(signedIn: SignedInVisit, form: URLSearchParams): Promise
       case 'deny':
         return await decide(signedIn, userCode, null)
       default:
-        return await ask(signedIn, userCode)
+        return await showConsent(signedIn, userCode)
     }
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
@@ -81,10 +81,10 @@ async function answered(signedIn: SignedInVisit, form: URLSearchParams): Promise
   }
 }
 
-async function ask(signedIn: SignedInVisit, userCode: string): Promise<Reply> {
+async function showConsent(signedIn: SignedInVisit, userCode: string): Promise<Reply> {
   await requireTriesLeft(signedIn)
-  const device = await waitingDevice(signedIn.database, signedIn.request.now, userCode)
-  return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
+  const device = await findWaitingDevice(signedIn.database, signedIn.request.now, userCode)
+  return device ? deviceConsentPage(signedIn, device, userCode) : showWrongCode(signedIn)
 }
 
 /** Allows what was shown, or denies, in one transaction, so that only one decision counts. */
@@ -96,23 +96,23 @@ async function decide(
   const { academy, request, visitor } = signedIn
   const { database } = academy
   await requireTriesLeft(signedIn)
-  const decided = await database.write(async (transaction) => {
+  const isDecided = await database.write(async (transaction) => {
     const inside = within(signedIn, transaction)
     const user = await stillSignedIn(inside, visitor)
-    const device = await waitingDevice(transaction, request.now, userCode)
+    const device = await findWaitingDevice(transaction, request.now, userCode)
     if (!device) return false
-    const left = device.scopes.filter((scope) => shown?.includes(scope))
-    const scopes = shown && grantableScopesOf(left, user.role)
+    const allowed = device.scopes.filter((scope) => shown?.includes(scope))
+    const scopes = shown && grantableScopesOf(allowed, user.role)
     const call = { database: transaction, now: request.now }
-    const isDecided = await decideDevice(call, userCode, user.id, scopes)
-    if (isDecided && scopes) await recordAllowance(inside, user, device.client, scopes)
-    return isDecided
+    const hasDecided = await decideDevice(call, userCode, user.id, scopes)
+    if (hasDecided && scopes) await recordAllowance(inside, user, device.client, scopes)
+    return hasDecided
   })
-  if (!decided) return wrong(signedIn)
+  if (!isDecided) return showWrongCode(signedIn)
   return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
 }
 
-async function wrong(signedIn: SignedInVisit): Promise<Reply> {
+async function showWrongCode(signedIn: SignedInVisit): Promise<Reply> {
   const { fault, signedOut } = await countWrongCode(signedIn)
   return signedOut
     ? signInPage(signedIn.visitor, { ...reason, fault })
@@ -160,8 +160,8 @@ function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Rep
   )
 }
 
-function endPage(visitor: Visitor, end: keyof typeof ends): Reply {
-  const { title, text } = ends[end]
+function endPage(visitor: Visitor, end: keyof typeof endings): Reply {
+  const { title, text } = endings[end]
   return page(
     { title, narrow: true, headers: visitor.headers },
     <div class="card" role="status">
@@ -171,11 +171,11 @@ function endPage(visitor: Visitor, end: keyof typeof ends): Reply {
   )
 }
 
-const wrongCodesPerSession = 5
-const wrongCodesPerMinute = 20
+const maxWrongCodesPerSession = 5
+const maxWrongCodesPerMinute = 20
 const minuteMs = 60_000
 /** Part of a minute that each wrong code uses up. */
-const codeMs = minuteMs / wrongCodesPerMinute
+const codeMs = minuteMs / maxWrongCodesPerMinute
 
 /** Throws 429 if the user has entered too many wrong codes, at any server on the database. */
 async function requireTriesLeft(signedIn: SignedInVisit): Promise<void> {
@@ -197,7 +197,7 @@ async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: Problem
     await storeAttempts(transaction, { place, failures: failures + 1, nextMs: fromMs + codeMs })
     await transaction.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
     const ended = await transaction.all<EndedSession>(sql`
-      delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}
+      delete from browser_sessions where hash = ${hash} and wrong_codes >= ${maxWrongCodesPerSession}
       returning id, user_id`)
     const call = writingOf(within(signedIn, transaction), principalOf(signedIn.user))
     for (const one of ended) await recordEnd(call, one)
@@ -208,7 +208,7 @@ async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: Problem
       'No device is waiting for this code. Check it and try again; codes expire after ten minutes.'
     return { fault: new ProblemError('forbidden', detail), signedOut: false }
   }
-  const detail = `${wrongCodesPerSession} wrong codes. You have been signed out.`
+  const detail = `${maxWrongCodesPerSession} wrong codes. You have been signed out.`
   return { fault: new ProblemError('forbidden', detail), signedOut: true }
 }
 

@@ -39,11 +39,11 @@ export function clientRoute(
     path,
     refuse: refuseAsOAuth,
     countsItself: true,
-    handle: (visit) => ({ reply: () => answered(visit, answer) }),
+    handle: (visit) => ({ reply: () => answerForm(visit, answer) }),
   }
 }
 
-async function answered(
+async function answerForm(
   visit: Visit,
   answer: (request: ClientRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
@@ -89,12 +89,12 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
 export async function authenticateClient(visit: Visit, form: URLSearchParams): Promise<OAuthClient> {
   const { database, limits, request } = visit
   const authorization = request.raw.headers['authorization'] ?? null
-  const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
+  const given = authorization === null ? clientInForm(form) : clientInHeader(authorization, form)
   const client = await findClient(database, given.id)
-  const right = client?.isPublic
+  const isAuthentic = client?.isPublic
     ? given.secret === ''
     : isSame(digest(given.secret), client?.secretHash ?? '')
-  if (client && right) return client
+  if (client && isAuthentic) return client
   const { allowed, resetSeconds } = limits.failures.take(request.address)
   if (!allowed) throw tooMany('failed credentials', resetSeconds)
   throw new OAuthError('invalid_client', 'The client is unknown, or its secret is incorrect.', {
@@ -108,13 +108,13 @@ interface GivenClient {
   readonly secret: string
 }
 
-function ofForm(form: URLSearchParams): GivenClient {
+function clientInForm(form: URLSearchParams): GivenClient {
   const id = readParameter(form, 'client_id')
   if (id === undefined) throw new OAuthError('invalid_client', 'The parameter client_id is required.')
   return { id, secret: readParameter(form, 'client_secret') ?? '' }
 }
 
-function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
+function clientInHeader(authorization: string, form: URLSearchParams): GivenClient {
   const [, encoded = ''] = /^Basic +([\w+/-]+=*)$/i.exec(authorization) ?? []
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')

@@ -10,16 +10,16 @@ import { mayRecordRefusal } from '../http/limits.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
 import { pollDevice } from './device-code.ts'
-import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './issue-tokens.ts'
 import { clientRoute, type OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
 import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
-type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
+type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
 
 /** Reads the form of each grant type; throws before anything is written if a parameter is missing. */
-const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Give>> = {
+const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
   authorization_code(form) {
     const code = readRequiredParameter(form, 'code')
     const redirectUri = readRequiredParameter(form, 'redirect_uri')
@@ -46,14 +46,14 @@ export const grantTypeNames = Object.keys(grantTypes)
  * once.
  */
 export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, client }) => {
-  const give = giveOf(form)
+  const issue = readGrant(form)
   const { academy, request } = visit
   const { database, newId } = academy
   const origin = originOf(request)
   const recordsRefresh =
     form.get('grant_type') === 'refresh_token' && mayRecordRefusal(visit.limits, 'refresh', request.address)
   const issued = await database.write((transaction) =>
-    give({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
+    issue({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
   )
   if (issued instanceof OAuthError) throw issued
   return clientReply(200, {
@@ -65,7 +65,7 @@ export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, cl
   })
 })
 
-function giveOf(form: URLSearchParams): Give {
+function readGrant(form: URLSearchParams): Issue {
   const name = readRequiredParameter(form, 'grant_type')
   const read = Object.hasOwn(grantTypes, name) ? grantTypes[name] : undefined
   if (read) return read(form)
@@ -80,7 +80,7 @@ export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ vi
   const token = readRequiredParameter(form, 'token')
   const { database, request, issuer } = visit
   const now = request.now.toISOString()
-  const found = await liveToken(database, token, client.id, now)
+  const found = await findLiveToken(database, token, client.id, now)
   if (!found) return clientReply(200, { active: false })
   const granted = JSON.parse(found.scopes) as Scope[]
   return clientReply(200, {
@@ -102,7 +102,7 @@ interface TokenRow extends Row {
   readonly role: RoleName
 }
 
-async function liveToken(
+async function findLiveToken(
   database: Database,
   token: string,
   clientId: string,
@@ -128,7 +128,11 @@ export const revocationRoute = clientRoute(oauthPaths.revoke, async ({ visit, fo
   const { academy, request } = visit
   const { database, newId } = academy
   await database.write((transaction) =>
-    revoke({ database: transaction, newId, now: request.now, origin: originOf(request) }, hash, client.id),
+    revokeToken(
+      { database: transaction, newId, now: request.now, origin: originOf(request) },
+      hash,
+      client.id,
+    ),
   )
   return clientReply(200, {})
 })
@@ -140,7 +144,7 @@ interface Owner extends Row {
 }
 
 /** Throws `invalid_grant` for a token of another client, which stays valid (RFC 7009 §2.1). */
-async function revoke(issuing: Issuing, hash: string, clientId: string): Promise<void> {
+async function revokeToken(issuing: Issuing, hash: string, clientId: string): Promise<void> {
   const { database } = issuing
   const refresh = await database.one<Owner>(sql`
     select t.grant_id, g.client_id, g.user_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)

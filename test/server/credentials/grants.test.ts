@@ -4,7 +4,7 @@ import { ownClientId } from '../../../src/contract/oauth.ts'
 import { nowhere } from '../../../src/server/access/principal.ts'
 import { grantsOf } from '../../../src/server/credentials/grants.ts'
 import { idMaker } from '../../../src/server/database/id.ts'
-import { openGrant } from '../../../src/server/oauth/grant-tokens.ts'
+import { openGrant } from '../../../src/server/oauth/issue-tokens.ts'
 import {
   type Answer,
   day,

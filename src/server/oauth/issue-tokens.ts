@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const graceMs = 10_000
 
 /** Lifetime of a grant in days: unused, and in total. */
-export const grantDays = { unused: 30, atMost: 90 } as const
+export const grantDays = { unused: 30, max: 90 } as const
 
 /** Dependencies of issuing tokens. */
 export interface Issuing extends Pick<AppOptions, 'newId'> {
@@ -107,8 +107,8 @@ export async function rotateRefreshToken(
       'The refresh token has already been used; all tokens issued for it are revoked.',
     )
   }
-  const dead = !row || row.revoked_at !== null || row.expires_at <= time || row.status !== 'active'
-  if (dead || row.client_id !== client.id) {
+  const isInvalid = !row || row.revoked_at !== null || row.expires_at <= time || row.status !== 'active'
+  if (isInvalid || row.client_id !== client.id) {
     return new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked.')
   }
   const granted = JSON.parse(row.scopes) as Scope[]
@@ -134,8 +134,8 @@ export async function rotateRefreshToken(
 
 /** True if the client probably repeats the exchange because the response was lost. */
 function isLostAnswer(row: RefreshRow, usedAt: string, client: OAuthClient, now: Date): boolean {
-  const soon = now.getTime() - Date.parse(usedAt) < graceMs
-  return soon && row.client_id === client.id && row.successor !== null && row.successor_used === 0
+  const isSoon = now.getTime() - Date.parse(usedAt) < graceMs
+  return isSoon && row.client_id === client.id && row.successor !== null && row.successor_used === 0
 }
 
 async function issueTokens(
@@ -144,7 +144,7 @@ async function issueTokens(
 ): Promise<IssuedTokens> {
   const accessToken = newCredential('accessToken')
   const refreshToken = newCredential('refreshToken')
-  const lastMs = Date.parse(createdAt) + grantDays.atMost * dayMs
+  const lastMs = Date.parse(createdAt) + grantDays.max * dayMs
   const unusedMs = Math.min(grantDays.unused * dayMs, lastMs - now.getTime())
   const lifetimeMs = Math.min(accessMs, unusedMs)
   const endsAt = isoAfter(now, unusedMs)
