@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { JsonLimitError, jsonText, parseJson } from '../../src/codec/json-text.ts'
+import { isJsonObject, JsonLimitError, jsonText, parseJson } from '../../src/codec/json-text.ts'
 import { anyText } from '../helpers/random.ts'
 
 describe('JSON', () => {
@@ -122,4 +122,18 @@ describe('JSON', () => {
       { numRuns: 3000 },
     )
   })
+})
+
+test.each([
+  ['{}', true],
+  ['{"a":null}', true],
+  ['{"__proto__":1}', true],
+  ['[]', false],
+  ['[{}]', false],
+  ['null', false],
+  ['"{}"', false],
+  ['0', false],
+  ['true', false],
+])('%s is an object of JSON: %s', (text, is) => {
+  expect(isJsonObject(JSON.parse(text))).toBe(is)
 })

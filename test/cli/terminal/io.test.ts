@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { processIo } from '../../../src/cli/terminal/io.ts'
+import { bin, run } from '../../helpers/process.ts'
 
 test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   '%s that comes twice at once is one signal, and a later one ends the process',
@@ -22,3 +28,42 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     expect(process.listenerCount(name)).toBe(0)
   },
 )
+
+/** Stands in for the system's opener: sends its arguments to the URL in TOLD. */
+const opener = `#!${process.execPath}
+fetch(process.env.TOLD, { method: 'POST', body: JSON.stringify(process.argv.slice(2)) })
+`
+
+test.runIf(process.platform === 'linux')(
+  'a browser gets the address in one piece, whatever a shell would make of it',
+  async () => {
+    const home = mkdtempSync(join(tmpdir(), 'learnctl-open-'))
+    writeFileSync(join(home, 'xdg-open'), opener, { mode: 0o755 })
+    const called = Promise.withResolvers<string>()
+    const server = createServer(async (request, response) => {
+      const pieces = await request.toArray()
+      response.end()
+      called.resolve(Buffer.concat(pieces).toString())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      // A TCP server's address has a port.
+      const { port } = server.address() as AddressInfo
+      const env = { HOME: home, PATH: home, TOLD: `http://127.0.0.1:${port}` }
+      const url = "http://127.0.0.1:9/$(id)&calc;'x'|y"
+      const words = [bin, 'open', '--browser', '--url', url]
+      expect(await run(process.execPath, words, { cwd: home, env })).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(await called.promise)).toEqual([`${url}/dashboard`])
+    } finally {
+      server.close()
+      rmSync(home, { recursive: true, force: true })
+    }
+  },
+)
+
+test('what is no web page is not opened: it might be a program', async () => {
+  const { openBrowser } = processIo()
+  for (const address of ['file:///etc/passwd', 'javascript:alert(1)', 'ms-settings:']) {
+    await expect(openBrowser(address)).rejects.toThrow(`${address} is not a web page`)
+  }
+})

@@ -1,18 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { test as base, describe, expect } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
-import { readRegularFile } from '../../src/config/files.ts'
+import { makeDirectory, readRegularFile } from '../../src/config/files.ts'
 import { createProfileStore } from '../../src/config/profile-store.ts'
 import { readProjectFile } from '../../src/config/project-file.ts'
+import { freshDirectory } from '../helpers/academy.ts'
 
-let directory: string
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'learnctl-test-'))
+const test = base.extend('directory', ({ task: _ }, { onCleanup }) => {
+  const { path, remove } = freshDirectory()
+  onCleanup(remove)
+  return path
 })
-afterEach(() => rmSync(directory, { recursive: true }))
 
 /** Special files in place of a regular one, with their errors; each could block or exhaust the reader. */
 const odd: readonly [what: string, put: (path: string) => void, reason: string][] = [
@@ -24,14 +24,14 @@ const odd: readonly [what: string, put: (path: string) => void, reason: string][
 ]
 
 describe.for(odd)('%s in place of', ([, put, reason]) => {
-  test('the project file is refused', () => {
+  test('the project file is refused', ({ directory }) => {
     put(join(directory, 'learnctl.json'))
     const read = () => readProjectFile(directory)
     expect(read).toThrow(ConfigError)
     expect(read).toThrow(`Cannot read ${join(directory, 'learnctl.json')}: ${reason}`)
   })
 
-  test('the file of profiles is refused', () => {
+  test('the file of profiles is refused', ({ directory }) => {
     put(join(directory, 'profiles.json'))
     const { read } = createProfileStore(directory, { now: Date.now, sleep: async () => {} })
     expect(read).toThrow(ConfigError)
@@ -39,7 +39,7 @@ describe.for(odd)('%s in place of', ([, put, reason]) => {
   })
 })
 
-test('a file is read up to its limit, and not a byte further', () => {
+test('a file is read up to its limit, and not a byte further', ({ directory }) => {
   const path = join(directory, 'file')
   writeFileSync(path, '\uFEFFé12')
   expect(readRegularFile(path, 7)).toBe('é12')
@@ -54,3 +54,31 @@ function hole(path: string, size: number): void {
   writeFileSync(path, '')
   truncateSync(path, size)
 }
+
+test('a directory and all above it that are missing are made for their owner alone', ({ directory }) => {
+  mkdirSync(join(directory, 'there'), { mode: 0o755 })
+  makeDirectory(join(directory, 'there/one/two'), null)
+  const modes = ['there', 'there/one', 'there/one/two'].map(
+    (name) => statSync(join(directory, name)).mode & 0o777,
+  )
+  expect(modes).toEqual([0o755, 0o700, 0o700])
+  makeDirectory(join(directory, 'there/one/two'), null)
+})
+
+test('what cannot be made is named, with the variable that moves it', ({ directory }) => {
+  writeFileSync(join(directory, 'file'), '')
+  for (const below of ['file', 'file/one', 'file/one/two']) {
+    expect(() => makeDirectory(join(directory, below), 'XDG_STATE_HOME')).toThrow(
+      expect.objectContaining({
+        code: 'config_unwritable',
+        message: expect.stringMatching(/^Cannot write .*\/file\S*: ENOTDIR$/),
+        hint: 'Set XDG_STATE_HOME to a writable directory',
+      }),
+    )
+  }
+})
+
+// Node's recursive mkdir would loop forever here.
+test.skipIf(!existsSync('/proc/self'))('below /proc it fails instead of trying for ever', () => {
+  expect(() => makeDirectory('/proc/learnctl/config', null)).toThrow('Cannot write /proc/learnctl: ENOENT')
+})
