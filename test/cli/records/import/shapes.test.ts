@@ -414,7 +414,7 @@ describe('a file from a spreadsheet', () => {
     ['grades', 'set'],
   ] as const)('may have the flags of %s %s as names of its columns', async ([name, verb]) => {
     const dataset = await loadDataset(name)
-    const { commands } = (await import(`../../../src/cli/commands/${name}.ts`)) as {
+    const { commands } = (await import(`../../../../src/cli/commands/${name}.ts`)) as {
       commands: readonly Command[]
     }
     const flags = commands.find((command) => command.name === verb)?.flags ?? []
