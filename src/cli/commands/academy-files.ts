@@ -170,6 +170,9 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
   requireFewDeletes(plan, given)
   const { undeclaredNotes } = await import('../records/plan.ts')
   for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
+  const { requireOffered } = await import('../records/abilities.ts')
+  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
+  const batched = await requireOffered(context, planned.reader.caller, changes)
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
     const { savePlan } = await import('../records/open-plan.ts')
@@ -182,9 +185,6 @@ async function planAndApply(context: Context, given: Given, makePlan: MakePlan):
     await printPlan(context, plan)
     return
   }
-  const { requireOffered } = await import('../records/abilities.ts')
-  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
-  const batched = await requireOffered(context, planned.reader.caller, changes)
   if (plan.actions.length > 0) await confirmPlan(context, plan)
   await applyAll(context, planned, batched)
 }

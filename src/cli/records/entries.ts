@@ -76,7 +76,7 @@ export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
   return operations.update === undefined
 }
 
-const maximumTold = 1000
+const maxReported = 1000
 
 /** Collects problems of files, so that all are reported at once. */
 export interface Problems {
@@ -87,24 +87,24 @@ export interface Problems {
 
 /** Creates an empty collection, which reports the first thousand problems. */
 export function createProblems(): Problems {
-  const told: { place: Place; message: string }[] = []
+  const reported: { place: Place; message: string }[] = []
   let count = 0
   return {
     add(place, message) {
       count += 1
-      if (told.length < maximumTold) told.push({ place, message })
+      if (reported.length < maxReported) reported.push({ place, message })
     },
     throwIfAny() {
       if (count === 0) return
-      const files = new Set(told.map(({ place }) => place.file))
+      const files = new Set(reported.map(({ place }) => place.file))
       const [file] = files
       throw new UsageError(
         `${pluralise(count, 'problem')} found in ${files.size === 1 ? file : pluralise(files.size, 'file')}`,
         {
           code: 'invalid_document',
           why: [
-            ...told.map(({ place, message }) => `${placeText(place)}: ${message}`),
-            ...(count > told.length ? [`and ${count - told.length} more`] : []),
+            ...reported.map(({ place, message }) => `${placeText(place)}: ${message}`),
+            ...(count > reported.length ? [`and ${count - reported.length} more`] : []),
           ],
         },
       )

@@ -97,7 +97,7 @@ export async function openSending(
   if (!asks && abilities.find) await finder.prepare([])
   return {
     ...writing,
-    settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
+    resolve: abilities.keys ? async (record) => record : referenceResolver(caller, dataset, signal),
     noteChange: changeNote({ io, session }, dataset, abilities),
     ...{ dataset, finder, onExists },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
@@ -134,7 +134,7 @@ export async function* inWindows(rows: AsyncIterable<readonly Row[]>): AsyncGene
  * may otherwise store them as text. Each list is read once; a reference that is not found, or cannot be listed, is
  * sent as it is.
  */
-function referenceSettler(
+function referenceResolver(
   caller: Caller,
   { references }: Dataset,
   signal: AbortSignal,
@@ -164,12 +164,12 @@ function referenceSettler(
   }
 
   return async (record) => {
-    let settled = record
+    let resolved = record
     for (const [field, to] of Object.entries(references)) {
       const value = record[field]
       const id = typeof value === 'string' ? await idOf(to, value) : null
-      if (id !== null) settled = { ...settled, [field]: id }
+      if (id !== null) resolved = { ...resolved, [field]: id }
     }
-    return settled
+    return resolved
   }
 }

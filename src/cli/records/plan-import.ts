@@ -3,6 +3,7 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import type { Match } from '../dataset/find.ts'
 import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -42,8 +43,8 @@ export interface Planned {
 export interface PlannedRow {
   readonly planned: Planned
   readonly row: Row
-  /** Existing record, null for none; undefined if the platform was not asked. */
-  readonly found: JsonObject | null | undefined
+  /** Existing record that the row was compared with; undefined if the platform was not asked. */
+  readonly found: Row['found']
 }
 
 const inCourse = { field: 'courseId', to: 'course' } as const
@@ -88,8 +89,12 @@ export async function planImport(
         const key = keyOf(dataset, record)?.join(' ') ?? null
         const { found, ...action } = rejection
           ? failing(rejection.message)
-          : await planRow({ ...sending, finder }, await sending.settle(record), steps).catch(unseen)
-        planned[index] = { planned: { line, key, ...action }, row, found }
+          : await planRow({ ...sending, finder }, await sending.resolve(record), steps).catch(unseen)
+        planned[index] = {
+          planned: { line, key, ...action },
+          row,
+          found: found ? identityOf(found.shown) : undefined,
+        }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
     }
@@ -107,7 +112,7 @@ async function planRow(
   sending: Sending,
   record: JsonObject,
   steps: Map<string, JsonObject>,
-): Promise<Omit<Planned, 'line' | 'key'> & Pick<PlannedRow, 'found'>> {
+): Promise<Omit<Planned, 'line' | 'key'> & { readonly found?: Match | null }> {
   const { abilities, dataset, finder, names, onExists } = sending
   const replaces = dataset.operations.update === undefined
   const [name = ''] = namesOf(dataset, record)
@@ -116,7 +121,7 @@ async function planRow(
     const step = replaces ? steps.get(name) : undefined
     const match = asked && !step ? await finder.find(record) : null
     const shown = step ?? match?.shown ?? null
-    const found = match?.shown
+    const found = match
     if (replaces) steps.set(name, { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
@@ -170,7 +175,7 @@ async function columnsChanged(
 }
 
 function failing(message: string) {
-  return { action: 'fail', changes: [], message, found: undefined } as const
+  return { action: 'fail', changes: [], message, found: null } as const
 }
 
 /** Saves the rows of a plan that create or change records. Throws a UsageError if one has a password. */
@@ -190,7 +195,7 @@ export async function saveImportPlan(
       yield rows.flatMap(({ planned: { action }, row: { line, record }, found }) => {
         if (action !== 'create' && action !== 'update') return []
         requireNoSecret(dataset, record, `${sentence(file.name)}:${line}`)
-        return [{ action, line, record, ...(found !== undefined && { found: identityOf(found) }) }]
+        return [{ action, line, record, ...(found && { found }) }]
       })
     }
   }
@@ -244,7 +249,7 @@ export async function requireSameRecords(
     for (const row of compared) {
       signal.throwIfAborted()
       await pacing.run(async () => {
-        const { shown } = await finder.find(await sending.settle(row.record))
+        const { shown } = await finder.find(await sending.resolve(row.record))
         requireFound(wanted, row, shown)
       })
     }

@@ -18,7 +18,7 @@ export interface Putting<From> extends Writer {
   }
   readonly onExists: OnExists
   /** Replaces references that a remote platform may not know. */
-  readonly settle: (record: JsonObject) => Promise<JsonObject>
+  readonly resolve: (record: JsonObject) => Promise<JsonObject>
   /** Called before a record is changed. */
   readonly noteChange: () => Promise<void>
   /** True for a step that an earlier run may have written already. */
@@ -35,7 +35,7 @@ export function createPut<From>(putting: Putting<From>) {
   let isNextNew = true
 
   return async (step: Step<From>, attempt: Attempt): Promise<Outcome> => {
-    const record = await putting.settle(step.record)
+    const record = await putting.resolve(step.record)
     const { before, begin } = attempt
     const keys = abilities.keys && !attempt.forgotten
     if (dataset.operations.update === undefined) return set(record, attempt)

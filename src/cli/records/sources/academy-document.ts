@@ -163,7 +163,7 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
 
 function wrongValue(issue: z.core.$ZodIssue): string {
   const { input, path } = issue
-  const untold = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
-  const text = untold || typeof input === 'object' ? undefined : jsonText(input)
+  const isHidden = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
+  const text = isHidden || typeof input === 'object' ? undefined : jsonText(input)
   return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
 }

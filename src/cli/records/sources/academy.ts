@@ -74,9 +74,9 @@ export async function loadAcademy(
     ),
   )
   await nameByKeys(declared)
-  const told = distinct(declared, problems)
+  const merged = distinct(declared, problems)
   problems.throwIfAny()
-  return told
+  return merged
 }
 
 async function readFile(reading: Reading, document: PlacedDocument): Promise<void> {

@@ -112,7 +112,7 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const groups = modules.map((_, index) => inModule.get(index) ?? [])
   const beside = inModule.get(null) ?? []
   const file = [...groups.flat(), ...beside]
-  const numbers = told(file.map(({ rank }) => rank))
+  const numbers = numbersFor(file.map(({ rank }) => rank))
   const orders = new Map(file.map(({ lesson }, index) => [lesson, numbers[index]]))
   const entry = ({ lesson }: (typeof placed)[number]) => ({ ...lesson, order: orders.get(lesson) })
   const document = {
@@ -160,7 +160,7 @@ function inSequence<Thing>(
  * Returns the numbers that things need so that `inSequence` gives these ranks (from 0, in file order): as few as
  * possible, undefined for the others.
  */
-function told(ranks: readonly number[]): (number | undefined)[] {
+function numbersFor(ranks: readonly number[]): (number | undefined)[] {
   const kept = longestRising(ranks)
   return ranks.map((rank, index) => (kept.has(index) ? undefined : rank + 1))
 }

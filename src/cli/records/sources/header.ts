@@ -56,14 +56,14 @@ export function columnsIn(
       why: [`Columns: ${header.join(', ')}`],
     })
   }
-  const meant = header.map((text) => {
+  const found = header.map((text) => {
     const path = map.get(text)
     if (path === null) return null
     return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
   })
-  const unknownNames = header.filter((text, index) => meant[index] === undefined && !isLeftOut(dataset, text))
+  const unknownNames = header.filter((text, index) => found[index] === undefined && !isLeftOut(dataset, text))
   if (unknownNames.length > 0) throw unknown(dataset, unknownNames, `${sentence(name)} has`)
-  const columns = meant.map((column) => column ?? null)
+  const columns = found.map((column) => column ?? null)
   const twice = header.filter((_, index) =>
     columns.some((one, at) => one && at < index && one === columns[index]),
   )

@@ -213,6 +213,8 @@ describe('a platform without an OpenAPI document that does not change lessons an
       expect(ran.code, line).not.toBe(0)
       if (allow !== null) {
         expect(ran.stderr).toContain(told)
+        const dry = await cli.run(line.replace(' --yes', '').concat(' --dry-run'), { env, stdin })
+        expect(dry).toMatchObject({ code: 1, stdout: '', stderr: ran.stderr })
         expect(sent).toEqual([])
       } else {
         expect(ran.stderr).toMatch(
