@@ -1,20 +1,16 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { escapeReference } from '../../codec/reference.ts'
-import { calls } from '../../contract/calls.ts'
-import type { Operation } from '../../contract/operation.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
-import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import type { ApplyJournal, Opened } from './apply-journal.ts'
 import { busyIn, stagesOf, uniqueNames } from './apply-order.ts'
 import type { Change } from './compare.ts'
 import { type Entry, isSet, loadPart, type Part, type PartDataset, parts } from './entries.ts'
 import { createExecutor, type Writing } from './execute.ts'
-import { keyIn } from './identity.ts'
-import type { Action, LessonPlace, Plan } from './plan.ts'
+import { moveSteps } from './lesson-places.ts'
+import type { Action, Plan } from './plan.ts'
 import type { Refusal, Step } from './step.ts'
-import { type BatchSize, batchSize, versionOf, type Writer } from './write.ts'
+import { type BatchSize, batchSize, versionOf } from './write.ts'
 
 /** Options for applying a plan. */
 export interface Applying extends Writing {
@@ -81,7 +77,7 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     await run(part, writes.get('create'), applying.batched.has(part) ? batchSize : undefined)
     if (part === 'courses') applying.names.forgetCourses()
     if (part !== 'lessons') continue
-    await settleLessons(applying, plan.lessonPlaces)
+    await run(part, await moveSteps(applying, plan))
     const refused = new Set([...failures.keys()].map(courseKeyOf))
     const whole = patches('publishing').filter(({ from }) => !refused.has(from.key))
     await run('courses', whole)
@@ -89,7 +85,8 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   for (const part of parts.toReversed()) await run(part, writes.get('delete'))
   for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
   journal.complete()
-  return stages.flatMap(({ action }) => failures.get(action) ?? [])
+  const actions = new Set([...stages.map(({ action }) => action), ...failures.keys()])
+  return [...actions].flatMap((action) => failures.get(action) ?? [])
 }
 
 /** Steps of one action, by stage; see `stagesOf`. */
@@ -153,6 +150,8 @@ async function recordOf(
   }
   const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
   const changed = changedPart(entry.record, changes)
+  // Lessons move when all of them are there.
+  if (dataset.name === 'lessons') delete changed['order']
   return restored ? { ...changed, status: restored.to } : changed
 }
 
@@ -197,15 +196,14 @@ function patchOf(
 }
 
 /**
- * Returns the lanes of an action, which order the lessons of one course, steps of progress, and users that pass on a
+ * Returns the lanes of an action, which order new lessons of one course, steps of progress, and users that pass on a
  * name.
  */
-function lanesOf({ dataset, entry, current, key, changes }: Action): readonly string[] {
+function lanesOf({ dataset, entry, key, changes, kind }: Action): readonly string[] {
   if (dataset === 'users') return uniqueNames(changes)
   if (dataset === 'progress') return [key]
-  if (dataset !== 'lessons') return []
-  const moved = changes.filter(({ field }) => field === 'courseId').map(({ from }) => String(from))
-  return [String((entry?.record ?? current)?.['courseId']), ...moved]
+  const isPlaced = kind === 'create' || changes.some(({ field }) => field === 'courseId')
+  return dataset === 'lessons' && isPlaced ? [String(entry?.record['courseId'])] : []
 }
 
 /** Returns the key of the course of a course or lesson action; null for others. */
@@ -215,7 +213,7 @@ function courseKeyOf({ dataset, entry, key }: Action): string | null {
 }
 
 /** Returns the fields that have changes; objects contain only declared members. */
-function changedPart(record: JsonObject, changes: readonly Change[]): JsonObject {
+function changedPart(record: JsonObject, changes: readonly Change[]): Record<string, unknown> {
   const fields = new Set(changes.map(({ field }) => field.split('.', 1)[0] ?? field))
   return Object.fromEntries(Object.entries(record).filter(([field]) => fields.has(field)))
 }
@@ -248,48 +246,4 @@ function isSame(step: JsonObject, shown: JsonObject): boolean {
 
 function timeOf({ lastAccessed }: JsonObject): number | null {
   return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : null
-}
-
-/**
- * Moves lessons to their declared places. Writing one shifts the lessons behind it, so lessons are written in
- * ascending order.
- */
-async function settleLessons(
-  { caller, names, notes, signal }: Writer,
-  places: ReadonlyMap<string, readonly LessonPlace[]>,
-): Promise<void> {
-  const { list, update } = calls.lessons
-  const { toRecord } = await loadPart('lessons')
-  for (const [courseId, declared] of places) {
-    const known = new Set(declared.map(({ id }) => id))
-    const byId = new Map<string, JsonObject>()
-    /** Created lessons by key; equal lessons in their order. */
-    const made = new Map<string, JsonObject[]>()
-    const query = { course_id: escapeReference(courseId), limit: 100 }
-    const pages = caller.pages<Operation>(list, { query, signal })
-    for await (const { data } of recordPages(caller, list, pages)) {
-      for (const shown of data) {
-        if (!isJsonObject(shown)) continue
-        const { id, title, externalId } = shown
-        byId.set(String(id), shown)
-        if (known.has(String(id))) continue
-        const { module } = await toRecord(shown, names)
-        const titled = typeof externalId === 'string' ? null : keyIn('lessons', { courseId, module, title })
-        for (const name of [titled, `ext:${externalKeyOf(shown)}`]) {
-          if (name !== null) made.set(name, [...(made.get(name) ?? []), shown])
-        }
-      }
-    }
-    for (const equals of made.values())
-      equals.sort((one, other) => Number(one['order']) - Number(other['order']))
-    const meant = declared.flatMap(({ id, key, order }) => {
-      const shown = id === undefined ? made.get(key)?.shift() : byId.get(id)
-      return shown ? [{ id: String(shown['id']), order, settled: shown['order'] === order }] : []
-    })
-    if (meant.every(({ settled }) => settled)) continue
-    for (const { id, order } of meant.toSorted((one, other) => one.order - other.order)) {
-      const input = { params: { lessonId: id }, body: { order }, signal }
-      notes.take((await caller.call<Operation>(update, input)).written)
-    }
-  }
 }

@@ -17,8 +17,9 @@ import {
 } from './entries.ts'
 import { shownFor } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
+import { declaredPlaces, movesIn } from './lesson-places.ts'
 import { type KeyedLesson, keyedLesson, matchLessons } from './lessons.ts'
-import type { Action, LessonPlace, Plan, Undeclared } from './plan.ts'
+import type { Action, Plan, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
 /** Options of a plan. */
@@ -33,6 +34,7 @@ export interface PlanOptions {
  * Compares the declared records with the academy. Throws a UsageError on unknown references, and a CommandError on
  * changes that cannot be made.
  *
+ * @param savedPlaces places of lessons in a saved plan, which has only those that change
  * @param leftOpen records that an interrupted apply opened; those that are declared are removed
  */
 export async function makePlan(
@@ -40,6 +42,7 @@ export async function makePlan(
   declared: Declared,
   options: PlanOptions,
   leftOpen: ApplyJournal['open'],
+  savedPlaces: Plan['lessonPlaces'] | null = null,
 ): Promise<Plan> {
   const ids = knownIds()
   const actions: Action[] = []
@@ -61,7 +64,7 @@ export async function makePlan(
     }
     const found = await compareAll(reader, dataset, entries, {
       ...options,
-      ...{ ids, closed, undeclared, leftOpen },
+      ...{ ids, closed, undeclared, leftOpen, savedPlaces },
     })
     unchanged += entries.length - found.actions.length - found.newer
     actions.push(...found.actions)
@@ -78,35 +81,24 @@ export async function makePlan(
     unchanged,
     notes,
     closed,
-    lessonPlaces: placesOf(actions, declared.get('lessons') ?? [], ids),
+    lessonPlaces: savedPlaces ?? touchedPlaces(actions, declared.get('lessons') ?? [], ids),
     undeclared,
   }
 }
 
-/**
- * Returns the places of all lessons of courses where one is created or moved, since writing a lesson shifts the
- * others.
- */
-function placesOf(
+/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
+function touchedPlaces(
   actions: readonly Action[],
   lessons: readonly Entry[],
   ids: KnownIds,
-): Map<string, LessonPlace[]> {
+): Plan['lessonPlaces'] {
   const touched = actions.filter(
     ({ dataset, kind, changes }) =>
       dataset === 'lessons' &&
       (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
   )
   const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
-  const places = new Map<string, LessonPlace[]>()
-  for (const { key, record } of lessons) {
-    const course = String(record['courseId'])
-    if (!courses.has(course) || typeof record['order'] !== 'number') continue
-    const own = places.get(course) ?? []
-    own.push({ key: keyIn('lessons', record) ?? key, order: record['order'], id: ids.idOf('lessons', key) })
-    places.set(course, own)
-  }
-  return places
+  return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
 }
 
 interface Found {
@@ -127,18 +119,20 @@ async function compareAll(
     closed,
     undeclared,
     leftOpen,
+    savedPlaces,
   }: PlanOptions & {
     readonly ids: KnownIds
     readonly closed: Action[]
     readonly undeclared: Undeclared[]
     readonly leftOpen: ApplyJournal['open']
+    readonly savedPlaces: Plan['lessonPlaces'] | null
   },
 ): Promise<Found> {
   const index = indexOf(entries, ids)
   const matched = new Set<Entry>()
   /** Users with the e-mail address of an entry that has another external id. */
   const addressed = new Map<Entry, JsonObject>()
-  const updates: Action[] = []
+  const updates = new Map<Entry, Action>()
   const deletes = new Map<unknown, Action>()
   let newer = 0
 
@@ -155,11 +149,14 @@ async function compareAll(
     // A lesson without an external id may be declared by its id.
     const isNamed = entry.record['externalId'] === current['externalId']
     const { externalId = null } = shown
-    const changes = changesOf(dataset, entry.record, isNamed ? current : { ...current, externalId })
+    // Places are compared with those of the other lessons.
+    const { order, ...others } = entry.record
+    const record = dataset.name === 'lessons' ? others : entry.record
+    const changes = changesOf(dataset, record, isNamed ? current : { ...current, externalId })
     if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
       changes.push({ field: 'status', from: 'deleted', to: 'active' })
     }
-    if (changes.length > 0) updates.push(updateOf(entry, shown, changes))
+    if (changes.length > 0) updates.set(entry, updateOf(entry, shown, changes))
     else if (isClosed(dataset.name, shown)) closed.push(updateOf(entry, shown, []))
   }
 
@@ -172,9 +169,25 @@ async function compareAll(
     return { ...record, ...Object.fromEntries(named) }
   }
 
+  /** Adds the moves of declared lessons. */
+  function addMoves(): void {
+    const entryById = new Map([...matched].map((entry) => [ids.idOf('lessons', entry.key), entry]))
+    for (const [course, places] of savedPlaces ?? declaredPlaces(entries, ids)) {
+      for (const { id, shown, to } of movesIn(places, [...(lessons.get(course)?.values() ?? [])])) {
+        const entry = entryById.get(id)
+        if (!entry) continue
+        const { current = shown, changes = [] } = updates.get(entry) ?? {}
+        const move = { field: 'order', from: shown['order'] ?? null, to }
+        updates.set(entry, updateOf(entry, current ?? shown, [...changes, move]))
+      }
+    }
+  }
+
   const courses = new Set(dataset.name === 'lessons' ? entries.map(({ record }) => record['courseId']) : [])
   // A platform may list a record twice.
   const unnamed = new Map<unknown, ShownLesson>()
+  /** Existing lessons by course and id, without their content. */
+  const lessons = new Map<string, Map<string, JsonObject>>()
   const others: JsonObject[] = []
   const seen = new Set<unknown>()
   const leave = async (shown: JsonObject) => {
@@ -192,13 +205,18 @@ async function compareAll(
   const records = entries.map(({ record }) => record)
   for await (const shown of shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })) {
     if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
+    const course = ids.keyOf('courses', shown['courseId'])
+    if (course !== undefined && courses.has(course)) {
+      const { id, courseId, order, version } = shown
+      const own = lessons.get(course) ?? new Map<string, JsonObject>()
+      lessons.set(course, own.set(String(id), { id, courseId, order, version }))
+    }
     const entry = index.of(shown)
     if (entry) {
       await match(entry, shown)
       continue
     }
     const other = index.byAddress(shown)
-    const course = ids.keyOf('courses', shown['courseId'])
     if (other) addressed.set(other, shown)
     else if (course !== undefined && courses.has(course)) {
       const record = await recordOf(shown)
@@ -240,6 +258,7 @@ async function compareAll(
     await match(entry, shown)
   }
 
+  if (dataset.name === 'lessons') addMoves()
   const creates = entries
     .filter((entry) => !matched.has(entry))
     .map((entry): Action => {
@@ -254,7 +273,11 @@ async function compareAll(
         changes: [],
       }
     })
-  return { actions: [...inFreeOrder(updates), ...creates], deletes: [...deletes.values()], newer }
+  return {
+    actions: [...inFreeOrder([...updates.values()]), ...creates],
+    deletes: [...deletes.values()],
+    newer,
+  }
 }
 
 /** An existing lesson, as the API shows it, that no entry matches by key. */

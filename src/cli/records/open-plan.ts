@@ -81,6 +81,7 @@ export async function readSaved(context: Context, given: Given, path: string): P
       saved.declaredIn(journal),
       { ...saved.options, prune: false },
       journal.open,
+      saved.lessonPlaces,
     )
     saved.requireSame(plan, journal)
     const deletes: Action[] = []
@@ -96,7 +97,6 @@ export async function readSaved(context: Context, given: Given, path: string): P
     const whole = {
       ...plan,
       actions: [...plan.actions, ...deletes],
-      lessonPlaces: saved.lessonPlaces,
       undeclared: [],
     }
     return { plan: whole, options: saved.options, ...opened }
