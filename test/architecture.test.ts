@@ -262,7 +262,7 @@ test('the driver for PostgreSQL is behind its own door: an academy in a file nev
   expect(packages).toEqual([`${driver}pool.ts`])
 })
 
-test('what is known of other platforms is loaded when one of them answers', () => {
+test('code for other platforms is loaded when one of them responds', () => {
   const outside = own.filter(
     ({ from, to, kind }) =>
       kind === 'static' && to.startsWith('client/foreign/') && !from.startsWith('client/foreign/'),
@@ -270,7 +270,7 @@ test('what is known of other platforms is loaded when one of them answers', () =
   expect(outside.map(shown)).toEqual([])
 })
 
-test('what depends on the style of a platform is decided by its replies, not by its kind', () => {
+test('behaviour that depends on the style of a platform is decided by its replies, not by its kind', () => {
   const rooms = ['client', 'cli/operation', 'cli/export', 'cli/output', 'cli/dataset', 'cli/command']
   const asking = sources.filter(({ code }) => /\bkind [!=]== '(?:local|remote)'/.test(code))
   expect(asking.map(({ path }) => path).filter((path) => rooms.includes(roomOf(path)))).toEqual([

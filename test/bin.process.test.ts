@@ -235,7 +235,7 @@ test('every fault is told in a few lines, with its exit code and without a stack
   }
 })
 
-test('whatever holds a secret can be read by its owner alone, also where it stood open before', async () => {
+test('every file with a secret can be read by its owner only, even if it was open before', async () => {
   const own = freshDirectory()
   const config = join(own, 'config')
   mkdirSync(config)

@@ -152,7 +152,7 @@ test('a command in the text of README works right after quickstart', async () =>
   }
 })
 
-test('what docs sign webhooks with comes from the block itself', () => {
+test('the webhook secret of a block in docs comes from the block itself', () => {
   for (const { file, kind, text } of runnables) {
     const sends = /^learnctl webhooks send (?!.*--signing-key)/m.test(text)
     if (sends)

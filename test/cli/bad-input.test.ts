@@ -39,7 +39,7 @@ function everything({ cwd }: TestCli): unknown {
   return rows
 }
 
-describe('what cannot be right is refused in one line, and nothing is changed:', () => {
+describe('wrong input is refused in one line, and nothing is changed:', () => {
   test.for<[line: string, exit: number, error: string | RegExp, stdin?: string]>([
     // The command line itself.
     ['coruses list', 2, 'Did you mean courses?'],

@@ -11,7 +11,7 @@ const text =
   (response) =>
     response.writeHead(403, { 'content-type': 'text/plain' }).end(body)
 
-describe('what a platform of another make says is wrong is told', () => {
+describe('problems that another platform reports are shown', () => {
   test('by flag, where the flag was typed, in whatever case the field is written', async ({ platform }) => {
     platform.answer(refuse({ errors: [{ field: 'external_id', message: 'has been taken' }] }))
     const ran = await platform.run('courses create --title Sea --external-id sea')

@@ -65,7 +65,7 @@ test.for(['', 'courses li', 'courses create --difficulty '])(
   },
 )
 
-test('what is known of other platforms is not loaded for a server of this API', async ({ loadedBy }) => {
+test('code for other platforms is not loaded for a server of this API', async ({ loadedBy }) => {
   const { path, remove } = freshDirectory()
   const server = await serve({
     path: join(path, 'platform.db'),

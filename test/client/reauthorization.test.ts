@@ -73,7 +73,7 @@ test('a 401 is the error where there is no other credential', async () => {
   expect(requests).toHaveLength(1)
 })
 
-test('what hinders the refresh is the error, and is not tried again', async () => {
+test('a failed refresh is the error, and is not retried', async () => {
   const fault = new Error('no luck')
   const { caller, asked } = refreshing([unauthorized()], () => Promise.reject(fault))
   await expect(caller.call(courses.create, { body: { title: 'Go' } })).rejects.toBe(fault)

@@ -176,7 +176,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({ name: 'ApiError', status: 422 })
   })
 
-  test('what does not speak HTTP is said not to', async () => {
+  test('a server that does not speak HTTP is reported as such', async () => {
     const server = await serve((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
     const run = call({ baseUrl: server.url })
     await expect(run.caller.call(courses.list)).rejects.toMatchObject({

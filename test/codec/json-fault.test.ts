@@ -38,7 +38,7 @@ const damaged = fc
     return text.slice(0, at) + put + text.slice(at + taken)
   })
 
-test('whatever is damaged is found where the engine finds it, or at the beginning of that word', () => {
+test('any damage is found where the engine finds it, or at the beginning of that word', () => {
   fc.assert(
     fc.property(damaged, (text) => {
       const said = messageOf(text)

@@ -23,7 +23,7 @@ test('words equally near are all named', () => {
   expect(findNearest('cat', ['bat', 'hat', 'dog'])).toEqual(['bat', 'hat'])
 })
 
-test('what is longer than any word is near none', () => {
+test('a text longer than any word is near none', () => {
   const name = 'x'.repeat(65)
   expect(findNearest(name, [name])).toEqual([])
 })

@@ -37,7 +37,7 @@ test.for([
   expect(read(url)).toEqual({ host, port, database, user, password })
 })
 
-test('what the URL leaves open is taken from the variables of libpq', () => {
+test('missing parts of the URL come from the variables of libpq', () => {
   const env = {
     PGHOST: 'db.example.org',
     PGPORT: '6543',

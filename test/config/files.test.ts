@@ -65,7 +65,7 @@ test('a directory and all above it that are missing are made for their owner alo
   makeDirectory(join(directory, 'there/one/two'), null)
 })
 
-test('what cannot be made is named, with the variable that moves it', ({ directory }) => {
+test('a directory that cannot be made is named, with the variable that moves it', ({ directory }) => {
   writeFileSync(join(directory, 'file'), '')
   for (const below of ['file', 'file/one', 'file/one/two']) {
     expect(() => makeDirectory(join(directory, below), 'XDG_STATE_HOME')).toThrow(

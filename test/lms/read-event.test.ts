@@ -159,7 +159,7 @@ describe('Canvas', () => {
   const graded = (changes: Readonly<Record<string, unknown>>) =>
     meaning('canvas', 'canvas.grade_change', changes)
 
-  test('what is muted, or graded in part, is not published', () => {
+  test('a grade that is muted, or partial, is not published', () => {
     expect(graded({ 'body.muted': true })).toMatchObject({ type: 'grade', published: false })
     expect(graded({ 'body.grading_complete': false })).toMatchObject({ published: false })
   })

@@ -45,7 +45,7 @@ const outcome = (kind: LmsKind, delivery: Delivery, changes: Partial<Trust> = {}
   )
 
 describe.each(kinds)('%s', (kind) => {
-  test('what it signs is authentic, the same each time, and without the secret', async () => {
+  test('its deliveries are authentic, the same each time, and without the secret', async () => {
     const delivery = received(await signed(kind))
     const verified = await verify(kind, delivery, trust)
     expect(await verify(kind, delivery, trust)).toEqual(verified)
@@ -98,12 +98,12 @@ describe('Standard Webhooks', () => {
   const check = (changes: Record<string, string>, body = text) =>
     outcome('standard', delivery({ ...standardHeaders(text), ...changes }, body))
 
-  test('what the library of Standard Webhooks signs is authentic', async () => {
+  test('a delivery signed by the library of Standard Webhooks is authentic', async () => {
     const signature = new StandardWebhook(secret).sign('msg_1', new Date(now), text)
     expect(await check({ 'webhook-signature': signature })).toBe('authentic')
   })
 
-  test('what is signed here is authentic to that library', async () => {
+  test('a delivery signed here is authentic to that library', async () => {
     // The library compares with the machine's clock.
     const { headers, body } = await signed('standard', { now: Date.now() })
     const library = new StandardWebhook(secret)
@@ -145,7 +145,7 @@ describe('Standard Webhooks', () => {
     expect(await outcome('standard', delivery(headers))).toBe('invalid_signature')
   })
 
-  test('what is authentic and no JSON object is malformed', async () => {
+  test('an authentic body that is no JSON object is malformed', async () => {
     for (const body of ['', '[]', 'null', '{"a":1e400}', '{"a":NaN}', '{', '"\\ud800"']) {
       expect(await outcome('standard', delivery(standardHeaders(body), body))).toBe('malformed_payload')
     }
@@ -291,7 +291,7 @@ describe('a secret in the request', () => {
     }
   })
 
-  test('what is told of a body that cannot be read has nothing of it', async () => {
+  test('the error about an unreadable body contains nothing of it', async () => {
     const text = `{"token":"${secret}" oops`
     const headers = standardHeaders(text)
     const fault = await verify('moodle', { headers, query, rawBody: Buffer.from(text) }, trust).catch(String)

@@ -72,7 +72,7 @@ test('is of one user, who alone can renew it', async ({ admin, instructor, clock
   })
 })
 
-test('of several clients at once one gets it', async ({ admin }) => {
+test('exactly one of several clients at once gets it', async ({ admin }) => {
   const ids = Array.from({ length: 8 }, (_, index) => `apply-${index}-of-eight-at-once`)
   const answers = await Promise.all(ids.map((id) => admin.put(path, { id, holder: 'build' })))
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])

@@ -34,7 +34,7 @@ for (const engine of sharedEngines) {
       expect((await admin.get('/v1/users?email=same@school.example')).body.data).toHaveLength(1)
     })
 
-    test('of those who change to the same e-mail address at once, one gets it', async ({
+    test('one of several users who change to the same e-mail address at once gets it', async ({
       admin,
       servers,
     }) => {
@@ -45,7 +45,7 @@ for (const engine of sharedEngines) {
       expect(countOutcomes(answers)).toEqual({ 200: 1, duplicate: 8 })
     })
 
-    test('of those who take a username or an external id at once, one gets it', async ({
+    test('one of several users who take a username or an external id at once gets it', async ({
       admin,
       servers,
     }) => {
@@ -62,7 +62,7 @@ for (const engine of sharedEngines) {
       expect(countOutcomes(courses)).toEqual({ 201: 1, duplicate: 5 })
     })
 
-    test('of twenty changes to one version of a course at once, one is made', async ({ admin, servers }) => {
+    test('one of twenty changes to one version of a course at once is made', async ({ admin, servers }) => {
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
       const answers = await runAtOnceBy(servers, admin, 20, (server, index) =>
         server.put(`/v1/courses/${course.id}`, { title: `Logic ${index}` }, { 'if-match': '"1"' }),
@@ -165,7 +165,7 @@ for (const engine of sharedEngines) {
       expect(data.map(({ order }: { order: number }) => order)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     })
 
-    test('of three admins who leave at once, one stays', async () => {
+    test('one of three admins who leave at once stays', async () => {
       const { servers, close } = await openThreeServers(engine)
       const [{ database, person }] = servers
       const owner = await database.one<{ id: string }>(sql`select id from users where role = 'admin'`)

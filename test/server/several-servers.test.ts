@@ -42,7 +42,7 @@ for (const engine of sharedEngines) {
       expect((await admin.get('/v1/courses?q=chemistry')).body.data).toEqual([])
     })
 
-    test('of twenty attempts at a password at once, over all of them, five are made', async ({ servers }) => {
+    test('five of twenty attempts at a password at once, over all servers, are made', async ({ servers }) => {
       const attempts = servers.map(({ database, clock }) => createAttempts(database, clock.now))
       const waits = await Promise.all(
         Array.from({ length: 20 }, (_, at) => attempts[at % attempts.length]?.begin(['account network'])),
@@ -50,7 +50,7 @@ for (const engine of sharedEngines) {
       expect(waits.sort()).toEqual([...Array(5).fill(0), ...Array(15).fill(1)])
     })
 
-    test('of three that begin at once with nothing, one makes the academy, its first key and its password', async ({
+    test('one of three servers that start at once on nothing makes the academy, its first key and its password', async ({
       engine,
     }) => {
       const empty = await engine.makeEmpty()

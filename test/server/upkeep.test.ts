@@ -36,7 +36,7 @@ const expired = (name: string) => sql`
   insert into idempotency (user_id, method, path, key, fingerprint, status, headers, created_at)
   values ('usr_1', 'POST', '/', ${name}, '', 201, '{}', '2026-01-01T00:00:00.000Z')`
 
-test('what has expired is swept about once a minute while an academy is served, and no longer', async ({
+test('expired rows are swept about once a minute while an academy is served, and no longer', async ({
   academy: { database, clock },
 }) => {
   const { planned, later, go } = waits()

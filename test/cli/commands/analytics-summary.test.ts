@@ -62,7 +62,7 @@ Sea                                    3          1        –    50.0% ██�
     for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(tty)
   })
 
-  test('what is nearly all is not rounded up to all', async ({ local }) => {
+  test('nearly all is not rounded up to all', async ({ local }) => {
     for (const name of ['bob', 'eve']) {
       await local.run(`progress set email:${name}@school.example --course ext:C-0 --completion 99.98`)
     }

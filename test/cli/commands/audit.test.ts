@@ -196,7 +196,7 @@ test('a log that was cut off, or written anew, is told from the whole one by a h
   expect((await local.run('audit verify --expect none')).code).toBe(2)
 })
 
-test('what concerns an erased user is gone from the log, which still verifies', async ({ local }) => {
+test('data of an erased user is gone from the log, which still verifies', async ({ local }) => {
   await fill(local)
   const noted = await headOf(local)
   await local.run('users delete ext:1 --erase --yes')

@@ -44,7 +44,7 @@ describe.each(creates)('%s create %s', (noun, key, change) => {
   })
 })
 
-test('what exists is told by a line that names it', async ({ local }) => {
+test('an existing record is reported by a line that names it', async ({ local }) => {
   const { stderr } = await local.run('courses create --title Sea --external-id sea --if-not-exists', {
     tty: 80,
   })

@@ -155,7 +155,7 @@ test('grades are imported, and a second time nothing changes', async ({ local })
   expect((await local.run('grades import g.csv')).stderr).toContain('1 unchanged, 1 failed')
 })
 
-test('what is exported is imported elsewhere, and exported there as the same file', async ({ local }) => {
+test('an export can be imported elsewhere, and exported there as the same file', async ({ local }) => {
   await fill(local)
   await local.run([
     'grades',

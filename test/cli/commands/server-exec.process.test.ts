@@ -161,9 +161,7 @@ describe('a signal', () => {
     expect(left(home)).toEqual([])
   })
 
-  test('what kill -9 leaves behind is cleared away by the next run, and nothing else is', async ({
-    home,
-  }) => {
+  test('files left by kill -9 are cleared away by the next run, and nothing else is', async ({ home }) => {
     const text = `setInterval(() => {}, 1000); process.stdout.write('ready' + process.pid + '\\n')`
     const { kill, ended, printed } = await started(home, text)
     const [, inner] = await printed(/ready(\d+)\n/)

@@ -468,7 +468,7 @@ describe('status and stop', () => {
     expect(serversIn(cli)).toHaveLength(1)
   })
 
-  test('what a killed server left behind is cleared away', async ({ cli }) => {
+  test('files of a killed server are cleared away', async ({ cli }) => {
     await serve(cli, '--database new.db')
     const [file = ''] = serversIn(cli)
     const dead = 'http://127.0.0.1:1'

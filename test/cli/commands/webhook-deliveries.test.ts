@@ -6,7 +6,7 @@ import { sample } from '../../lms/samples.ts'
 
 const name = 'moodle_local_webhooks.user_graded.composed'
 
-test('what did not match is listed, shown, and applied by a replay once it is mapped', async () => {
+test('an unmatched delivery is listed, shown, and applied by a replay once it is mapped', async () => {
   await using academy = await openTestAcademy()
   const admin = await academy.person('admin')
   const moodle = await connect(academy, admin, 'moodle')

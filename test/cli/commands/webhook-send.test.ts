@@ -61,7 +61,7 @@ describe('each event of each kind', () => {
     expect(events).toMatchObject([{ type }])
   })
 
-  test('what was asked for is what arrives', async () => {
+  test('the requested event arrives', async () => {
     const { send, events } = beside()
     await send(`${lines[0][0]} --at 2026-02-01T10:00:00Z --unpublished`)
     await send('canvas grade_change --user 48 --course 565 --cleared --at 2026-02-01T10:00:01Z')
@@ -144,7 +144,7 @@ describe('tampering', () => {
     expect(events).toEqual([])
   })
 
-  test('what a system does not sign cannot be tampered with', async () => {
+  test('an unsigned part cannot be tampered with', async () => {
     const { send, requests } = beside()
     expect(await send('moodle user_graded --user 1 --course 2 --tamper body')).toMatchObject({
       code: 2,
@@ -200,7 +200,7 @@ describe('what was not expected', () => {
     expect(ran.stderr).toContain('Unexpected outcome: refused (401): invalid_signature')
   })
 
-  test('what is not a refusal proves nothing about tampering: a platform without the integration', async () => {
+  test('only a refusal proves anything about tampering: a platform without the integration', async () => {
     const cli = testCli({
       transport: async () => ({ status: 404, headers: {}, body: '{"code":"not_found"}' }),
       env: { LEARNCTL_WEBHOOK_SECRET: secret },

@@ -202,7 +202,7 @@ async function exported(cli: TestCli, noun: string, format: string, env = {}): P
   return ran.stdout
 }
 
-test('what is exported, imported into an empty academy and exported again is the same file', async () => {
+test('exporting, importing into an empty academy and exporting again gives the same file', async () => {
   let academies = 0
   let ms = Date.parse('2026-03-01T12:00:00.000Z')
   const now = () => {

@@ -15,7 +15,7 @@ function versionOf(path: string): unknown {
   }
 }
 
-test('who opens a large academy of an earlier version is told how long its upgrade takes, and how far it is', async ({
+test('opening a large academy of an earlier version reports how long its upgrade takes, and its progress', async ({
   cli,
 }) => {
   const path = join(cli.cwd, 'academy.db')

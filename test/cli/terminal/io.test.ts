@@ -61,7 +61,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('what is no web page is not opened: it might be a program', async () => {
+test('only web addresses are opened: others might start a program', async () => {
   const { openBrowser } = processIo()
   for (const address of ['file:///etc/passwd', 'javascript:alert(1)', 'ms-settings:']) {
     await expect(openBrowser(address)).rejects.toThrow(`${address} is not a web page`)

@@ -31,7 +31,7 @@ test('a file is in its place only once it is finished', async ({ directory }) =>
   expect(readFileSync(join(directory, 'out.csv'), 'utf8')).toBe('half and half')
 })
 
-test('what is discarded leaves nothing, and what was there as it was', async ({ directory }) => {
+test('a discarded file leaves nothing, and an existing one unchanged', async ({ directory }) => {
   writeFileSync(join(directory, 'out.csv'), 'old')
   const target = await openTarget(directory, 'out.csv', { force: true })
   await target.write(text('new'))
@@ -52,7 +52,7 @@ test('a new file is for its owner alone', async ({ directory }) => {
   expect(statSync(join(directory, 'out.csv')).mode & 0o777).toBe(0o600)
 })
 
-test('what killed processes left in the directory is removed, and nothing else', async ({ directory }) => {
+test('files of killed processes in the directory are removed, and nothing else', async ({ directory }) => {
   const dead = spawnSync(process.execPath, ['--version']).pid
   const left = [
     await partPath(join(directory, 'out.csv'), dead),

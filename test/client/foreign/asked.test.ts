@@ -200,7 +200,7 @@ describe('a reference', () => {
   })
 })
 
-test('what filters nothing needs no check', () => {
+test('a query without filters needs no check', () => {
   expect(createFilterCheck(courses.list, { sort: 'title', limit: 5, status: undefined, q: '' })).toBeNull()
 })
 

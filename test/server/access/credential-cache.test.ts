@@ -32,7 +32,7 @@ test('a credential is looked up once a second', async () => {
   expect(await find('a')).toEqual({ look: 3 })
 })
 
-test('what is forgotten is looked up again, were its look-up under way just then', async () => {
+test('a cleared credential is looked up again, even if its lookup is under way', async () => {
   const { known, find } = watched()
   const early = find('a')
   known.forget()
@@ -45,7 +45,7 @@ test('a credential that is not found is not cached', async () => {
   expect(await find('a')).toEqual({ look: 1 })
 })
 
-test('of any number of credentials some are known', async () => {
+test('a limited number of credentials is cached', async () => {
   const { find } = watched()
   for (let index = 0; index < 1001; index += 1) await find(String(index))
   expect(await find('0')).toEqual({ look: 1002 })

@@ -38,7 +38,7 @@ test('an owner with one piece waits for one piece of an owner with a hundred', a
   expect(begun.slice(0, 3)).toEqual(['batch 0', 'batch 1', 'sign in'])
 })
 
-test('those behind one address share its turns, one piece each', async () => {
+test('clients behind one address share its turns, one piece each', async () => {
   const { add, begun, drain } = handQueue()
   void add('other', '', 'first')
   for (const name of ['a1', 'a2', 'a3']) void add('address', 'a', name)

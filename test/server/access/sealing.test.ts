@@ -34,7 +34,7 @@ const place = 'integration:canvas:accessToken'
 const sealIn = (database: Store, sealing: ReturnType<typeof createSealing>, text = 'top secret') =>
   database.write((transaction) => sealing.seal(transaction, place, text))
 
-test('what was sealed opens again, in its place alone, and is never stored as it is', async ({ academy }) => {
+test('a sealed secret opens only in its place, and is never stored in plain text', async ({ academy }) => {
   const { database, sealing } = academy
   const [first, second] = [await sealIn(database, sealing), await sealIn(database, sealing)]
   expect(first).not.toContain('secret')
@@ -81,7 +81,7 @@ test('the key is made when it is first needed, beside the database, for its owne
   expect(key).not.toContain(stored?.['value'])
 })
 
-test('of many who make the key at once all have the same', async ({ folder }) => {
+test('many processes that make the key at once all get the same', async ({ folder }) => {
   const path = join(folder, 'academy.db.key')
   const start = new Int32Array(new SharedArrayBuffer(4))
   const maker = `
@@ -139,7 +139,7 @@ test('a key file that was lost is not replaced: what is sealed would be lost wit
   expect(await academy.sealing.trouble(academy.database)).toBeUndefined()
 })
 
-test('of two servers with different keys the one whose key sealed first goes on, also after it was forgotten', async ({
+test('the server whose key sealed first continues, another key is refused, also after it was forgotten', async ({
   academy: { database },
   folder,
 }) => {

@@ -28,7 +28,7 @@ async function planOf(database: Database, query: Sql): Promise<string[]> {
   return (await database.all<{ detail: string }>(explained)).map(({ detail }) => detail)
 }
 
-test('what a course page asks is found by indexes alone, in as many statements however many learners there are', async ({
+test('a course page reads by indexes only, with the same number of statements for any number of learners', async ({
   academy,
   admin,
 }) => {

@@ -26,7 +26,7 @@ for (const engine of sharedEngines) {
   const test = testOn(engine)
 
   describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
-    test('what all write at once becomes one chain, however many link it at the same time', async ({
+    test('concurrent writes become one chain, however many servers link it at the same time', async ({
       admin,
       servers,
     }) => {
@@ -43,7 +43,7 @@ for (const engine of sharedEngines) {
       expect(answers.every(({ body }) => told.has(body.id))).toBe(true)
     })
 
-    test('what is written after that goes on where the chain ends', async ({ admin, servers }) => {
+    test('later entries continue the chain', async ({ admin, servers }) => {
       await Promise.all(servers.map(({ database }) => linkAll(database)))
       const before = (await wholeLog(admin)).at(-1)
       await admin.post('/v1/courses', { title: 'One more' })

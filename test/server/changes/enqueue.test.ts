@@ -93,7 +93,7 @@ test('a rolled back change queues nothing, and a batch queues an event for each 
   ])
 })
 
-test('what is said of a user goes with the user who is erased', async ({ admin }) => {
+test('messages about a user are deleted when the user is erased', async ({ admin }) => {
   const queued = await subscribed(admin, ['user.*'])
   const { body } = await admin.post('/v1/users', { email: 'ada@school.example', externalId: 'S-1' })
   await admin.delete(`/v1/users/${body.id}?erase=true`)

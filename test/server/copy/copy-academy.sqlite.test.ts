@@ -251,7 +251,7 @@ test.for([
   await expect(run({ onProgress })).rejects.toMatchObject(refused)
 })
 
-test('of two copies to one place, the slower one ends', async ({ academy }) => {
+test('the slower of two copies to one place ends', async ({ academy }) => {
   await fill(academy)
   const { run, to } = await openCopy(academy.path)
   const onProgress: CopyOptions['onProgress'] = async ({ table, rows }) => {

@@ -9,7 +9,7 @@ for (const engine of sharedEngines) {
   const test = testOn(engine)
 
   describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
-    test('whatever they write at once, and fold meanwhile, the counters are those of a recount', async ({
+    test('after any concurrent writes and folding, the counters equal a recount', async ({
       admin,
       clock,
       servers,

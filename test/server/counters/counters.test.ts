@@ -126,7 +126,7 @@ function besides(database: Store, others: () => Promise<void>): Store {
   }
 }
 
-test('of two programs that correct the counters at once, the first leaves it to the second', async ({
+test('the first of two programs that correct the counters at once leaves it to the second', async ({
   academy: { database },
   clock,
 }) => {

@@ -86,7 +86,7 @@ test('restoring brings a lesson back as a new version, never id, external id, st
   expect(stale.status).toBe(412)
 })
 
-test('what changes along with something else is a version, too', async ({ admin }) => {
+test('an indirect change is a version, too', async ({ admin }) => {
   const { path, courseId } = await history(admin)
   await admin.post('/v1/lessons', { courseId, title: 'Before it', order: 1 })
   await admin.put(`/v1/courses/${courseId}`, { modules: [] })

@@ -64,7 +64,11 @@ test('what the first admin is given, and what is withdrawn because it was never 
   expect(JSON.stringify(entries)).not.toContain(firstPassword?.password ?? '')
 })
 
-test('of several that start at once, one gets the password', async ({ academy, database, directory }) => {
+test('exactly one of several servers that start at once gets the password', async ({
+  academy,
+  database,
+  directory,
+}) => {
   const other = (await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)).database
   try {
     const made = await Promise.all(

@@ -101,7 +101,7 @@ test('the one that is built in has no way to delete it, and is not deleted', asy
   expect((await admin.get('/v1/apps')).body.data).toMatchObject([{ clientId: 'learnctl' }])
 })
 
-test('who is no admin has no way there', async ({ instructor, signIn }) => {
+test('a user who is no admin has no link to it', async ({ instructor, signIn }) => {
   const page = await (await signIn(instructor)).open('/dashboard')
   expect(page.html).not.toContain('/dashboard/apps')
 })

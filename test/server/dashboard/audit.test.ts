@@ -119,7 +119,7 @@ test('the chain says how many entries are linked, and how many wait', async ({
   expect((await browser.open('/dashboard/audit')).text).toMatch(/Waiting to be linked 1 Last hash/)
 })
 
-test('what concerned an erased user has no details any more', async ({ admin, browser }) => {
+test('entries about an erased user have no details', async ({ admin, browser }) => {
   const { body } = await admin.post('/v1/users', { email: 'gone@b.example' })
   await admin.delete(`/v1/users/${body.id}?erase=true`)
   const list = await browser.open(`/dashboard/audit?subject=${body.id}&action=user.created`)

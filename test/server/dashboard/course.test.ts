@@ -110,7 +110,7 @@ test('to a learner who does not take it, it says so', async ({ courseId, learner
   expect(text).toContain('You are not enrolled in this course.')
 })
 
-test.for(roles)('who is %s finds a draft as the API has it', async (role, { academy, admin, signIn }) => {
+test.for(roles)('a user who is %s finds a draft as in the API', async (role, { academy, admin, signIn }) => {
   const { id } = (await admin.post('/v1/courses', { title: 'Secret plans' })).body
   const browser = await signIn(await academy.person(role))
   const { status, html } = await browser.open(`/dashboard/courses/${id}`)

@@ -117,7 +117,7 @@ test('many items come some at a time, each of them once', async ({
   }
 })
 
-test('what others wrote is cut, and what would not be seen is shown', async ({
+test('text of others is cut, and invisible characters are shown', async ({
   academy,
   ada,
   admin,

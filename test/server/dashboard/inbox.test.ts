@@ -104,7 +104,7 @@ test('a delivery says in words why nothing was done, and has a name where it is 
   }
 })
 
-test('what a delivery names is mapped on its page, and it is processed again', async ({
+test('the course and user of a delivery are mapped on its page, and it is processed again', async ({
   admin,
   browser,
   courseId,
@@ -128,7 +128,7 @@ test('what a delivery names is mapped on its page, and it is processed again', a
   expect(again.html).not.toContain('Map and replay')
 })
 
-test('what waits is processed again all at once, after mapping', async ({
+test('all waiting deliveries are processed again at once after mapping', async ({
   admin,
   browser,
   courseId,

@@ -144,7 +144,7 @@ test('a key is revoked after a question', async ({ academy, analyst, signIn }) =
   expect((await key.get('/v1/user/profile')).status).toBe(401)
 })
 
-test('of other people’s keys there is nothing', async ({ academy, admin, analyst, signIn }) => {
+test('keys of other users do not appear', async ({ academy, admin, analyst, signIn }) => {
   const other = await academy.person('learner')
   await admin.post('/v1/keys', { name: 'of another', userId: other.id })
   for (const person of [analyst, admin]) {

@@ -140,7 +140,7 @@ test('the columns are as high as their numbers, and nothing has no height', asyn
   expect(text).toContain('Completed 1 11.1% In progress 7 77.8% Not started 1 11.1%')
 })
 
-test('what needs attention comes first, each count a link to the learners', async ({
+test('learners who need attention come first, each count a link to them', async ({
   academy,
   admin,
   courses,

@@ -64,7 +64,7 @@ test.for([
   expect((await browser.open('/dashboard')).text).toContain('Sign in')
 })
 
-test('who is no admin any more has an admin’s pages no more', async ({ academy, admin, signIn }) => {
+test('a former admin can no longer open an admin’s pages', async ({ academy, admin, signIn }) => {
   const browser = await signIn(admin)
   expect((await browser.open('/dashboard/apps')).status).toBe(200)
   await academy.database.run(sql`update users set role = 'analyst' where id = ${admin.id}`)

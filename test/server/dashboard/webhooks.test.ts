@@ -131,7 +131,7 @@ test('a filter that few of many messages pass goes on over pages, and says so', 
   expect(page.html).toContain(`<a href="/dashboard/messages/${messageId}">`)
 })
 
-test('what cannot be done is said on the page it was asked from', async ({ academy, admin, browser }) => {
+test('a refused action is reported on its page', async ({ academy, admin, browser }) => {
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)
   const page = await browser.open(`/dashboard/messages/${messageId}`)
   await admin.put(`/v1/webhooks/endpoints/${endpointId}`, { status: 'disabled' })
@@ -143,7 +143,7 @@ test('what cannot be done is said on the page it was asked from', async ({ acade
   expect(refused.text).toContain('Attempts')
 })
 
-test('what the dashboard does is audited as what the API does', async ({ academy, admin, browser }) => {
+test('actions in the dashboard are audited like those of the API', async ({ academy, admin, browser }) => {
   await sendForm(browser, '/dashboard/endpoints', { once, url, events: '*' })
   const rows = await academy.database.all<{ action: string; user_id: string }>(
     sql`select action, user_id from audit_entries where action = 'endpoint.created'`,

@@ -60,7 +60,7 @@ test('a new academy has a first user, who is its admin', async ({ directory }) =
   await again.database.close()
 })
 
-test('of many programs that make the same academy at once, one has made it', async ({ directory }) => {
+test('exactly one of many programs that make the same academy at once succeeds', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const program = `
     import { openAcademyFile } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy/open-academy.ts'))}

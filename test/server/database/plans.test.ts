@@ -175,7 +175,7 @@ test.for(others)('$id: nothing that it does grows', async (operation) => {
   expect(await faultsSeen()).toEqual([])
 })
 
-test('what enrols a learner by their first progress, and ends that, does not grow', async () => {
+test('enrolling a learner by their first progress, and ending that, does not grow', async () => {
   statements = new Map()
   const { id } = await school.person('learner')
   const progress = { courseId: another, completionPercentage: 20 }

@@ -13,7 +13,7 @@ test('ids tell their kind, sort by the time they were made, and are never the sa
   for (const id of ids) expect(later > id).toBe(true)
 })
 
-test('wherever an id is taken, the school’s own is too, and ours is what is answered', async ({ admin }) => {
+test('wherever an id is accepted, the school’s own is too, and the response has ours', async ({ admin }) => {
   const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'C 1/ä' })).body
   const user = (await admin.post('/v1/users', { email: 'ada+x@b.example', externalId: 'S:1' })).body
   const lesson = (await admin.post('/v1/lessons', { courseId: 'ext:C 1/ä', title: 'One', externalId: 'L1' }))
@@ -66,7 +66,7 @@ test('a reference without a prefix is an id, else an external id, else the e-mai
   }
 })
 
-test('what has no external id is called by its id in place of one', async ({ admin }) => {
+test('a record without an external id can be named by its id in place of one', async ({ admin }) => {
   const course = (await admin.post('/v1/courses', { title: 'Logic' })).body
   const user = (await admin.post('/v1/users', { email: 'ada@b.example' })).body
   expect((await admin.get(`/v1/courses/ext:${course.id}`)).body.id).toBe(course.id)

@@ -60,7 +60,7 @@ test('one or two characters are found where a word begins, and every character o
   expect(await found(admin, 'くら')).toEqual(['sato'])
 })
 
-test('what is searched for is no pattern and no expression', async ({ admin }) => {
+test('a search term is neither a pattern nor an expression', async ({ admin }) => {
   await enrol(admin)
   expect(await found(admin, '100%')).toEqual(['odd'])
   expect(await found(admin, '"real"')).toEqual(['odd'])
@@ -72,7 +72,7 @@ test('what is searched for is no pattern and no expression', async ({ admin }) =
   expect(await found(admin, '  ')).toHaveLength(people.length + 2)
 })
 
-test('what was changed is found by what it is now', async ({ admin }) => {
+test('a changed record is found by its current text', async ({ admin }) => {
   const { body: user } = await admin.post('/v1/users', {
     email: 'ada@school.example',
     profile: { firstName: 'Ada' },
@@ -149,23 +149,28 @@ test('each of many is found, whether or not the index has been brought up to it'
     await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
 })
 
-test.runIf(onPostgres)('what very many rows contain is not asked of the index of PostgreSQL', async () => {
-  const seen: string[] = []
-  const through = (database: Store) => watchDatabase(database, { seen: ({ sql: text }) => seen.push(text) })
-  await using academy = await openTestAcademy({ through })
-  const admin = await academy.person('admin')
-  await enrol(admin)
-  const looked = async (q: string) => {
-    seen.length = 0
-    expect(await found(admin, q), q).not.toEqual([])
-    return seen.some((statement) => statement.includes('(select id from users where search_key like'))
-  }
-  await academy.database.run(sql`analyze users`)
-  expect([await looked('school'), await looked('hannah')]).toEqual([true, true])
-  // Makes the planner assume 100,000 times as many rows.
-  await academy.database.run(sql`update pg_class set reltuples = reltuples * 100000 where relname = 'users'`)
-  expect([await looked('school'), await looked('hannah smith')]).toEqual([false, true])
-})
+test.runIf(onPostgres)(
+  'parts that very many rows contain are not looked up in the index of PostgreSQL',
+  async () => {
+    const seen: string[] = []
+    const through = (database: Store) => watchDatabase(database, { seen: ({ sql: text }) => seen.push(text) })
+    await using academy = await openTestAcademy({ through })
+    const admin = await academy.person('admin')
+    await enrol(admin)
+    const looked = async (q: string) => {
+      seen.length = 0
+      expect(await found(admin, q), q).not.toEqual([])
+      return seen.some((statement) => statement.includes('(select id from users where search_key like'))
+    }
+    await academy.database.run(sql`analyze users`)
+    expect([await looked('school'), await looked('hannah')]).toEqual([true, true])
+    // Makes the planner assume 100,000 times as many rows.
+    await academy.database.run(
+      sql`update pg_class set reltuples = reltuples * 100000 where relname = 'users'`,
+    )
+    expect([await looked('school'), await looked('hannah smith')]).toEqual([false, true])
+  },
+)
 test.skipIf(onPostgres)(
   'many rows are searched by the rarest parts of a text',
   async ({ academy: { database } }) => {

@@ -72,7 +72,7 @@ test('for a day after a rotation both secrets sign, and then the new one alone',
   expect([verifies(1, secret), verifies(1, rotated.secret)]).toEqual([false, true])
 })
 
-test('what fails is sent again with the same id, a new time and a new signature, ten times in all', async ({
+test('a failed message is sent again with the same id, a new time and a new signature, ten times in all', async ({
   academy,
   admin,
 }) => {
@@ -217,7 +217,7 @@ test('a receiver that hangs, drips or breaks off delays no other, and has 15 s f
   await waitFor(admin, dripped ?? '').toSatisfy(([message]) => message.status === 'delivered')
 })
 
-test('what is about the same learner goes out in order, and waits half an hour for what fails', async ({
+test('messages about the same learner are sent in order, and wait half an hour for a failing one', async ({
   academy,
   admin,
 }) => {
@@ -303,7 +303,7 @@ test('an erased learner is in no message, whether it waits, waits for another or
   expect(await messagesOf(admin, id)).toMatchObject([{ subject: other.id }])
 })
 
-test('what waits for a message that is gone is sent within an hour', async ({ academy, admin }) => {
+test('a message that waits for a deleted one is sent within an hour', async ({ academy, admin }) => {
   const { body } = await course(admin)
   const receiver = await startReceiver((response, { type }) =>
     status(type === 'course.updated' ? 500 : 200)(response),
@@ -343,7 +343,7 @@ test('a server that stops sends nothing new, and leaves what is under way to the
   ])
 })
 
-test('what a server had under way when it was killed is sent by another one a minute later, all else at once', async ({
+test('messages of a killed server are sent by another one a minute later, all others at once', async ({
   academy,
   admin,
 }) => {

@@ -81,7 +81,7 @@ test('a host is judged by the address of each connection', async () => {
   await sender.close()
 })
 
-test('of the addresses of a host those alone are connected to that are allowed', async () => {
+test('only the allowed addresses of a host are connected to', async () => {
   const receiver = await startReceiver()
   const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
   const both = [{ address: '169.254.169.254', family: 4 }, local]
@@ -110,7 +110,7 @@ test('no proxy of the environment is used: its connections could not be checked'
   expect([proxy.got.length, receiver.got.length]).toEqual([0, 1])
 })
 
-test('of a response a few KiB are read, and the beginning is kept', async () => {
+test('a few KiB of a response are read, and its beginning is stored', async () => {
   const receiver = await startReceiver((response) => {
     response.writeHead(200)
     const more = () => response.write('x'.repeat(1024)) && setImmediate(more)

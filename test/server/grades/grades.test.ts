@@ -199,7 +199,7 @@ test('an older grade never replaces a newer one, an equally old one does, and th
   ])
 })
 
-test('what is deleted no longer counts', async ({ admin, learner }) => {
+test('a deleted grade no longer counts', async ({ admin, learner }) => {
   const { grade, row } = await enrolled(admin, learner)
   const kept = (await grade({ itemId: 'a', scoreGiven: 50 })).body
   const gone = (await grade({ itemId: 'b', scoreGiven: 100 })).body

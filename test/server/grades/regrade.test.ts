@@ -86,7 +86,7 @@ test('new weights reach every learner of a large course before they are answered
   }
 })
 
-test('what is cut short is finished later, also after another change, and waits while the course is in the trash', async ({
+test('an interrupted recalculation is finished later, also after another change, and waits while the course is in the trash', async ({
   academy,
   admin,
 }) => {

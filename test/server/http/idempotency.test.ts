@@ -95,7 +95,7 @@ test('a refusal for want of rights is not kept', async ({ admin, instructor }) =
   expect((await instructor.post('/v1/users', body, once('"a"'))).status).toBe(201)
 })
 
-test('what a refused request did before it was refused is undone', async ({ admin }) => {
+test('changes of a request before its refusal are rolled back', async ({ admin }) => {
   const { body: course } = await admin.post('/v1/courses', logic)
   const lesson = { courseId: course.id, title: 'One', order: 1, externalId: 'E1' }
   await admin.post('/v1/lessons', lesson)

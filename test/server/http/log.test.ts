@@ -43,7 +43,7 @@ test.for([
   expect(JSON.parse(logLine(entry)).level).toBe(level)
 })
 
-test('what was behind an internal error is logged, what a caller got wrong is not', () => {
+test('the cause of an internal error is logged, a mistake of the caller is not', () => {
   const entry = {
     time: '',
     requestId: '',

@@ -179,7 +179,7 @@ test('HEAD has the headers of GET, the length among them', async ({ admin }) => 
   }
 })
 
-test('what is named in the path is 404 before the body is 422', async ({ admin }) => {
+test('a missing record in the path is 404 before the body is 422', async ({ admin }) => {
   expect((await admin.put('/v1/courses/crs_none', { titel: 1 })).status).toBe(404)
   expect((await admin.put('/v1/learners/usr_none/progress', {})).status).toBe(404)
   expect((await admin.get('/v1/nothing')).body.code).toBe('not_found')

@@ -69,7 +69,7 @@ test('each user has a bucket of their own, whatever their keys, grants and brows
   expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
-test('who has no credential is counted by address, and /health is never refused', async ({
+test('clients without a credential are counted by address, and /health is never refused', async ({
   academy,
   admin,
 }) => {

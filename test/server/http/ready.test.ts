@@ -35,7 +35,7 @@ test('a database that does not answer is not waited for, nor asked again meanwhi
   expect(asked).toBe(1)
 })
 
-test('those who ask within a second share one look at the database', async () => {
+test('requests within a second share one query of the database', async () => {
   let asked = 0
   const database = {
     one: async () => {

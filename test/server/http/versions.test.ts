@@ -117,7 +117,7 @@ test.for(['"2"', '*', '"1", "2"', '"1","2"', ' , "2" ,, "9"', '"1,2", W/"7", "2"
   },
 )
 
-test('of many with the same If-Match at once, one gets through', async ({ admin }) => {
+test('exactly one of many with the same If-Match at once succeeds', async ({ admin }) => {
   const { path } = await courseOf(admin)
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, index) => admin.put(path, { title: `T${index}` }, { 'if-match': '"1"' })),

@@ -144,7 +144,7 @@ test('standard grade.updated: references as the API takes them; one that is pend
   expect(await row(admin, courseId)).toMatchObject({ gradePercent: 83, passed: true })
 })
 
-test('what is sent again is a duplicate, whatever its signature', async ({ academy, admin }) => {
+test('a repeated delivery is a duplicate, whatever its signature', async ({ academy, admin }) => {
   await learnerCandidatesOf(admin, { externalId: 'BIO-101' }, { email: 'ada@example.org' })
   const standard = await connect(academy, admin, 'standard')
   const payload = sample('standard.grade_updated.composed')

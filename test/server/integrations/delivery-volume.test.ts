@@ -36,7 +36,7 @@ test('a limited number of deliveries of an integration is stored in a day; other
   expect((await standard.deliver(payload, 'msg_5')).status).toBe(429)
 })
 
-test('of one integration so many bytes wait; beyond that, what can be done is done and kept without its payload', async () => {
+test('a limited number of bytes of an integration waits; beyond that, applicable deliveries are applied and stored without payload', async () => {
   const { admin, clock, standard } = await connected({ deliveries: 1000, bytes: 3 * bytes + 10 })
   for (const id of ['msg_1', 'msg_2', 'msg_3']) expect((await standard.deliver(payload, id)).status).toBe(202)
   const refused = await standard.deliver(payload, 'msg_4')

@@ -69,7 +69,7 @@ test('an integration is set up by a PUT, and changed by others that merge', asyn
   expect((await admin.get(canvas)).status).toBe(404)
 })
 
-test('what was read can be sent back, and changes nothing', async ({ admin, academy }) => {
+test('a response can be sent back, and changes nothing', async ({ admin, academy }) => {
   await admin.put(canvas, { webhookSecrets: [first], accessToken: token, rootAccountUuid: 'abc' })
   const { body } = await admin.get(canvas)
   academy.clock.advance(hour)
@@ -149,7 +149,7 @@ test('an access token goes to no other address than the one that it was set for'
   expect((await admin.put(canvas, { baseUrl: here })).status).toBe(200)
 })
 
-test('of a short secret nothing is shown', async ({ admin }) => {
+test('no part of a short secret is shown', async ({ admin }) => {
   const { body } = await admin.put('/v1/integrations/moodle', { webhookSecrets: ['short-one'] })
   expect(body.secrets.webhook).toEqual([{ setAt: start, last4: null, endsAt: null }])
 })

@@ -54,7 +54,7 @@ test('mappings are listed by noun, key and what they lead to', async ({ admin, l
   expect((await admin.get(`${path}?limit=3&cursor=${pages.body.nextCursor}`)).body.data).toHaveLength(1)
 })
 
-test('what a mapping leads to may be deleted: it says so, and leads there again after a restore', async ({
+test('the target of a mapping may be deleted: the mapping says so, and leads there again after a restore', async ({
   admin,
   learner,
 }) => {
@@ -84,7 +84,7 @@ test('the mappings of a user are erased with the user', async ({ admin, learner 
   expect((await admin.get(path)).body.data).toEqual([])
 })
 
-test('what does not exist cannot be mapped', async ({ admin, learner }) => {
+test('a missing record cannot be mapped', async ({ admin, learner }) => {
   const unknown = await map(admin, 'course', '1', 'ext:none')
   expect(unknown).toMatchObject({
     status: 404,

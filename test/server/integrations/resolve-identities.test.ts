@@ -57,7 +57,7 @@ test('an e-mail address finds its user in any case; an unknown one finds none', 
   expect(await found(academy, 'user')).toBeNull()
 })
 
-test('what was deleted is not found, by a mapping either, until it is restored', async ({
+test('a deleted record is not found, not even by a mapping, until it is restored', async ({
   academy,
   admin,
   learner,

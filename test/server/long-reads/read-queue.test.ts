@@ -50,7 +50,7 @@ test('as many replies are made at once as there are threads, however many bodies
   expect(begun).toEqual(['a', 'b', 'c'])
 })
 
-test('of those that wait it is the turn of the owner with the fewest', async () => {
+test('among waiting owners it is the turn of the one with the fewest', async () => {
   const { begun, slots } = enterAll(['a', 'a', 'b'], { answering: 1 })
   await goOn()
   ;(await slots[0])?.startReply()
@@ -100,14 +100,14 @@ test('where all together have too many, that is the answer', async () => {
   })
 })
 
-test('who has waited for too long is refused, and takes up no place any more', async () => {
+test('a read that has waited too long is refused, and leaves its place', async () => {
   const { queue, slots } = enterAll(['a', 'a', 'a'], { waitMs: 1 })
   await expect(slots[2]).rejects.toMatchObject({ code: 'rate_limited' })
   ;(await slots[0])?.release()
   await expect(queue.enter('a', undefined)).resolves.toBeDefined()
 })
 
-test('who leaves does not wait on', async () => {
+test('a client that disconnects stops waiting', async () => {
   const { queue } = enterAll(['a', 'a'])
   const gone = new AbortController()
   const waiting = queue.enter('a', gone.signal)

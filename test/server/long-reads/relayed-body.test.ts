@@ -23,7 +23,7 @@ function bodyOf(limits: BodyLimits) {
   return { body: new RelayedBody(source, limits), told, left }
 }
 
-test('what is pushed is read in its order, before it is asked for and after', async () => {
+test('pushed pieces are read in order, whether pushed before the read or after', async () => {
   const { body, told } = bodyOf(patient)
   body.push('a')
   const reading = all(body)
@@ -43,7 +43,7 @@ test('its source learns once that the reader has left', async () => {
   expect(told).toEqual(['read', 'gone'])
 })
 
-test('what breaks is thrown after what had come', async () => {
+test('an error is thrown after the pieces before it', async () => {
   const { body, told } = bodyOf(patient)
   body.push('a')
   body.fail(new Error('broken'))

@@ -67,7 +67,7 @@ test('an unknown parameter is ignored, even twice', async ({ flow }) => {
   expect(page).toMatchObject({ status: 200, leadsTo: null })
 })
 
-test('what is wrong with a request is found again when its form is sent', async ({ admin, flow }) => {
+test('a wrong request is refused again when its form is sent', async ({ admin, flow }) => {
   const page = await flow.consent(admin)
   const url = new URL(page.url)
   url.searchParams.set('code_challenge_method', 'plain')

@@ -21,7 +21,7 @@ test('a client with a secret sends it in the header or in the form', async ({ ac
   expect((await flow.send('/oauth/token', both, basic(client_id, client_secret))).status).toBe(200)
 })
 
-test('what a client sends in the header is form-encoded first', async ({ academy, admin, flow }) => {
+test('credentials in the header are form-encoded first', async ({ academy, admin, flow }) => {
   const { clientId: client_id, clientSecret: client_secret } = await register(academy)
   const { refresh_token } = await flow.tokens(admin, { client_id, client_secret: client_secret ?? '' })
   const text = `%61${client_id.slice(1)}:%6c${client_secret?.slice(1)}`

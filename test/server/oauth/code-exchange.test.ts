@@ -64,7 +64,7 @@ test('so is one that is shown again after weeks, while what it led to is still a
   expect((await flow.refresh(second.refresh_token)).body.error).toBe('invalid_grant')
 })
 
-test('of parallel exchanges of one code exactly one succeeds, and then its tokens are dead', async ({
+test('exactly one of several parallel exchanges of a code succeeds, and then its tokens are revoked', async ({
   academy,
   admin,
   flow,

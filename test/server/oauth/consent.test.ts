@@ -4,7 +4,7 @@ import { sweep } from '../../../src/server/database/sweep.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { authorizePath, givePassword, issuer, password, redirectQueryOf, register, test } from './flow.ts'
 
-test('who is not signed in is asked to, for the sake of the client, and comes to the consent page', async ({
+test('a signed-out user is asked to sign in for the client, and comes to the consent page', async ({
   academy,
   admin,
   flow,
@@ -133,7 +133,7 @@ test('if the role can grant none of the scopes, the client gets an error', async
   expect(redirectQueryOf(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })
 })
 
-test('what was not on the page is not given, even when the role has grown since', async ({
+test('a scope that was not on the page is not granted, even if the role has gained it since', async ({
   admin,
   analyst,
   flow,

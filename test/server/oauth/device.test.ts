@@ -57,7 +57,7 @@ test('the device waits until a user allows it, and then gets tokens, once', asyn
   expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
 })
 
-test('of parallel questions of an allowed device exactly one gets tokens', async ({
+test('exactly one of several parallel polls of an allowed device gets tokens', async ({
   admin,
   device,
   flow,
@@ -114,7 +114,7 @@ test('a denied device gets access_denied, once', async ({ admin, device, flow })
   expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
 })
 
-test('who asks too soon waits five seconds more, from then on', async ({ clock, device }) => {
+test('a device that polls too soon must wait five seconds more from then on', async ({ clock, device }) => {
   const { device_code } = (await device.start()).body
   const error = async (seconds: number) => {
     clock.advance(seconds * second)

@@ -47,7 +47,7 @@ hasty(
   },
 )
 
-test('who signs in, allows and denies is named in the log', async ({ academy, flow, learner }) => {
+test('a user who signs in, allows or denies is named in the log', async ({ academy, flow, learner }) => {
   const page = await flow.consent(learner)
   await flow.browser.submit(page, {}, 'Deny')
   await flow.browser.submit(page, {}, 'Allow')

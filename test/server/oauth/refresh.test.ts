@@ -97,7 +97,7 @@ test.for<[what: string, use: (flow: Flow, token: string, clock: Clock, other: st
   },
 )
 
-test('of fifty parallel refreshes two succeed at most, and then the grant is dead', async ({
+test('at most two of fifty parallel refreshes succeed, and then the grant is revoked', async ({
   admin,
   flow,
 }) => {
@@ -198,7 +198,7 @@ test('an access token refreshes nothing, nor is a refresh token one for the API'
   expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
 })
 
-test('what ended more than a day ago is swept away', async ({ academy, admin, clock, flow }) => {
+test('grants that ended more than a day ago are swept', async ({ academy, admin, clock, flow }) => {
   const rows = () =>
     academy.database.one(sql`
       select (select count(*) from grants) as grants, (select count(*) from refresh_tokens) as refresh,

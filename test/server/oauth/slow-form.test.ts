@@ -34,7 +34,7 @@ function slowly(
   return { answer: fetch(new Request(issuer + path, init)), end }
 }
 
-test('who loses their access while their consent is on its way gives none', async ({
+test('a user who loses their access while their consent is being sent grants nothing', async ({
   academy,
   admin,
   flow,

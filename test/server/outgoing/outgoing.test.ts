@@ -134,7 +134,7 @@ test('a name that leads to this machine leads nowhere, also where it did not at 
   expect(seen).toEqual([])
 })
 
-test('of several addresses only those are connected to that may be', async () => {
+test('only the allowed of several addresses are connected to', async () => {
   const { port, seen } = await served((_, response) => response.end())
   const mixed = outgoingTo(
     { allow: ['127.0.0.0/8'], loopback: false },
@@ -154,7 +154,7 @@ test('plain http goes to this machine and to what was named, not into the open',
   expect(seen).toHaveLength(1)
 })
 
-test('who cannot be reached is named', async () => {
+test('a host that cannot be reached is named', async () => {
   const { port } = await served((request) => request.socket.destroy())
   await expect(outgoingTo(near)(asking(`http://127.0.0.1:${port}/`))).rejects.toMatchObject({
     trouble: 'broken',

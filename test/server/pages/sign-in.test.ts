@@ -159,7 +159,7 @@ test('wrong passwords at two servers on one database count together', async ({ a
   }
 })
 
-test('who gets it right is not counted', async ({ academy, flow, learner }) => {
+test('correct passwords are not counted', async ({ academy, flow, learner }) => {
   await givePassword(academy, learner.id)
   for (let count = 0; count < 25; count += 1) {
     flow.browser.forget()

@@ -198,7 +198,7 @@ test('the head of a stream goes out before its first piece is there', async () =
   expect(received()).toContain('a row')
 })
 
-test('what fails once its reader has gone was broken off by the reader, not here', async () => {
+test('a failure after the reader has disconnected is attributed to the reader', async () => {
   let failed = 0
   const { port, broken } = await listening(async () => ({
     status: 200,

@@ -33,7 +33,7 @@ async function listening() {
   return { port, asked, answers, overruns: () => overruns }
 }
 
-test('of requests that are sent ahead the next one begins when the one before it is answered', async () => {
+test('a request that is sent ahead begins when the one before it is answered', async () => {
   const { port, asked, answers } = await listening()
   const { socket, closed, received } = await openSocket(port)
   socket.write(request('/1') + request('/2') + last)

@@ -162,7 +162,7 @@ test('the last active admin is neither demoted, suspended, deleted nor erased', 
   expect((await admin.delete(own)).status).toBe(204)
 })
 
-test('of two admins who delete each other at once, one is left', async ({ admin }) => {
+test('one of two admins who delete each other at once is left', async ({ admin }) => {
   const owner = (await admin.get('/v1/users/email:admin@academy.local')).body
   const answers = await Promise.all([
     admin.delete(`/v1/users/${owner.id}`),

@@ -116,7 +116,7 @@ const refused: Record<string, [line: string, stdin: string, told: string]> = {
   ],
 }
 
-describe('what a platform of the eight operations cannot do is said before anything is sent', async () => {
+describe('tasks beyond the eight operations are reported before anything is sent', async () => {
   const server = await startSeedServer()
   await fetch(`${server.url}/v1/courses`, {
     method: 'POST',
