@@ -71,45 +71,28 @@ export function createSealing(source: KeySource | undefined): Sealing {
     try {
       return source.read()
     } catch (error) {
-      throw unusable(error)
+      throw unusableKey(source, error)
     }
-  }
-
-  function unusable(error: unknown): unknown {
-    return error instanceof KeyFileError
-      ? unavailable(`Encryption key file ${source?.shown} ${error.message}.`, error)
-      : error
-  }
-
-  function missing(): ProblemError {
-    return unavailable(`Encryption key file ${source?.shown} is missing: restore it from where it was kept.`)
-  }
-
-  /** Returns the error for a wrong key; the only remedy is to restore the right one. */
-  function other(key: SealingKey, id: string, more = ''): ProblemError {
-    return unavailable(
-      `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): use that one${more}.`,
-    )
   }
 
   async function keyOf(database: Database): Promise<SealingKey> {
     const known = await knownKeyId(database)
     const found = keyNow()
     if (known !== undefined) {
-      if (!found) throw missing()
-      if (found.id !== known) throw other(found, known)
+      if (!found) throw missingKey(source)
+      if (found.id !== known) throw otherKey(source, found, known)
       return found
     }
     let key: SealingKey
     try {
       key = found ?? (source as KeySource).make()
     } catch (error) {
-      throw unusable(error)
+      throw unusableKey(source, error)
     }
     await database.run(sql`
       insert into settings (name, value) values ('sealing_key', ${key.id}) on conflict (name) do nothing`)
     const kept = await knownKeyId(database)
-    if (kept !== undefined && kept !== key.id) throw other(key, kept)
+    if (kept !== undefined && kept !== key.id) throw otherKey(source, key, kept)
     return key
   }
 
@@ -122,8 +105,8 @@ export function createSealing(source: KeySource | undefined): Sealing {
     open(place, sealed) {
       const [, id = '', data = ''] = form.exec(sealed) ?? []
       const key = keyNow()
-      if (!key) throw missing()
-      if (key.id !== id) throw other(key, id, ', or set the secret again if the key was replaced')
+      if (!key) throw missingKey(source)
+      if (key.id !== id) throw otherKey(source, key, id, ', or set the secret again if the key was replaced')
       try {
         return decrypt(key, place, Buffer.from(data, 'base64url'))
       } catch (error) {
@@ -149,6 +132,23 @@ export function createSealing(source: KeySource | undefined): Sealing {
       }
     },
   }
+}
+
+function unusableKey(source: KeySource | undefined, error: unknown): unknown {
+  return error instanceof KeyFileError
+    ? unavailable(`Encryption key file ${source?.shown} ${error.message}.`, error)
+    : error
+}
+
+function missingKey(source: KeySource | undefined): ProblemError {
+  return unavailable(`Encryption key file ${source?.shown} is missing: restore it from where it was kept.`)
+}
+
+/** Returns the error for a wrong key; the only remedy is to restore the right one. */
+function otherKey(source: KeySource | undefined, key: SealingKey, id: string, more = ''): ProblemError {
+  return unavailable(
+    `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): use that one${more}.`,
+  )
 }
 
 /** Returns nonce, encrypted text and authentication tag; the place is authenticated, too. */

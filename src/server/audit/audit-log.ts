@@ -124,8 +124,13 @@ const lostDetails: Details = ['', null, null, null, null]
 
 /** Parses stored text; corrupted text yields `lost`, so that the other entries can be read. */
 function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
-  const value = parseJsonOrNull(text)
-  return Array.isArray(value) && value.length === lost.length ? (value as unknown as Stored) : lost
+  const value: unknown = parseJsonOrNull(text)
+  return isOfLength(lost, value) ? value : lost
+}
+
+/** This program wrote the text: only damage is to be noticed. */
+function isOfLength<Stored extends readonly unknown[]>(stored: Stored, value: unknown): value is Stored {
+  return Array.isArray(value) && value.length === stored.length
 }
 
 /** Returns the network address of a stored origin. */

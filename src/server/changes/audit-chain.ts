@@ -34,7 +34,7 @@ export async function linkEntries(database: Transaction, limit = batchSize): Pro
   for (const row of waiting.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
     place += 1
     hash = sha256(linkText(hash, linkedOf(row, place)))
-    database.later(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
+    database.queue(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
   }
   return waiting.length === limit
 }

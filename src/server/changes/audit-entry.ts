@@ -48,7 +48,7 @@ export async function appendEntry(
     detailsDigest: sha256(details),
   }
   const link = database.dialect.hasManyWriters ? newUnlinkedPlace() : await linkAfterLast(database, entry)
-  database.later(sql`
+  database.queue(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)
     values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${entry.aboutId}, ${from},

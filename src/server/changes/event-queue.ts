@@ -6,7 +6,7 @@ import { type IdMaker, timeOfId } from '../database/id.ts'
 
 /** Transaction of a change, and its time, ISO 8601 in UTC. */
 interface Enqueuing {
-  readonly database: Pick<Transaction, 'later' | 'one' | 'dialect'>
+  readonly database: Pick<Transaction, 'queue' | 'one' | 'dialect'>
   readonly now: string
   readonly newId: IdMaker
 }
@@ -31,7 +31,7 @@ export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   // The due time comes from the id, so that both sort alike.
   const at = timeOfId(stem)
   // Subscriptions are read again: the cached answer may be old. PostgreSQL needs the casts.
-  call.database.later(sql`
+  call.database.queue(sql`
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
     select cast(${stem} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
            cast(${body} as text), 'pending', 0, 0, cast(${at} as text), cast(${at} as text)
@@ -47,7 +47,7 @@ export function enqueueFor(
   const messageId = `${stemOf(call)}${mark}`
   const at = timeOfId(messageId)
   const { type, subject } = message
-  call.database.later(sql`
+  call.database.queue(sql`
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
     values (${messageId}, ${id}, ${type}, ${subject}, ${bodyOf(message)}, 'pending', 0, 0, ${at}, ${at})`)
   return messageId

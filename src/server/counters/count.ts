@@ -166,7 +166,7 @@ async function writeTallies({ database, now }: CountingWrite, tallies: readonly 
     return removeOldDays(database, tallies, firstCountedDay(now))
   }
   await inBatches(tallies, async (rows) =>
-    database.later(
+    database.queue(
       sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
     ),
   )

@@ -41,7 +41,7 @@ export function recordCourseVersion(
   modified: readonly string[],
 ): void {
   const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
-  database.later(sql`
+  database.queue(sql`
     insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }

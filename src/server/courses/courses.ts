@@ -63,7 +63,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       const id = call.newId('crs')
       const attributes = attributesOf(input)
       const publishedAt = input.status === 'published' ? now : null
-      call.database.later(sql`
+      call.database.queue(sql`
         insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                              attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
         values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
@@ -201,6 +201,6 @@ async function releaseLessons(call: Call, id: string, { modules }: CourseInput):
 
 function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {
   for (const tag of new Set(tags)) {
-    database.later(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
+    database.queue(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
   }
 }

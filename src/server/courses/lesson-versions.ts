@@ -45,7 +45,7 @@ export function recordLessonsOf(call: Call, courseId: string, modified: readonly
 }
 
 function record({ database, principal, now }: Call, which: Sql, modified: readonly string[]): void {
-  database.later(sql`
+  database.queue(sql`
     insert into lesson_versions (lesson_id, version, external_id, course_id, module_id, title, description, position,
                                  duration_minutes, status, content, managed_by, modified_attributes, user_id, created_at)
     select l.id, l.version, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,

@@ -89,12 +89,12 @@ export interface Database {
  */
 export interface Transaction extends Database {
   /** Queues a write whose result is not needed. Its error is thrown here, by a later statement or by the commit. */
-  later(query: Sql): void
+  queue(query: Sql): void
   /**
    * Makes the transaction conditional: if this finds no row, NotMet is thrown here, by a later statement or by the
    * commit, and nothing is written.
    */
-  must(query: Sql): void
+  requireRow(query: Sql): void
   /** Runs `work` in a savepoint and rolls back to it if `work` throws; the transaction goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }

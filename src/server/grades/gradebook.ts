@@ -43,7 +43,7 @@ export async function setGrade(
   const version = (before?.version ?? 0) + 1
   const isPublished = published ? 1 : 0
   const createdAt = before?.createdAt ?? now
-  database.later(sql`
+  database.queue(sql`
     insert into grades (id, user_id, course_id, source, item_id, label, score_given, cleared, score_maximum, weight,
                         published, graded_at, delivery_id, version, created_at, updated_at)
     values (${id}, ${learner.id}, ${course.id}, ${source}, ${itemId}, ${label}, ${storedScore(scoreGiven)},
@@ -53,7 +53,7 @@ export async function setGrade(
       score_maximum = excluded.score_maximum, weight = excluded.weight, published = excluded.published,
       graded_at = excluded.graded_at, delivery_id = excluded.delivery_id, version = excluded.version,
       updated_at = excluded.updated_at`)
-  database.later(sql`
+  database.queue(sql`
     insert into grade_steps (grade_id, version, score_given, cleared, score_maximum, published, graded_at, delivery_id,
                              recorded_at, recorded_by)
     values (${id}, ${version}, ${storedScore(scoreGiven)}, ${scoreMaximum}, ${isPublished}, ${gradedAt},

@@ -120,7 +120,7 @@ async function commit(
     // The credential is rarely changed, and a condition in the transaction is the cheapest check.
     try {
       return await writeAs(request, repeatable, async (transaction) => {
-        transaction.must(proof)
+        transaction.requireRow(proof)
         return within(call, transaction)
       })
     } catch (error) {

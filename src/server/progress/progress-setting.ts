@@ -121,14 +121,14 @@ function storeProgress(
   }: Progress,
   risenAt: string | null,
 ): void {
-  database.later(sql`
+  database.queue(sql`
     insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
     values (${learnerId}, ${courseId}, ${completionPercentage}, ${status}, ${startedAt}, ${lastAccessed},
             ${completedAt}, ${risenAt}, ${version}, ${updatedAt})
     on conflict (user_id, course_id) do update set
       percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
       completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
-  database.later(sql`
+  database.queue(sql`
     insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values (${learnerId}, ${courseId}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${updatedAt})`)
 }

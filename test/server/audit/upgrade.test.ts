@@ -7,7 +7,7 @@ import { linkAll } from '../../../src/server/changes/audit-chain.ts'
 import { sha256 } from '../../../src/server/changes/audit-entry.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { idMaker, timeOfId } from '../../../src/server/database/id.ts'
-import { upgradeAuditLog } from '../../../src/server/database/schema/audit-upgrade.ts'
+import { upgradeAuditLog } from '../../../src/server/database/schema/steps.ts'
 import { type Person, test } from '../../helpers/academy.ts'
 
 const newId = idMaker(() => new Date('2026-02-01T12:00:00Z'))

@@ -27,7 +27,7 @@ export class OpenTransaction {
   /** The first error: after it PostgreSQL refuses all further statements up to the savepoint before it. */
   #failure: unknown
   #obstacle: unknown
-  /** Result of the last statement of `later` or `must`. */
+  /** Result of the last statement of `queue` or `requireRow`. */
   #unanswered: Promise<unknown> | undefined
 
   /** @param begin statement that begins the transaction */
@@ -39,8 +39,8 @@ export class OpenTransaction {
       dialect,
       stream,
       ...statementsBy((query) => this.#query(query)),
-      later: (query) => this.#later(query),
-      must: (condition) => this.#must(condition),
+      queue: (query) => this.#queue(query),
+      requireRow: (query) => this.#requireRow(query),
       savepoint: (work) => this.#savepoint(work),
     }
   }
@@ -107,7 +107,7 @@ export class OpenTransaction {
     throw isAborted(error) ? this.#failure : error
   }
 
-  #later(statement: Sql): void {
+  #queue(statement: Sql): void {
     // Results arrive in the order of the statements.
     this.#unanswered = this.#query(statement).catch(ignoreRecorded)
   }
@@ -116,8 +116,8 @@ export class OpenTransaction {
    * Sends a statement that fails if there is no row, so that all statements pipelined after it fail, including the
    * commit.
    */
-  #must(condition: Sql): void {
-    const statement = sql`select 1 / count(*) from (${condition}) found`
+  #requireRow(query: Sql): void {
+    const statement = sql`select 1 / count(*) from (${query}) found`
     this.#unanswered = this.#send(statement)
       .catch((error: unknown) => this.#fail(isDivision(error) ? new NotMet() : error))
       .catch(ignoreRecorded)

@@ -56,8 +56,8 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     all: <Shape extends Row>(query: Sql) => toPromise(all<Shape>, query),
     cells: (query) => toPromise(cells, query),
     run: (query) => toPromise(run, query),
-    later: (query) => void run(query),
-    must: (query) => {
+    queue: (query) => void run(query),
+    requireRow: (query) => {
       if (!one(query)) throw new NotMet()
     },
     stream: (query) => streamBatches(path, query),

@@ -116,14 +116,14 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
 
   test('statements that are not waited for run in their order, and commit with the others', async () => {
     const { write, one } = await store()
-    const seen = await write(async ({ later, one, run }) => {
-      later(insert('later', 'a'))
-      later(sql`update settings set value = value || 'b' where name = 'later'`)
+    const seen = await write(async ({ queue, one, run }) => {
+      queue(insert('later', 'a'))
+      queue(sql`update settings set value = value || 'b' where name = 'later'`)
       const [row] = await Promise.all([
         one(named('later')),
         run(sql`delete from settings where name = 'later'`),
       ])
-      later(insert('later', 'c'))
+      queue(insert('later', 'c'))
       return row
     })
     expect([seen, await one(named('later'))]).toEqual([
@@ -135,20 +135,20 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
   test('a write is rolled back if a statement that it did not await failed, and says what failed', async () => {
     const { write, one } = await store()
     const wrong = sql`select no_such_column`
-    const last = write(async ({ run, later }) => {
+    const last = write(async ({ run, queue }) => {
       await run(insert('undone'))
-      later(wrong)
+      queue(wrong)
     })
     await expect(last).rejects.toThrow('no_such_column')
-    const early = write(async ({ run, later }) => {
-      later(wrong)
+    const early = write(async ({ run, queue }) => {
+      queue(wrong)
       await run(insert('undone'))
     })
     await expect(early).rejects.toThrow('no_such_column')
     expect(await one(named('undone'))).toBeUndefined()
-    const inside = write(async ({ savepoint, later }) => {
-      await savepoint(async () => later(wrong)).catch(() => undefined)
-      later(insert('after it'))
+    const inside = write(async ({ savepoint, queue }) => {
+      await savepoint(async () => queue(wrong)).catch(() => undefined)
+      queue(insert('after it'))
     })
     await inside
     expect(await one(named('after it'))).toMatchObject({ name: 'after it' })
@@ -157,9 +157,9 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
   test('a write on a condition does nothing where that finds no row, whatever else it threw', async () => {
     const { write, one } = await store()
     const conditional = (name: string, then: () => void = () => undefined) =>
-      write(async ({ must, later }) => {
-        must(named(name))
-        later(insert(`only with ${name}`))
+      write(async ({ requireRow, queue }) => {
+        requireRow(named(name))
+        queue(insert(`only with ${name}`))
         then()
       })
     await conditional('kept')
@@ -177,9 +177,9 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
   test('a write that conflicts in a statement that it does not await is retried', async () => {
     const { write } = await store()
     let tries = 0
-    const answer = await write(async ({ later }) => {
+    const answer = await write(async ({ queue }) => {
       tries += 1
-      later(insert(tries > 1 ? 'l-free' : 'kept'))
+      queue(insert(tries > 1 ? 'l-free' : 'kept'))
       return 'made'
     })
     expect([answer, tries]).toEqual(['made', 2])
