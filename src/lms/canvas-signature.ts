@@ -23,7 +23,7 @@ export async function verifyClaims(
   { keys, rootAccountUuid, now }: Trust,
   algorithm: string,
 ): Promise<JsonObject> {
-  const token = compactToken(rawBody)
+  const token = readToken(rawBody)
   if (token === null)
     throw invalidSignature('The body is not a signed JWT, and no webhook-signature signs it.')
   if (keys === null)
@@ -45,7 +45,7 @@ export async function verifyClaims(
 const compact = /^[\w-]{1,4096}\.[\w-]+\.[\w-]{1,2048}$/
 
 /** Returns the token of a body, quoted or not; null if it is not a token. */
-function compactToken(bytes: Uint8Array): string | null {
+function readToken(bytes: Uint8Array): string | null {
   const text = Buffer.from(bytes).toString('latin1').trim()
   const token = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
   return compact.test(token) ? token : null

@@ -27,7 +27,7 @@ import {
  */
 export const readCanvasEvent: EventReader = (reading) => {
   const { body } = reading
-  if (isCaliper(body)) return caliperGrade(reading)
+  if (isCaliper(body)) return readCaliperGrade(reading)
   const name = labelAt(body, 'metadata.event_name')
   if (name === '') throw malformedPayload('metadata.event_name is required.')
   const read = Object.hasOwn(events, name) ? events[name] : undefined
@@ -37,19 +37,19 @@ export const readCanvasEvent: EventReader = (reading) => {
 }
 
 const events: Readonly<Record<string, (reading: ReadablePayload, name: string) => LmsEvent>> = {
-  grade_change: itemGrade,
-  course_grade_change: courseGrade,
-  course_progress: progress,
-  course_completed: progress,
+  grade_change: readItemGrade,
+  course_grade_change: readCourseGrade,
+  course_progress: readProgress,
+  course_completed: readProgress,
 }
 
-function itemGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
+function readItemGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
   // An override of a course's grade has the same event name, and may be for one grading period.
   if (memberAt(body, 'body.override_score') !== undefined) return ignoreEvent(name, 'event_type')
   if (memberAt(body, 'metadata.context_type') !== 'Course') return ignoreEvent(name, 'context')
   const root = idAt(body, 'metadata.root_account_id')
   const learner = candidatesOf(
-    ...canvasIds(idAt(body, 'body.user_id') ?? idAt(body, 'body.student_id'), root),
+    ...canvasIdsOf(idAt(body, 'body.user_id') ?? idAt(body, 'body.student_id'), root),
     ['externalId', idAt(body, 'body.student_sis_id')],
   )
   // Anonymous grading.
@@ -61,7 +61,7 @@ function itemGrade({ body, settings, at }: ReadablePayload, name: string): LmsEv
     name,
     course: courseOfContext(body, root),
     learner,
-    itemId: canonicalCanvasId(requiredIdAt(body, 'body.assignment_id'), root),
+    itemId: canonicalCanvasIdOf(requiredIdAt(body, 'body.assignment_id'), root),
     label: '',
     scoreGiven,
     scoreMaximum: numberAt(body, 'body.points_possible'),
@@ -71,15 +71,15 @@ function itemGrade({ body, settings, at }: ReadablePayload, name: string): LmsEv
   return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-function courseGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
+function readCourseGrade({ body, settings, at }: ReadablePayload, name: string): LmsEvent {
   const root = idAt(body, 'metadata.root_account_id')
   const event = {
     name,
     course: candidatesOf(
-      ...canvasIds(requiredIdAt(body, 'body.course_id'), root),
+      ...canvasIdsOf(requiredIdAt(body, 'body.course_id'), root),
       ...courseOfContext(body, root, true).map(({ by, value }) => [by, value] as const),
     ),
-    learner: candidatesOf(...canvasIds(requiredIdAt(body, 'body.user_id'), root)),
+    learner: candidatesOf(...canvasIdsOf(requiredIdAt(body, 'body.user_id'), root)),
     itemId: wholeCourse,
     label: '',
     // Like our gradebook, current_score leaves out ungraded items; final_score counts them as zero.
@@ -94,10 +94,10 @@ function courseGrade({ body, settings, at }: ReadablePayload, name: string): Lms
 /** Returns the course of the context. (The user of the metadata is the grader.) */
 function courseOfContext(body: JsonObject, root: string | null, optional = false): Candidate[] {
   const id = optional ? idAt(body, 'metadata.context_id') : requiredIdAt(body, 'metadata.context_id')
-  return candidatesOf(...canvasIds(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])
+  return candidatesOf(...canvasIdsOf(id, root), ['externalId', idAt(body, 'metadata.context_sis_source_id')])
 }
 
-function progress({ body, at }: ReadablePayload, name: string): LmsEvent {
+function readProgress({ body, at }: ReadablePayload, name: string): LmsEvent {
   const root = idAt(body, 'metadata.root_account_id')
   const done = numberAt(body, 'body.progress.requirement_completed_count') ?? 0
   const all = numberAt(body, 'body.progress.requirement_count') ?? 0
@@ -106,11 +106,11 @@ function progress({ body, at }: ReadablePayload, name: string): LmsEvent {
   return {
     type: 'progress',
     name,
-    course: candidatesOf(...canvasIds(requiredIdAt(body, 'body.course.id'), root), [
+    course: candidatesOf(...canvasIdsOf(requiredIdAt(body, 'body.course.id'), root), [
       'externalId',
       idAt(body, 'body.course.sis_source_id'),
     ]),
-    learner: candidatesOf(...canvasIds(requiredIdAt(body, 'body.user.id'), root), [
+    learner: candidatesOf(...canvasIdsOf(requiredIdAt(body, 'body.user.id'), root), [
       'email',
       idAt(body, 'body.user.email'),
     ]),
@@ -127,28 +127,28 @@ function isCaliper(body: JsonObject): boolean {
 }
 
 /** Reads a Caliper GradeEvent; Canvas sends one in each envelope. */
-function caliperGrade({ body, settings }: ReadablePayload): LmsEvent {
+function readCaliperGrade({ body, settings }: ReadablePayload): LmsEvent {
   const data = memberAt(body, 'data')
   const [event, ...more] = Array.isArray(data) ? data : []
   if (!isJsonObject(event) || more.length > 0) throw malformedPayload('data must hold one event.')
   const name = labelAt(event, 'type')
   if (name === '') throw malformedPayload('data.0.type is required.')
   if (name !== 'GradeEvent') return ignoreEvent(name, 'event_type')
-  const course = urnId(event, 'group', 'course')
+  const course = idInUrn(event, 'group', 'course')
   if (course === null) return ignoreEvent(name, 'context')
-  const item = urnId(event, 'object.assignable', 'assignment')
+  const item = idInUrn(event, 'object.assignable', 'assignment')
   if (item === null) throw malformedPayload('data.0.object.assignable.id must be that of an assignment.')
   const assignee = memberAt(event, 'object.assignee')
-  const learner = candidatesOf(...canvasIds(urnId(event, 'object.assignee', 'user'), null), [
+  const learner = candidatesOf(...canvasIdsOf(idInUrn(event, 'object.assignee', 'user'), null), [
     'externalId',
-    isJsonObject(assignee) ? extensionId(assignee, 'sis_id') : null,
+    isJsonObject(assignee) ? idInExtension(assignee, 'sis_id') : null,
   ])
   if (learner.length === 0) return ignoreEvent(name, 'anonymous')
   const given = {
     name,
-    course: candidatesOf(...canvasIds(course, null)),
+    course: candidatesOf(...canvasIdsOf(course, null)),
     learner,
-    itemId: canonicalCanvasId(item, null),
+    itemId: canonicalCanvasIdOf(item, null),
     label: '',
     scoreGiven: numberAt(event, 'generated.scoreGiven'),
     scoreMaximum: numberAt(event, 'generated.maxScore'),
@@ -161,14 +161,14 @@ function caliperGrade({ body, settings }: ReadablePayload): LmsEvent {
 /**
  * Returns the id in a name such as `urn:instructure:canvas:course:21070000000000565`; null for another noun.
  */
-function urnId(event: JsonObject, path: string, noun: string): string | null {
+function idInUrn(event: JsonObject, path: string, noun: string): string | null {
   const start = `urn:instructure:canvas:${noun}:`
   const urn = idAt(event, `${path}.id`)
   const id = urn?.startsWith(start) ? urn.slice(start.length) : ''
   return /^\d{1,19}$/.test(id) ? id : null
 }
 
-function extensionId(thing: JsonObject, name: string): string | null {
+function idInExtension(thing: JsonObject, name: string): string | null {
   const all = memberAt(thing, 'extensions')
   const own = isJsonObject(all) && Object.hasOwn(all, extensions) ? all[extensions] : undefined
   return isJsonObject(own) ? idAt(own, name) : null
@@ -178,7 +178,7 @@ function extensionId(thing: JsonObject, name: string): string | null {
  * Returns the learner of a Caliper event, even of an invalid one: the id in `urn:instructure:canvas:user:<id>`,
  * and the school's id beside it.
  */
-export function caliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
+export function findCaliperLearner(body: JsonObject): readonly (readonly [Candidate['by'], string])[] {
   const data = memberAt(body, 'data')
   const event: unknown = Array.isArray(data) ? data[0] : undefined
   const assignee = isJsonObject(event) ? memberAt(event, 'object.assignee') : undefined
@@ -187,7 +187,7 @@ export function caliperLearner(body: JsonObject): readonly (readonly [Candidate[
   const own = isJsonObject(extensions) ? extensions['com.instructure.canvas'] : undefined
   const sis = isJsonObject(own) ? identifierAt(own, 'sis_id') : null
   return [
-    ...(key === null ? [] : canvasIds(key.slice(key.lastIndexOf(':') + 1), null)),
+    ...(key === null ? [] : canvasIdsOf(key.slice(key.lastIndexOf(':') + 1), null)),
     ...(sis === null ? [] : [['externalId', sis] as const]),
   ]
 }
@@ -200,14 +200,14 @@ const shardSize = 10n ** 13n
  * local ids, URLs of pages local ones. A local id belongs to the shard of the root account; a global id of
  * another shard has no local form there.
  */
-export function canvasIds(
+export function canvasIdsOf(
   id: string | null,
   rootAccountId: string | null,
 ): (readonly [Candidate['by'], string])[] {
   if (id === null) return []
   const home = shardOf(rootAccountId)
   const number = /^\d{1,19}$/.test(id) ? BigInt(id) : null
-  const other = number === null ? null : otherForm(number, home)
+  const other = number === null ? null : otherFormOf(number, home)
   return other === null
     ? [['key', id]]
     : [
@@ -217,12 +217,12 @@ export function canvasIds(
 }
 
 /** Returns the local form of an id, which survives a move to another shard; the id itself without one. */
-export function canonicalCanvasId(id: string, rootAccountId: string | null): string {
-  const forms = canvasIds(id, rootAccountId).map(([, form]) => form)
+export function canonicalCanvasIdOf(id: string, rootAccountId: string | null): string {
+  const forms = canvasIdsOf(id, rootAccountId).map(([, form]) => form)
   return forms.reduce((shortest, form) => (form.length < shortest.length ? form : shortest))
 }
 
-function otherForm(id: bigint, home: bigint | null): bigint | null {
+function otherFormOf(id: bigint, home: bigint | null): bigint | null {
   const shard = id / shardSize
   if (shard > 0n) return home === null || shard === home ? id % shardSize : null
   return home === null ? null : home * shardSize + id

@@ -110,7 +110,7 @@ export function setUpOf(kind: string): string | undefined {
 }
 
 /** Returns the path and query that a system sends its events to, below the URL of the server. */
-export function webhookTarget(kind: string): string {
+export function webhookTargetOf(kind: string): string {
   const proof = Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].proof : undefined
   // A system that does not sign has the secret in its URL.
   return `/webhooks/${kind}/grades${proof?.by === 'address' ? `?${proof.parameter}=<webhook secret>` : ''}`

@@ -6,7 +6,7 @@ import { labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
 /** Reads an event of a webhook plugin of Open edX. The plugins put its data under names of their own. */
 export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
   const name = labelAt(body, 'event_metadata.event_type')
-  const data = gradeData(body)
+  const data = findGradeData(body)
   if (data === undefined) return ignoreEvent(name, 'event_type')
   const fraction = numberAt(data, 'percent_grade')
   const event = {
@@ -28,7 +28,7 @@ export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
   return makeGrade({ ...event, takesDefault: false }, settings)
 }
 
-function gradeData(body: JsonObject): JsonObject | undefined {
+function findGradeData(body: JsonObject): JsonObject | undefined {
   return [body, ...Object.values(body)]
     .filter(isJsonObject)
     .find((value) => memberAt(value, 'percent_grade') !== undefined)

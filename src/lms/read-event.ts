@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import type { LmsKind, MappedNoun } from '../contract/constants.ts'
-import { caliperLearner, canonicalCanvasId, canvasIds, readCanvasEvent } from './canvas.ts'
+import { canonicalCanvasIdOf, canvasIdsOf, findCaliperLearner, readCanvasEvent } from './canvas.ts'
 import { DeliveryFault } from './delivery.ts'
 import { type Candidate, candidatesOf, type EventReader, type EventSettings, type LmsEvent } from './event.ts'
 import { kinds, type LearnerPlace } from './kinds.ts'
 import { readMoodleEvent } from './moodle.ts'
 import { readOpenedxEvent } from './openedx.ts'
 import { identifierAt, instantAt, naiveTimeAt, secondsAt } from './payload.ts'
-import { readStandardEvent, standardCandidates } from './standard.ts'
+import { readStandardEvent, standardCandidatesOf } from './standard.ts'
 import { readThinkificEvent } from './thinkific.ts'
 
 const eventReaders: Readonly<Record<LmsKind, EventReader>> = {
@@ -39,12 +39,12 @@ export function mappingKeys(
   settings: EventSettings,
 ): Readonly<Record<MappedNoun, string | undefined>> {
   const payload = body === null ? null : parseJsonOrNull(body)
-  const event = isJsonObject(payload) ? eventOrNone(() => readEvent(kind, payload, settings)) : undefined
+  const event = isJsonObject(payload) ? readOrNone(() => readEvent(kind, payload, settings)) : undefined
   if (!event || event.type === 'ignored') return { course: undefined, user: undefined }
   return { course: keyIn(event.course), user: keyIn(event.learner) }
 }
 
-function eventOrNone(read: () => LmsEvent): LmsEvent | undefined {
+function readOrNone(read: () => LmsEvent): LmsEvent | undefined {
   try {
     return read()
   } catch (error) {
@@ -72,16 +72,16 @@ export function learnerCandidatesOf(kind: LmsKind, body: JsonObject): readonly C
   )
   return candidatesOf(
     ...found.flatMap((name) => formsOf(kind, name)),
-    ...(kind === 'canvas' ? caliperLearner(body) : []),
+    ...(kind === 'canvas' ? findCaliperLearner(body) : []),
   )
 }
 
 function formsOf(kind: LmsKind, [by, name]: LearnerPlace): readonly LearnerPlace[] {
-  if (by === 'reference') return standardCandidates(name)
-  return kind === 'canvas' && by === 'key' ? canvasIds(name, null) : [[by, name]]
+  if (by === 'reference') return standardCandidatesOf(name)
+  return kind === 'canvas' && by === 'key' ? canvasIdsOf(name, null) : [[by, name]]
 }
 
 /** Identifies a learner that only has a key of an external system; the same for all forms of the key. */
-export function keyHint(kind: string, key: string): string {
-  return `key:${kind}:${kind === 'canvas' ? canonicalCanvasId(key, null) : key}`
+export function keyHintOf(kind: string, key: string): string {
+  return `key:${kind}:${kind === 'canvas' ? canonicalCanvasIdOf(key, null) : key}`
 }

@@ -3,7 +3,7 @@ import type { LmsKind } from '../contract/constants.ts'
 import type { SignedDelivery, SigningMaterial } from './delivery.ts'
 import { kinds } from './kinds.ts'
 import { signStandard } from './standard-signature.ts'
-import { bodySignature } from './verify.ts'
+import { bodySignatureOf } from './verify.ts'
 
 /**
  * Signs a payload as its system does. Canvas signs with a private key, or with Standard Webhooks if a secret
@@ -28,7 +28,7 @@ export async function sign(
     case 'address':
       return { headers: json, query: { [proof.parameter]: secret }, body }
     case 'hmac':
-      return { headers: { ...json, [proof.header]: bodySignature(proof, secret, body) }, query: {}, body }
+      return { headers: { ...json, [proof.header]: bodySignatureOf(proof, secret, body) }, query: {}, body }
     case 'jwt':
     case 'standard':
       return signStandard(body, secret, material)

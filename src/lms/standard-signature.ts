@@ -31,18 +31,18 @@ function decodedSecret(secret: string): Buffer | null {
  * Returns the signature of a delivery (Standard Webhooks 1.0.0), `v1,…`. A secret without `whsec_` is used as
  * it is.
  */
-export function standardSignature(
+export function standardSignatureOf(
   secret: string,
   message: { readonly id: string; readonly seconds: number | string; readonly body: string | Uint8Array },
 ): string {
-  const hmac = createHmac('sha256', hmacKey(decodedSecret(secret) ?? secret))
+  const hmac = createHmac('sha256', createHmacKey(decodedSecret(secret) ?? secret))
     .update(`${message.id}.${message.seconds}.`)
     .update(message.body)
   return `v1,${hmac.digest('base64')}`
 }
 
 /** Makes a key of a secret. createHmac takes five times as long with text or bytes. */
-export function hmacKey(secret: string | Buffer): KeyObject {
+export function createHmacKey(secret: string | Buffer): KeyObject {
   return typeof secret === 'string' ? createSecretKey(secret, 'utf8') : createSecretKey(secret)
 }
 
@@ -70,7 +70,7 @@ export function verifyStandard(delivery: Delivery, secrets: readonly string[], n
   }
   const message = { id, seconds, body: delivery.rawBody }
   const matches = matchesAny(secrets, (secret) => {
-    const expected = standardSignature(secret, message)
+    const expected = standardSignatureOf(secret, message)
     return matchesAny(tokens, (token) => isEqualSecret(token, expected))
   })
   if (!matches) throw invalidSignature('webhook-signature does not match the body and the webhook secret.')
@@ -90,7 +90,7 @@ export function signStandard(body: string, secret: string, { id, now }: Sending)
       'content-type': 'application/json',
       'webhook-id': id,
       'webhook-timestamp': String(seconds),
-      'webhook-signature': standardSignature(secret, { id, seconds, body }),
+      'webhook-signature': standardSignatureOf(secret, { id, seconds, body }),
     },
     query: {},
     body,

@@ -18,8 +18,8 @@ export const readStandardEvent: EventReader = ({ body, settings, at }) => {
   const grading = labelAt(body, 'data.gradingProgress')
   const event = {
     name,
-    course: candidatesOf(...standardCandidates(requiredIdAt(body, 'data.courseId'))),
-    learner: candidatesOf(...standardCandidates(requiredIdAt(body, 'data.userId'))),
+    course: candidatesOf(...standardCandidatesOf(requiredIdAt(body, 'data.courseId'))),
+    learner: candidatesOf(...standardCandidatesOf(requiredIdAt(body, 'data.userId'))),
     itemId: idAt(body, 'data.itemId') ?? wholeCourse,
     label: labelAt(body, 'data.label'),
     scoreGiven,
@@ -31,7 +31,7 @@ export const readStandardEvent: EventReader = ({ body, settings, at }) => {
 }
 
 /** Returns the candidates of an id that may be ours or the sender's. */
-export function standardCandidates(id: string) {
+export function standardCandidatesOf(id: string) {
   return [
     ['reference', id],
     ['key', id],

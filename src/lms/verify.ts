@@ -6,7 +6,7 @@ import { type Delivery, DeliveryFault, invalidSignature, type Trust, type Verifi
 import { type Kind, kinds, type Proof } from './kinds.ts'
 import { idAt, memberAt, parsePayload } from './payload.ts'
 import { isEqualSecret, matchesAny } from './secrets.ts'
-import { hasStandardSignature, hmacKey, verifyStandard } from './standard-signature.ts'
+import { createHmacKey, hasStandardSignature, verifyStandard } from './standard-signature.ts'
 
 /**
  * Verifies a delivery and returns its payload. Throws DeliveryFault: `invalid_signature` or
@@ -17,9 +17,9 @@ export async function verify(kind: LmsKind, delivery: Delivery, trust: Trust): P
   const { proof, id } = kinds[kind]
   if (hasStandardSignature(delivery.headers)) {
     const webhookId = verifyStandard(delivery, trust.secrets, trust.now)
-    return { key: `webhook-id:${webhookId}`, body: withoutSecret(proof, parsePayload(delivery.rawBody)) }
+    return { key: `webhook-id:${webhookId}`, body: removeSecret(proof, parsePayload(delivery.rawBody)) }
   }
-  const body = withoutSecret(proof, await verifyBody(proof, delivery, trust))
+  const body = removeSecret(proof, await verifyBody(proof, delivery, trust))
   return { key: keyOf(body, id), body }
 }
 
@@ -39,7 +39,7 @@ async function verifyBody(proof: Proof, delivery: Delivery, trust: Trust): Promi
       )
     case 'hmac': {
       const given = delivery.headers[proof.header] ?? ''
-      const signatures = secrets.map((secret) => bodySignature(proof, secret, delivery.rawBody))
+      const signatures = secrets.map((secret) => bodySignatureOf(proof, secret, delivery.rawBody))
       if (matches(signatures, [given.toLowerCase()])) break
       throw invalidSignature(`${proof.header} must be the signature of the body with the webhook secret.`)
     }
@@ -50,19 +50,19 @@ async function verifyBody(proof: Proof, delivery: Delivery, trust: Trust): Promi
 }
 
 /** Returns the signature of a body for its header. */
-export function bodySignature(
+export function bodySignatureOf(
   { hash: algorithm, encoding }: Extract<Proof, { by: 'hmac' }>,
   secret: string,
   body: string | Uint8Array,
 ): string {
-  return createHmac(algorithm, hmacKey(secret)).update(body).digest(encoding)
+  return createHmac(algorithm, createHmacKey(secret)).update(body).digest(encoding)
 }
 
 /** Parses a body that contains the secret. A body that cannot be parsed is not authentic. */
 function parseBodyWithSecret({ rawBody }: Delivery, member: string, secrets: readonly string[]): JsonObject {
   const message = `${member} in the body must be the webhook secret.`
   // Parsing takes a hundred times as long as searching for the secret, and anyone can send a body.
-  if (!matches(secrets, memberTexts(rawBody, member))) throw invalidSignature(message)
+  if (!matches(secrets, findMemberTexts(rawBody, member))) throw invalidSignature(message)
   let body: JsonObject
   try {
     body = parsePayload(rawBody)
@@ -91,7 +91,7 @@ function addressSecrets({ headers, query }: Delivery, parameter: string): readon
 /** Claims about the signature, which may change when the same event is signed again (RFC 7519 §4.1). */
 const registeredClaims = ['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti']
 
-function withoutSecret(proof: Proof, body: JsonObject): JsonObject {
+function removeSecret(proof: Proof, body: JsonObject): JsonObject {
   const dropped = proof.by === 'jwt' ? registeredClaims : proof.by === 'member' ? [proof.member] : []
   return Object.fromEntries(Object.entries(body).filter(([name]) => !dropped.includes(name)))
 }
@@ -108,7 +108,7 @@ const maxMembers = 8
  * Returns the texts of the first members with this name in a JSON text, in any object. This takes a hundredth
  * of the time of parsing it. Texts longer than any secret, fully escaped, are left out.
  */
-export function memberTexts(bytes: Uint8Array, name: string): readonly string[] {
+export function findMemberTexts(bytes: Uint8Array, name: string): readonly string[] {
   const member = new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,32768}")`, 'g')
   const json = new TextDecoder().decode(bytes)
   const texts: string[] = []

@@ -107,12 +107,12 @@ export function resourceIn(path: string): string {
 }
 
 /** Returns the routes of all groups. */
-export async function allRoutes(): Promise<Route[]> {
+export async function loadAllRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }
 
 /** Loads all routes besides the API: deliveries of other systems, OAuth 2.0 and the dashboard. */
-export async function allWebRoutes(): Promise<WebRoute[]> {
+export async function loadAllWebRoutes(): Promise<WebRoute[]> {
   const [
     { inboxRoute },
     { authorizationRoutes },

@@ -16,7 +16,7 @@ export const serviceRoutes = routesOf(service, {
       return stateOf(call)
     },
   },
-  openapi: { isApart: true, handle: documentOnce() },
+  openapi: { isApart: true, handle: createDocumentHandler() },
 })
 
 function stateOf({ now }: Pick<Call, 'now'>) {
@@ -27,7 +27,7 @@ function stateOf({ now }: Pick<Call, 'now'>) {
  * Returns a function that makes the document once: it never changes, and takes milliseconds to write and
  * hash.
  */
-function documentOnce(): () => Constant {
+function createDocumentHandler(): () => Constant {
   let document: Constant | undefined
   return () => {
     document ??= new Constant(openapiOf())

@@ -23,9 +23,8 @@ const later: Later = (work, ms) => setTimeout(work, ms).unref()
  * counter changes and links audit entries. Several servers may do so concurrently.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
-  const stops = [regularly(sweepIntervalMs, () => sweepAll(database, now), wait)]
-  if (database.dialect.hasManyWriters)
-    stops.push(regularly(foldIntervalMs, () => bringIn(database, now), wait))
+  const stops = [repeat(sweepIntervalMs, () => sweepAll(database, now), wait)]
+  if (database.dialect.hasManyWriters) stops.push(repeat(foldIntervalMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
@@ -50,7 +49,7 @@ async function bringIn(database: Store, now: () => Date): Promise<void> {
  * Repeats work at about this interval, never concurrently. An error, such as a full disk, is left to the next
  * time.
  */
-function regularly(everyMs: number, work: () => Promise<void>, wait: Later): Stop {
+function repeat(everyMs: number, work: () => Promise<void>, wait: Later): Stop {
   let working: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let isStopped = false

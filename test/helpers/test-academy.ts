@@ -19,8 +19,8 @@ import { setGrade } from '../../src/server/grades/gradebook.ts'
 import { resolveGrade } from '../../src/server/grades/resolve-grade.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
-import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-needed.ts'
-import { allRoutes, allWebRoutes } from '../../src/server/routes.ts'
+import { createLazyOutgoing } from '../../src/server/outgoing/outgoing-when-needed.ts'
+import { loadAllRoutes, loadAllWebRoutes } from '../../src/server/routes.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
 import { watchDatabase } from './plans/watched-database.ts'
@@ -164,7 +164,7 @@ export async function openTestAcademy({
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const sealing = createSealing(fileKeySource(keyPathOf(path)))
-  const routes = await allRoutes()
+  const routes = await loadAllRoutes()
   const app = createApp(
     {
       // Statements of the tests themselves are not watched.
@@ -176,11 +176,11 @@ export async function openTestAcademy({
       ...(inboxPerDay && { inboxPerDay }),
       passwordCost: cost,
       sealing,
-      outgoing: outgoingWhenNeeded({ loopback: true }),
+      outgoing: createLazyOutgoing({ loopback: true }),
       log: (entry) => logged.push(entry),
     },
     () => routes,
-    await allWebRoutes(),
+    await loadAllWebRoutes(),
   )
   const fetch = fetchOf(app)
   let people = 0

@@ -7,7 +7,7 @@ import type { LmsKind } from '../../src/contract/constants.ts'
 import { fixedKeys } from '../../src/lms/canvas-keys.ts'
 import type { Delivery, SignedDelivery, Trust } from '../../src/lms/delivery.ts'
 import { sign } from '../../src/lms/sign.ts'
-import { memberTexts, verify } from '../../src/lms/verify.ts'
+import { findMemberTexts, verify } from '../../src/lms/verify.ts'
 import { keyPair } from './key-pair.ts'
 import { sample, sampleText } from './samples.ts'
 
@@ -339,7 +339,7 @@ describe('a secret in the request', () => {
   })
 })
 
-const texts = (json: string) => memberTexts(Buffer.from(json), 'token')
+const texts = (json: string) => findMemberTexts(Buffer.from(json), 'token')
 
 test('the texts of a member are found in any object, escapes read, without reading the rest', () => {
   expect(texts('{"token":"a\\/b\\u00e9\\"c"}')).toEqual(['a/bé"c'])

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
-import { allRoutes, resourceIn, routesFor } from '../../src/server/routes.ts'
+import { loadAllRoutes, resourceIn, routesFor } from '../../src/server/routes.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 
 test.for(operations)('$method $path is among the routes that are loaded for its path', async (operation) => {
@@ -11,7 +11,7 @@ test.for(operations)('$method $path is among the routes that are loaded for its 
 })
 
 test('all routes are those of the contract, each once', async () => {
-  const ids = (await allRoutes()).map(({ operation }) => operation.id)
+  const ids = (await loadAllRoutes()).map(({ operation }) => operation.id)
   expect(ids.sort()).toEqual(operations.map(({ id }) => id).sort())
 })
 
@@ -26,7 +26,7 @@ test('what answers a request without parameters has the query and the handler of
     'users.get',
     'progress.list',
   ])
-  const all = await allRoutes()
+  const all = await loadAllRoutes()
   for (const { operation, handle, queryOf } of plain) {
     const whole = all.find((route) => route.operation.id === operation.id)
     expect(operation).toMatchObject({ path: whole?.operation.path, method: 'GET', scope: 'read' })

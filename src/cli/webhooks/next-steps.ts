@@ -3,12 +3,12 @@ import type { Context } from '../command/context.ts'
 
 /** Returns notes about the address for the other system's events and how to configure it there. */
 export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
-  const { setUpOf, webhookTarget } = await import('../../lms/kinds.ts')
+  const { setUpOf, webhookTargetOf } = await import('../../lms/kinds.ts')
   const base = await addressOf(context)
   const step = setUpOf(kind)
   const start = base === null ? ['Start the server with: learnctl server start'] : []
   return [
-    `Webhook URL: ${base ?? '<URL of your server>'}${webhookTarget(kind)}`,
+    `Webhook URL: ${base ?? '<URL of your server>'}${webhookTargetOf(kind)}`,
     ...(step === undefined ? [] : [step]),
     ...start,
   ]

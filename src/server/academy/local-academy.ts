@@ -8,7 +8,7 @@ import { sweep } from '../database/sweep.ts'
 import { createApp } from '../http/app.ts'
 import type { LogEntry } from '../http/log.ts'
 import { inboxRoute } from '../integrations/inbox-route.ts'
-import { outgoingWhenNeeded, unrestricted } from '../outgoing/outgoing-when-needed.ts'
+import { createLazyOutgoing, unrestricted } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
 import { isCurrent, openAcademyFile } from './open-academy.ts'
 import type { UpgradeWatch } from './upgrade-in-process.ts'
@@ -90,7 +90,7 @@ export async function openAcademy({
   const app = {
     ...{ database, now, principal, passwordCost, sealing, log },
     newId: (prefix: IdPrefix) => (prefix === 'req' ? requestId(prefix) : newId(prefix)),
-    outgoing: outgoingWhenNeeded({ ...unrestricted, env }),
+    outgoing: createLazyOutgoing({ ...unrestricted, env }),
     perMinute: 0,
     tagged: false,
   }

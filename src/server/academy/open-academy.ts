@@ -47,7 +47,7 @@ export async function openAcademyFile(
   now: () => Date,
   options: FileOptions = {},
 ): Promise<AcademyFile> {
-  return whole(await openCopyFile(path, now, options), path)
+  return requireComplete(await openCopyFile(path, now, options), path)
 }
 
 /** Opens a file to copy an academy into it: unlike `openAcademyFile`, it accepts an unfinished copy. */
@@ -117,7 +117,7 @@ export async function openAcademyOnPostgres(
 ): Promise<AcademyFile> {
   if (options.mustExist) await requireSchema(options)
   const { shown, ...academy } = await openCopyOnPostgres(options, now)
-  return whole(academy, shown)
+  return requireComplete(academy, shown)
 }
 
 /** Throws DatabaseError for a PostgreSQL database without the schema of an academy. */
@@ -147,7 +147,7 @@ export async function openCopyOnPostgres(options: PostgresOptions, now: () => Da
   return { database: store, created, newId, shown }
 }
 
-async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> {
+async function requireComplete(academy: AcademyFile, shown: string): Promise<AcademyFile> {
   try {
     await requireNoCopy(academy.database, shown)
     return academy

@@ -6,8 +6,8 @@ import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
 import { findMatches } from '../database/search.ts'
 import { type Call, isRole, plainRoutesOf, type Reads } from '../http/handler.ts'
-import { Written, writtenPage } from '../http/reply.ts'
-import { type CourseRow, courseColumns, courseText, findCourse } from './course-row.ts'
+import { Written, writePage } from '../http/reply.ts'
+import { type CourseRow, courseColumns, findCourse, toCourseText } from './course-row.ts'
 
 const order = {
   createdAt: sql`c.created_at`,
@@ -28,7 +28,7 @@ export const courseReads = {
         where: [isStanding(query, isRole(call, 'learner'))],
         narrow: [
           query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
-          query.tag && tagged(query.tag),
+          query.tag && hasTag(query.tag),
           query.external_id && sql`c.external_id = ${query.external_id}`,
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,
         ],
@@ -42,14 +42,14 @@ export const courseReads = {
       },
       { sort: query.sort, expressions: order, id: sql`c.id` },
       query,
-      courseText,
+      toCourseText,
     )
-    return writtenPage(listed)
+    return writePage(listed)
   },
 
   async get(call) {
     const row = await findCourse(call.database, call.params.courseId, isRole(call, 'learner'))
-    return new Written(courseText(row), { version: row.version })
+    return new Written(toCourseText(row), { version: row.version })
   },
 } satisfies Reads<typeof courses>
 
@@ -70,7 +70,7 @@ function isStanding(
 }
 
 /** Returns the condition for courses with a tag. */
-function tagged(tag: string): Found {
+function hasTag(tag: string): Found {
   return {
     ids: sql`select t.course_id from course_tags t where t.tag = ${tag}`,
     test: sql`exists (select 1 from course_tags t where t.tag = ${tag} and t.course_id = c.id)`,

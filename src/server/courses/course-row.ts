@@ -128,7 +128,7 @@ export function toCourse(row: CourseRow): Course {
  * Returns a course as JSON text. Copies the attributes unparsed, because parsing and writing them is most of
  * the time of a list.
  */
-export function courseText(row: CourseRow): string {
+export function toCourseText(row: CourseRow): string {
   const text = JSON.stringify({ ...firstOf(row), ...lastOf(row) })
   // The text cannot occur within a string, where quotes are escaped.
   const between = text.indexOf(',"managedBy":')

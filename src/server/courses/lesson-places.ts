@@ -6,7 +6,7 @@ import { type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 import { recordLessonsOf } from './lesson-versions.ts'
 
 /** Returns the place after the last lesson of a course. */
-export async function nextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
+export async function findNextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
   const last = await database.one<{ last: number }>(
     sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
   )

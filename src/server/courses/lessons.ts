@@ -11,7 +11,7 @@ import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem-error.ts'
 import { findCourse, knownCourses, requireNotArchived } from './course-row.ts'
 import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
-import { makeRoom, nextPlace } from './lesson-places.ts'
+import { findNextPlace, makeRoom } from './lesson-places.ts'
 import {
   contentOf,
   findLesson,
@@ -57,7 +57,7 @@ export const lessonRoutes = routesOf(lessons, {
         columns: lessonColumns,
         from: sql`lessons l join courses c on c.id = l.course_id`,
         base: sql`lessons l`,
-        where: [learnerSees(call)],
+        where: [visibilityTo(call)],
         within: [
           { field: 'order', condition: course.one },
           { field: 'createdAt', condition: during(order.createdAt, query) },
@@ -86,7 +86,7 @@ export const lessonRoutes = routesOf(lessons, {
     const courseId = await requireOpenCourseId(call, input)
     await requireUnique(call.database, 'lessons', input, undefined)
     const id = call.newId('les')
-    const position = input.order ?? (await nextPlace(call, courseId))
+    const position = input.order ?? (await findNextPlace(call, courseId))
     await makeRoom(call, courseId, position)
     await call.database.run(sql`
       insert into lessons (id, external_id, course_id, module_id, title, title_key, description, position, duration_minutes,
@@ -119,7 +119,7 @@ export const lessonRoutes = routesOf(lessons, {
 /** Stores a change as a new version; without changes, version and times stay. */
 async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): Promise<Lesson> {
   const courseId = await requireOpenCourseId(call, parsed, current)
-  const order = parsed.order ?? (await nextPlace(call, courseId, current.id))
+  const order = parsed.order ?? (await findNextPlace(call, courseId, current.id))
   const input = { ...withContentIds(parsed, call.newId), courseId, order }
   const changed = changedFields(input, current)
   if (changed.length === 0) return current
@@ -138,9 +138,9 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
   return lesson
 }
 
-const find = (call: Call, reference: string) => findLesson(call.database, reference, learnerSees(call))
+const find = (call: Call, reference: string) => findLesson(call.database, reference, visibilityTo(call))
 
-function learnerSees(call: Call): Sql | false {
+function visibilityTo(call: Call): Sql | false {
   return isRole(call, 'learner') && sql`c.status = 'published' and l.status = 'published'`
 }
 

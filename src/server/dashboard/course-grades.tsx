@@ -6,7 +6,7 @@ import type { Grade } from '../../contract/grades.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { readCourseStanding, type Standing } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
-import { gradesOfLearners, hasGrades, maxGrades } from '../grades/grade-row.ts'
+import { hasGrades, listGradesOfLearners, maxGrades } from '../grades/grade-row.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
 import { courseHeading } from './course.tsx'
@@ -59,7 +59,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
     request.now,
     { limit: pageSize, cursor: query.cursor, learners: standing.enrollments },
   )
-  const grades = await gradesOfLearners(
+  const grades = await listGradesOfLearners(
     database,
     course.id,
     data.map(({ learnerId }) => learnerId),

@@ -1,5 +1,5 @@
 import type { Reply } from '../http/reply.ts'
-import { type WebRoute, within } from '../http/web-route.ts'
+import { type WebRoute, withTransaction } from '../http/web-route.ts'
 import { endSession, formOf } from '../pages/browser-session.ts'
 import { hereOf, pageRoute, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
@@ -41,7 +41,7 @@ export function pageRoutesOf(page: DashboardPage): WebRoute[] {
         return withRefusals(signedIn, () =>
           longReads && isLong?.(signedIn)
             ? longReads.answer(visit.request, signedIn.user.id)
-            : database.read(async (view) => show(within(signedIn, view))),
+            : database.read(async (view) => show(withTransaction(signedIn, view))),
         )
       },
     }),
@@ -71,7 +71,7 @@ export const signOut = pageRoute({
   async handle(visit, visitor) {
     await formOf(visit, visitor)
     const headers = await visit.academy.database.write((transaction) =>
-      endSession(within(visit, transaction), visitor),
+      endSession(withTransaction(visit, transaction), visitor),
     )
     return seeOther(`${visit.base}/dashboard`, headers)
   },

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { Delivery } from '../../contract/deliveries.ts'
 import { type Integration, type IntegrationCheck, integrations } from '../../contract/integrations.ts'
-import { kinds, setUpOf, webhookTarget } from '../../lms/kinds.ts'
+import { kinds, setUpOf, webhookTargetOf } from '../../lms/kinds.ts'
 import { newWebhookSecret } from '../../lms/secrets.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -210,7 +210,7 @@ function Connection({
   return (
     <section class="card" aria-labelledby="address">
       <h2 id="address">Webhook address</h2>
-      <code class="code secret">{issuerOf(academy, request) + webhookTarget(kind)}</code>
+      <code class="code secret">{issuerOf(academy, request) + webhookTargetOf(kind)}</code>
       <p>{`${setUpOf(kind)}.`}</p>
       <IntegrationFacts integration={integration} last={<LastDelivery base={base} delivery={last} />} />
       <Form signedIn={signedIn} label="Connection">

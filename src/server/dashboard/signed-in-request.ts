@@ -8,7 +8,7 @@ import { type Refused, recordRefusal } from '../http/record-refusal.ts'
 import { Constant, Streamed, Written } from '../http/reply.ts'
 import { isClientGone, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
-import { type Visit, within } from '../http/web-route.ts'
+import { type Visit, withTransaction } from '../http/web-route.ts'
 import {
   principalOf,
   type SignedIn,
@@ -55,7 +55,7 @@ export function writeFor<Result>(
   work: (signedIn: WritingRequest) => Promise<Result>,
 ): Promise<Result> {
   return signedIn.academy.database.write(async (transaction) => {
-    const inside = within(signedIn, transaction)
+    const inside = withTransaction(signedIn, transaction)
     const { role } = await stillSignedIn(inside, signedIn.visitor)
     if (role === signedIn.user.role) return work(inside)
     throw new ProblemError('forbidden', 'Your role has changed. Reload the page and submit again.')

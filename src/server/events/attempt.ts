@@ -1,6 +1,6 @@
 import type { FindProxy } from '../../codec/proxy.ts'
 import { version } from '../../contract/version.ts'
-import { standardSignature } from '../../lms/standard-signature.ts'
+import { standardSignatureOf } from '../../lms/standard-signature.ts'
 import { cachedOpening, type Sealing } from '../access/sealing.ts'
 import {
   createGuardedConnect,
@@ -44,7 +44,7 @@ export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: 
     const { secret, previous_secret: previous, previous_secret_until: until } = endpoint
     const counts = previous !== null && until !== null && until > now().toISOString()
     const signatures = [secret, ...(counts ? [previous] : [])].map((text) =>
-      standardSignature(open(secretPlace(endpoint.id), text), { id, seconds, body }),
+      standardSignatureOf(open(secretPlace(endpoint.id), text), { id, seconds, body }),
     )
     return {
       'webhook-id': id,

@@ -61,7 +61,7 @@ export function toGrade(row: GradeRow): Grade {
 export const maxGrades = 5_000
 
 /** Reads the grades of a few learners in a course, at most `maxGrades`. */
-export async function gradesOfLearners(
+export async function listGradesOfLearners(
   database: Database,
   courseId: string,
   userIds: readonly string[],

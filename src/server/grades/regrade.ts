@@ -101,7 +101,7 @@ async function unfinishedOf(database: Database, courseId: string): Promise<Regra
   const row = await database.one<Row & { value: string }>(
     sql`select value from settings where name = ${prefix + courseId}`,
   )
-  return row && regradingIn(row.value)
+  return row && parseRegrading(row.value)
 }
 
 /**
@@ -117,7 +117,7 @@ async function findUnfinished(
     select c.id, s.value from settings s join courses c on c.id = substr(s.name, ${prefix.length + 1})
     where s.name > ${prefix} and s.name < ${prefixEnd} order by s.name limit ${maxCourses}`)
   for (const { id, value } of rows) {
-    const regrading = regradingIn(value)
+    const regrading = parseRegrading(value)
     if (requestId !== undefined && regrading.origin.requestId !== requestId) continue
     return { course: toCourse(await findCourse(database, id)), regrading }
   }
@@ -133,16 +133,16 @@ async function storeUnfinished(
   const name = prefix + courseId
   await database.run(
     regrading
-      ? sql`insert into settings (name, value) values (${name}, ${regradingText(regrading)})
+      ? sql`insert into settings (name, value) values (${name}, ${formatRegrading(regrading)})
             on conflict (name) do update set value = excluded.value`
       : sql`delete from settings where name = ${name}`,
   )
 }
 
-function regradingText({ weighted, after, principal: { userId, credential }, origin }: Regrading): string {
+function formatRegrading({ weighted, after, principal: { userId, credential }, origin }: Regrading): string {
   return JSON.stringify({ weighted, after, principal: { userId, credential }, origin })
 }
 
-function regradingIn(text: string): Regrading {
+function parseRegrading(text: string): Regrading {
   return JSON.parse(text) as Regrading
 }

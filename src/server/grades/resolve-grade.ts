@@ -87,7 +87,7 @@ export async function resolveGrade(
   input: GradeInput,
   guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
 ): Promise<ResolvedGrade> {
-  const rows = await gradedRows(database, input)
+  const rows = await findGradedRows(database, input)
   const [row] = rows
   if (!row) return refuse(database, input, guard)
   const learner = {
@@ -105,7 +105,7 @@ export async function resolveGrade(
     learner,
     course,
     before,
-    grade: wholeGrade(input, before, row, course),
+    grade: completeGrade(input, before, row, course),
     standing: toCountedEnrollment(
       { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
       course.assessmentCriteria.passingScore,
@@ -114,7 +114,7 @@ export async function resolveGrade(
   }
 }
 
-function gradedRows(database: Database, input: GradeInput): Promise<GradedRow[]> {
+function findGradedRows(database: Database, input: GradeInput): Promise<GradedRow[]> {
   const { source, itemId } = input
   // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
@@ -154,7 +154,7 @@ function takesFromItem({ itemId, label, weight }: GradeInput): boolean {
  * Returns a grade with all its fields: an absent one is as stored, else the default; the label and weight of a first
  * grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
  */
-function wholeGrade(
+function completeGrade(
   { itemId, source, scoreGiven, gradedAt, extraCredit, ...input }: GradeInput,
   before: Grade | undefined,
   row: GradedRow,

@@ -121,13 +121,15 @@ async function commit(
     try {
       return await writeAs(request, repeatable, async (transaction) => {
         transaction.requireRow(proof)
-        return within(call, transaction)
+        return withTransaction(call, transaction)
       })
     } catch (error) {
       if (!(error instanceof NotMet)) throw error
     }
   }
-  return writeAs(request, repeatable, (transaction) => stillAllowed(app, within(call, transaction), context))
+  return writeAs(request, repeatable, (transaction) =>
+    recheckAccess(app, withTransaction(call, transaction), context),
+  )
 }
 
 function writeAs(
@@ -148,7 +150,7 @@ async function handled({ app, route, context }: OperationRequest, call: Call): P
 }
 
 /** Returns the call with this transaction as its database. */
-function within(call: Call, database: Transaction): Call {
+function withTransaction(call: Call, database: Transaction): Call {
   return { ...call, database }
 }
 
@@ -201,7 +203,7 @@ async function touch({ app, context }: OperationRequest, caller: Identity | unde
 }
 
 /** Returns the call with the caller's current rights, which may have changed while the body arrived. */
-async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
+async function recheckAccess(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
   const { principal } = await identify(call.database, raw.headers['authorization'] ?? null, now)
@@ -252,7 +254,7 @@ function answeredTo(
   request: IdempotentRequest,
 ): Promise<Reply | undefined> {
   return app.database.read(async (view) => {
-    await stillAllowed(app, within(call, view), context)
+    await recheckAccess(app, withTransaction(call, view), context)
     return findStoredReply(view, request)
   })
 }

@@ -115,7 +115,7 @@ export function answererOf(
     context: RequestContext,
     principal: Principal | undefined,
   ): Answered | Promise<Answered> {
-    const fault = faultBefore(app, context, found)
+    const fault = findFault(app, context, found)
     if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {
       return refusalOf(context, fault, found?.place.webRoute?.refuse)
@@ -191,7 +191,7 @@ function contextOf(app: AppOptions, raw: HttpRequest): RequestContext {
 }
 
 /** Returns the fault of a request that is independent of its path. */
-function faultBefore(
+function findFault(
   { isClosing }: AppOptions,
   { raw: { method }, path, search }: RequestContext,
   found: Found<Place> | undefined,

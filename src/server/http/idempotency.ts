@@ -94,7 +94,7 @@ function insertReply(
     on conflict (user_id, method, path, key) do update set
       fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
       body = excluded.body, created_at = excluded.created_at
-    where idempotency.created_at < ${oldestValid(now)}`)
+    where idempotency.created_at < ${oldestValidTime(now)}`)
 }
 
 /** Replaces a claim with the response. */
@@ -127,7 +127,7 @@ async function findStored(
 ): Promise<{ readonly print: string; readonly stored: RecordRow | undefined }> {
   const row = await database.one<RecordRow & { secret: string }>(sql`
     select s.value as secret, i.fingerprint, i.status, i.headers, i.body
-    from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestValid(request.now)}
+    from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestValidTime(request.now)}
     where s.name = 'hmac_key'`)
   const stored = row?.fingerprint === null ? undefined : row
   return { print: fingerprint(row?.secret ?? '', request.bytes), stored }
@@ -137,7 +137,7 @@ function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
   return sql`user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}`
 }
 
-function oldestValid(now: Date): string {
+function oldestValidTime(now: Date): string {
   return new Date(now.getTime() - retentionMs).toISOString()
 }
 
@@ -166,7 +166,7 @@ export async function writeOnce(
   allowedIn: (transaction: Transaction) => Promise<Call>,
   work: (call: Call) => Promise<Reply>,
 ): Promise<Reply> {
-  const toStored = (reply: Reply) => withoutSecret(operation, reply)
+  const toStored = (reply: Reply) => removeSecret(operation, reply)
   try {
     return await database.write(async (transaction) => {
       const call = await allowedIn(transaction)
@@ -194,7 +194,7 @@ function refuse(error: unknown): never {
   throw error instanceof ProblemError ? new Refused(error) : error
 }
 
-function withoutSecret({ secret }: Operation, reply: Reply): Reply {
+function removeSecret({ secret }: Operation, reply: Reply): Reply {
   if (!secret || typeof reply.body !== 'string' || reply.status >= 400) return reply
   return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
 }

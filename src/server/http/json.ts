@@ -20,7 +20,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   }
   try {
     const value: unknown = JSON.parse(text)
-    return text.includes('-0') ? withoutNegativeZeros(value, 0) : value
+    return text.includes('-0') ? replaceNegativeZeros(value, 0) : value
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
@@ -33,11 +33,11 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
  * Replaces -0 by 0: columns do not store the sign, so each update would count as a change. Leaves parts
  * beyond the bounds of `findStructuralFaults` unchanged, because they are refused.
  */
-function withoutNegativeZeros(value: unknown, depth: number): unknown {
+function replaceNegativeZeros(value: unknown, depth: number): unknown {
   if (value === 0) return 0
   if (typeof value !== 'object' || value === null || depth >= maxDepth) return value
   if (Array.isArray(value) && value.length > maxArrayLength) return value
-  setMembers(value, (member) => withoutNegativeZeros(member, depth + 1))
+  setMembers(value, (member) => replaceNegativeZeros(member, depth + 1))
   return value
 }
 

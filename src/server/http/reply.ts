@@ -57,7 +57,7 @@ export class Written {
 }
 
 /** Returns a page of items that are JSON text already. */
-export function writtenPage({ data, ...rest }: Page<string>): Written {
+export function writePage({ data, ...rest }: Page<string>): Written {
   return new Written(`{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
 }
 
@@ -102,7 +102,8 @@ export function successOf(
     return { status: 304, headers, body: null }
   }
   if (status === 201) headers['location'] = locationOf(operation, path, String(id), version)
-  if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, search, nextCursor)
+  if (operation.list && typeof nextCursor === 'string')
+    headers['link'] = formatNextLink(path, search, nextCursor)
   return { status, headers, body: body ?? JSON.stringify(answer) }
 }
 
@@ -115,7 +116,7 @@ function locationOf(operation: Operation, path: string, id: string, version: unk
   return `${path}/${id}`
 }
 
-function nextLink(path: string, search: string, cursor: string): string {
+function formatNextLink(path: string, search: string, cursor: string): string {
   const query = new URLSearchParams(search)
   query.set('cursor', cursor)
   return `<${path}?${query}>; rel="next"`

@@ -22,7 +22,7 @@ export interface Visit {
 }
 
 /** Returns a visit that uses a transaction. */
-export function within<V extends Visit>(
+export function withTransaction<V extends Visit>(
   visit: V,
   database: Transaction,
 ): V & { readonly database: Transaction } {

@@ -94,7 +94,7 @@ async function applyTo(
   const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
   const graded = await resolveGrade(call, input, requireActive)
   const { warnings: _, ...grade } = await setGrade(call, graded, deliveryId)
-  const progress = await progressOfGrade(applying, userId, graded.course)
+  const progress = await setProgressOfGrade(applying, userId, graded.course)
   return { ...noEffect, ...ids, status: 'applied', grade, progress }
 }
 
@@ -106,7 +106,7 @@ function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): vo
  * Returns the progress that the grade of a course implies, according to the integration; null for none. The
  * grade is no visit of the learner, so the last access is kept, or else is the enrolment.
  */
-async function progressOfGrade(
+async function setProgressOfGrade(
   { call, integration: { gradeToProgress } }: Applying,
   userId: string,
   course: Course,

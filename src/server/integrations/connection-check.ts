@@ -29,17 +29,14 @@ const hintByTrouble: Partial<Record<OutgoingTrouble, string>> = {
 /** Checks everything that an integration needs, if possible with a request to the other system. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
   return [
-    ...(await connectionChecks(integration, call)),
-    secretCheck(integration, call),
-    ...(integration.lmsKind === 'canvas' ? [accountCheck(integration)] : []),
-    await deliveryCheck(integration, call.database),
+    ...(await checkAccess(integration, call)),
+    checkSecret(integration, call),
+    ...(integration.lmsKind === 'canvas' ? [checkAccount(integration)] : []),
+    await checkLastDelivery(integration, call.database),
   ]
 }
 
-async function connectionChecks(
-  integration: Integration,
-  { sealing, outgoing }: CheckCall,
-): Promise<Check[]> {
+async function checkAccess(integration: Integration, { sealing, outgoing }: CheckCall): Promise<Check[]> {
   const { lmsKind, baseUrl } = integration
   const probeOf = probes[lmsKind]
   if (!probeOf) {
@@ -82,7 +79,7 @@ async function connectionChecks(
   }
 }
 
-function secretCheck(integration: Integration, { sealing, now }: CheckCall): Check {
+function checkSecret(integration: Integration, { sealing, now }: CheckCall): Check {
   const name = 'webhookSecret'
   const { lmsKind } = integration
   const counting = integration.webhookSecrets.filter(({ endsAt }) => endsAt === null || endsAt > now)
@@ -102,7 +99,7 @@ function secretCheck(integration: Integration, { sealing, now }: CheckCall): Che
   return check(name, 'ok', `set on ${newest.setAt}${end}${rotation}`)
 }
 
-function accountCheck({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
+function checkAccount({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
   if (rootAccountUuid === null) {
     return check(
       'rootAccountUuid',
@@ -115,7 +112,7 @@ function accountCheck({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
 }
 
 /** Checks the last delivery. A connection without any delivery yet is not a fault. */
-async function deliveryCheck({ lmsKind }: Integration, database: Database): Promise<Check> {
+async function checkLastDelivery({ lmsKind }: Integration, database: Database): Promise<Check> {
   const last = await database.one<{ received_at: string; event: string; status: string }>(sql`
     select received_at, event, status from (
       select received_at, id, event, status, lms_kind from webhook_deliveries
@@ -146,7 +143,7 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
   // Canvas LMS API, Users: GET /api/v1/users/self.
   canvas: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/v1/users/self`, { authorization: `Bearer ${token}` }),
-    ownerOf: ({ id, name }) => (id === undefined ? undefined : named(name, id)),
+    ownerOf: ({ id, name }) => (id === undefined ? undefined : formatName(name, id)),
   }),
   // Moodle Web services, REST protocol: the token is a parameter; POST keeps it out of access logs.
   moodle: (baseUrl, token) => ({
@@ -163,14 +160,16 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
       ),
     },
     ownerOf: ({ username, sitename }) =>
-      username === undefined ? undefined : `${named(username, undefined)} on ${named(sitename, undefined)}`,
+      username === undefined
+        ? undefined
+        : `${formatName(username, undefined)} on ${formatName(sitename, undefined)}`,
   }),
   // Open edX user API: JSON Web Tokens have their own scheme.
   openedx: (baseUrl, token) => ({
     request: get(`${baseUrl}/api/user/v1/me`, {
       authorization: `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`,
     }),
-    ownerOf: ({ username }) => (username === undefined ? undefined : named(username, undefined)),
+    ownerOf: ({ username }) => (username === undefined ? undefined : formatName(username, undefined)),
   }),
   // Thinkific Admin API: API keys require the site's subdomain, access tokens do not.
   thinkific: (baseUrl, token) => {
@@ -205,7 +204,7 @@ function readProbeResponse(
   if (known !== undefined) return { isAccepted: true, detail: `accepted as ${known}` }
   // Moodle reports errors with status 200.
   const code = answer['errorcode']
-  if (typeof code === 'string') return refused(`not accepted (${plain(code)})`)
+  if (typeof code === 'string') return refused(`not accepted (${sanitize(code)})`)
   return refused('unexpected answer: check the base URL')
 }
 
@@ -227,12 +226,13 @@ function originOf(location: string | string[] | undefined): string {
   return URL.canParse(address) ? new URL(address).origin : 'another path'
 }
 
-function named(name: unknown, id: unknown): string {
-  const text = typeof name === 'string' || typeof name === 'number' ? plain(String(name)) : 'an unnamed user'
-  return id === undefined ? text : `${text} (id ${plain(String(id))})`
+function formatName(name: unknown, id: unknown): string {
+  const text =
+    typeof name === 'string' || typeof name === 'number' ? sanitize(String(name)) : 'an unnamed user'
+  return id === undefined ? text : `${text} (id ${sanitize(String(id))})`
 }
 
 /** Sanitizes text of another system: short and on one line. */
-function plain(text: string): string {
+function sanitize(text: string): string {
   return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
 }

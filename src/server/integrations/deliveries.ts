@@ -58,7 +58,7 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   if (row.status === 'applied' || row.body === null) return toDelivery(row)
   const integration = await integrationOf(database, row.lms_kind)
   const { outcome, event } = integration
-    ? await outcomeNow(call, integration, row, row.body)
+    ? await applyAgain(call, integration, row, row.body)
     : {
         outcome: { ...noEffect, status: 'failed', reason: 'not_configured' } satisfies Outcome,
         event: undefined,
@@ -78,7 +78,7 @@ async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
   return after
 }
 
-async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {
+async function applyAgain(call: Call, integration: Integration, row: DeliveryRow, body: string) {
   const meaning = readEventOrFault(kindOf(row), payloadOf(body), integration)
   const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }

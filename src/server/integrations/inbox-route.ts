@@ -10,13 +10,13 @@ export const inboxRoute: WebRoute = {
   path: '/webhooks/:lmsKind/grades',
   countsItself: true,
   refuse: problemReply,
-  handle: (visit) => ({ reply: async () => (await receiving()).receive(visit) }),
+  handle: (visit) => ({ reply: async () => (await loadReceiving()).receive(visit) }),
 }
 
 let loaded: Promise<typeof import('./receive-delivery.ts')> | undefined
 
 /** Loads the receiving code on first use: an academy in a process mostly needs none. */
-function receiving(): Promise<typeof import('./receive-delivery.ts')> {
+function loadReceiving(): Promise<typeof import('./receive-delivery.ts')> {
   // Cached, because import() takes as long as a statement.
   loaded ??= import('./receive-delivery.ts')
   return loaded

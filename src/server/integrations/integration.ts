@@ -77,7 +77,7 @@ export async function integrationOf(database: Database, kind: string): Promise<I
 }
 
 /** Returns all integrations, ordered by kind; at most one per kind. */
-export async function allIntegrations(database: Database): Promise<Integration[]> {
+export async function listIntegrations(database: Database): Promise<Integration[]> {
   const rows = await database.all<IntegrationRow>(
     sql`select ${integrationColumns} from integrations order by lms_kind`,
   )

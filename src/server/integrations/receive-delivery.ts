@@ -157,13 +157,13 @@ function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {
   if (jwks !== null) return fixedKeys(jwks)
   let keys = keySetsByApp.get(app)
   if (!keys) {
-    keys = publishedKeys(keySetFetcher(app), () => app.now().getTime())
+    keys = publishedKeys(createKeySetFetcher(app), () => app.now().getTime())
     keySetsByApp.set(app, keys)
   }
   return keys(jwksUrl ?? canvasKeysUrl)
 }
 
-function keySetFetcher({ outgoing }: AppOptions): FetchKeySet {
+function createKeySetFetcher({ outgoing }: AppOptions): FetchKeySet {
   return async (url) => {
     const { status, body, isCut } = await outgoing({
       method: 'GET',

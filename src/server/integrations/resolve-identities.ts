@@ -31,7 +31,7 @@ export async function resolveIdentities(
     select ${mappedOf(kind, 'course', course)} as mapped_course, ${foundOf('course', course)} as course,
       ${mappedOf(kind, 'user', user)} as mapped_user, ${foundOf('user', user)} as "user"`)
   const of = async (noun: MappedNoun, mapped: string | null | undefined, found: string | null | undefined) =>
-    mapped === null || mapped === undefined ? (found ?? null) : living(database, noun, mapped)
+    mapped === null || mapped === undefined ? (found ?? null) : findLiving(database, noun, mapped)
   return {
     course: await of('course', row?.mapped_course, row?.course),
     user: await of('user', row?.mapped_user, row?.user),
@@ -73,7 +73,7 @@ function firstOf(ids: readonly Sql[]): Sql {
   return sql`coalesce(${join([...ids, sql`null`, sql`null`])})`
 }
 
-async function living(database: Database, noun: MappedNoun, id: string): Promise<string | null> {
+async function findLiving(database: Database, noun: MappedNoun, id: string): Promise<string | null> {
   const table = noun === 'course' ? 'courses' : 'users'
   const row = await database.one<{ id: string }>(
     sql`select id from ${raw(table)} where id = ${id}${alive[noun]}`,

@@ -42,12 +42,12 @@ export async function changedSecrets(
   }
   const before = { accessToken: stored?.accessToken ?? null, webhookSecrets: stored?.webhookSecrets ?? [] }
   return {
-    accessToken: await tokenAfter(call, kind, before.accessToken, sent.accessToken),
-    webhookSecrets: await secretsAfter(call, kind, before.webhookSecrets, sent),
+    accessToken: await changeToken(call, kind, before.accessToken, sent.accessToken),
+    webhookSecrets: await changeSecrets(call, kind, before.webhookSecrets, sent),
   }
 }
 
-async function tokenAfter(
+async function changeToken(
   call: SecretCall,
   kind: string,
   before: StoredSecret | null,
@@ -59,7 +59,7 @@ async function tokenAfter(
   return isStored(call, place, before, sent) ? before : sealSecret(call, place, sent)
 }
 
-async function secretsAfter(
+async function changeSecrets(
   call: SecretCall,
   kind: string,
   before: readonly StoredSecret[],
@@ -68,7 +68,7 @@ async function secretsAfter(
   const [newest, old] = before
   if (sent === undefined) {
     if (!newest || !old || oldSecretEndsAt === undefined) return before
-    return [newest, ...until(old, oldSecretEndsAt, call.now)]
+    return [newest, ...withEnd(old, oldSecretEndsAt, call.now)]
   }
   const [first, second] = sent ?? []
   if (first === undefined) return []
@@ -84,22 +84,22 @@ async function secretsAfter(
     const known = before.find((secret) => isStored(call, place, secret, second))
     return [
       next,
-      ...until(known ?? (await sealSecret(call, place, second)), oldSecretEndsAt ?? null, call.now),
+      ...withEnd(known ?? (await sealSecret(call, place, second)), oldSecretEndsAt ?? null, call.now),
     ]
   }
   // The same secret again: only the end of the previous one can change, to an earlier time.
   if (isSame) {
     if (!old || oldSecretEndsAt === undefined) return before
     const sooner = [old.endsAt ?? '', oldSecretEndsAt ?? ''].toSorted()[0] ?? ''
-    return [next, ...until(old, sooner, call.now)]
+    return [next, ...withEnd(old, sooner, call.now)]
   }
   // A secret that cannot be decrypted cannot verify anything, so it is dropped.
   const previous = newest && decryptOrNone(call, place, newest) !== undefined ? newest : undefined
-  return previous && oldSecretEndsAt ? [next, ...until(previous, oldSecretEndsAt, call.now)] : [next]
+  return previous && oldSecretEndsAt ? [next, ...withEnd(previous, oldSecretEndsAt, call.now)] : [next]
 }
 
 /** Returns an old secret with its end; nothing if that has passed or is not set. */
-function until(secret: StoredSecret, endsAt: string | null, now: string): StoredSecret[] {
+function withEnd(secret: StoredSecret, endsAt: string | null, now: string): StoredSecret[] {
   return endsAt !== null && endsAt > now ? [{ ...secret, endsAt }] : []
 }
 

@@ -3,7 +3,7 @@ import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { DeliveryFault } from '../../lms/delivery.ts'
 import type { Candidate, LmsEvent } from '../../lms/event.ts'
-import { keyHint, learnerCandidatesOf } from '../../lms/read-event.ts'
+import { keyHintOf, learnerCandidatesOf } from '../../lms/read-event.ts'
 import type { Database, Store, Transaction } from '../database/database.ts'
 import type { RateLimits } from '../http/limits.ts'
 import { tooMany } from '../problem-error.ts'
@@ -143,5 +143,5 @@ function hintOf(kind: LmsKind, learner: readonly Candidate[]): string | null {
   if (email !== undefined) return `email:${email.toLowerCase()}`
   if (external !== undefined) return `ext:${external}`
   if (reference !== undefined) return reference.startsWith('email:') ? reference.toLowerCase() : reference
-  return key === undefined ? null : keyHint(kind, key)
+  return key === undefined ? null : keyHintOf(kind, key)
 }

@@ -6,8 +6,8 @@ import { idMaker } from '../database/id.ts'
 import { shortenLog } from '../database/sqlite/connection.ts'
 import { openReader } from '../database/sqlite/sqlite.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
-import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
-import { allWebRoutes, resourceIn, routesFor } from '../routes.ts'
+import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
+import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
 import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
 
 // A thread that answers requests as the server does, on its own read-only connection.
@@ -26,7 +26,7 @@ const flows = new Map<number, Flow>()
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const app = openDatabase().then((database) => {
   // Long reads decrypt no secrets and send no requests.
-  const others = { sealing: createSealing(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
+  const others = { sealing: createSealing(undefined), outgoing: createLazyOutgoing({ loopback: false }) }
   return { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
 })
 const operations = app.then((opened) => answererOf(opened, (target) => routesFor(resourceIn(target)), []))
@@ -46,7 +46,7 @@ function send(message: FromThread): void {
 }
 
 async function loadPages(): Promise<Answerer> {
-  return answererOf(await app, () => [], await allWebRoutes())
+  return answererOf(await app, () => [], await loadAllWebRoutes())
 }
 
 async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {

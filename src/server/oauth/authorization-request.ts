@@ -4,7 +4,7 @@ import type { Visit } from '../http/web-route.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
 import { findClient, type OAuthClient } from './oauth-client.ts'
-import { OAuthError, printable } from './oauth-error.ts'
+import { OAuthError, toPrintable } from './oauth-error.ts'
 import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 import { challengeOf } from './pkce.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
@@ -62,7 +62,7 @@ export function answerClient(
 ): Reply {
   const parameters =
     answer instanceof OAuthError
-      ? { error: answer.code, error_description: printable(answer.message) }
+      ? { error: answer.code, error_description: toPrintable(answer.message) }
       : { code: answer.code }
   const reply = seeOther(answerAddress(redirectUri, { ...parameters, state, iss: issuer }))
   return answer instanceof OAuthError ? { ...reply, code: answer.code } : reply

@@ -1,6 +1,6 @@
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Reply } from '../http/reply.ts'
-import { type Visit, type WebRoute, within } from '../http/web-route.ts'
+import { type Visit, type WebRoute, withTransaction } from '../http/web-route.ts'
 import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
 import { hereOf, pageRoute, seeOther } from '../pages/page.tsx'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
@@ -46,7 +46,7 @@ export const authorizationRoutes: readonly WebRoute[] = [
         if (!userOf(visitor, request)) return signInPage(visitor, reason)
         if (action === 'other_account') {
           const headers = await visit.academy.database.write((transaction) =>
-            endSession(within(visit, transaction), visitor),
+            endSession(withTransaction(visit, transaction), visitor),
           )
           return seeOther(hereOf(visit), headers)
         }
@@ -113,7 +113,7 @@ async function allow(
 ): Promise<Reply> {
   const { client, redirectUri } = recipient
   const code = await visit.academy.database.write(async (transaction) => {
-    const inside = within(visit, transaction)
+    const inside = withTransaction(visit, transaction)
     const user = await stillSignedIn(inside, visitor)
     const { id: userId, role } = user
     const given = grantableScopesOf(

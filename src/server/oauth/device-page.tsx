@@ -4,7 +4,7 @@ import { readAttempts, storeAttempts } from '../access/attempts.ts'
 import { digest } from '../access/secret.ts'
 import type { Database } from '../database/database.ts'
 import type { Reply } from '../http/reply.ts'
-import { type WebRoute, within } from '../http/web-route.ts'
+import { type WebRoute, withTransaction } from '../http/web-route.ts'
 import {
   type EndedSession,
   endSession,
@@ -64,7 +64,7 @@ async function answerForm(signedIn: SignedInVisit, form: URLSearchParams): Promi
     switch (form.get('action')) {
       case 'other_account': {
         const headers = await academy.database.write((transaction) =>
-          endSession(within(signedIn, transaction), visitor),
+          endSession(withTransaction(signedIn, transaction), visitor),
         )
         return seeOther(hereOf(signedIn), headers)
       }
@@ -97,7 +97,7 @@ async function decide(
   const { database } = academy
   await requireTriesLeft(signedIn)
   const isDecided = await database.write(async (transaction) => {
-    const inside = within(signedIn, transaction)
+    const inside = withTransaction(signedIn, transaction)
     const user = await stillSignedIn(inside, visitor)
     const device = await findWaitingDevice(transaction, request.now, userCode)
     if (!device) return false
@@ -199,7 +199,7 @@ async function countWrongCode(signedIn: SignedInVisit): Promise<{ fault: Problem
     const ended = await transaction.all<EndedSession>(sql`
       delete from browser_sessions where hash = ${hash} and wrong_codes >= ${maxWrongCodesPerSession}
       returning id, user_id`)
-    const call = writingOf(within(signedIn, transaction), principalOf(signedIn.user))
+    const call = writingOf(withTransaction(signedIn, transaction), principalOf(signedIn.user))
     for (const one of ended) await recordEnd(call, one)
     return transaction.one(sql`select 1 from browser_sessions where hash = ${hash}`)
   })

@@ -53,16 +53,16 @@ export function clientReply(status: number, body: object, headers: Reply['header
 export function refusalReply({ code, message, challenged }: OAuthError): Reply {
   const status = code === 'invalid_client' ? 401 : 400
   const headers: Reply['headers'] = challenged ? { 'www-authenticate': 'Basic realm="learnctl"' } : {}
-  return { ...clientReply(status, { error: code, error_description: printable(message) }, headers), code }
+  return { ...clientReply(status, { error: code, error_description: toPrintable(message) }, headers), code }
 }
 
 /** Creates an OAuth error response for another problem, such as 415, 429 or 500. */
 export function refuseAsOAuth({ status, message, headers, code }: ProblemError): Reply {
   const error = codeOfStatus[status] ?? 'invalid_request'
-  return { ...clientReply(status, { error, error_description: printable(message) }, headers), code }
+  return { ...clientReply(status, { error, error_description: toPrintable(message) }, headers), code }
 }
 
 /** Replaces characters that a description must not contain (RFC 6749 §5.2). */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   return text.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?')
 }

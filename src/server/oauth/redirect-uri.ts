@@ -5,7 +5,7 @@ const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
  * [::1] (RFC 9700 §4.1.3, RFC 8252 §7.3). URIs are not normalized, so that all parsers agree on them.
  */
 export function isRegistered(asked: string, registered: readonly string[]): boolean {
-  return registered.some((uri) => withoutPort(uri) === withoutPort(asked)) && URL.canParse(asked)
+  return registered.some((uri) => removePort(uri) === removePort(asked)) && URL.canParse(asked)
 }
 
 /** Adds the response to a redirect URI and keeps its query (RFC 6749 §3.1.2). */
@@ -33,6 +33,6 @@ export function placeOf(uri: string): string {
   return own ? `a program on this computer (${host})` : host
 }
 
-function withoutPort(uri: string): string {
+function removePort(uri: string): string {
   return uri.replace(loopbackPort, '$1')
 }

@@ -2,10 +2,10 @@ import type { Reach } from './address-guard.ts'
 import type { Outgoing } from './outgoing.ts'
 
 /** Sends requests to other systems; loads the HTTP client with the first one. */
-export function outgoingWhenNeeded(reach: Reach): Outgoing {
+export function createLazyOutgoing(reach: Reach): Outgoing {
   let loaded: Promise<Outgoing> | undefined
   return async (request) => {
-    loaded ??= import('./outgoing.ts').then(({ outgoingTo }) => outgoingTo(reach))
+    loaded ??= import('./outgoing.ts').then(({ createOutgoing }) => createOutgoing(reach))
     return (await loaded)(request)
   }
 }

@@ -59,7 +59,10 @@ export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
  *
  * @param lookup resolves hosts; default: the system's
  */
-export function outgoingTo(reach: Reach, lookup: LookupFunction = systemLookup as LookupFunction): Outgoing {
+export function createOutgoing(
+  reach: Reach,
+  lookup: LookupFunction = systemLookup as LookupFunction,
+): Outgoing {
   const guard = createAddressGuard(reach)
   const findProxy = readProxies(reach.env ?? {})
   return (request) => send(request, guard, lookup, findProxy)

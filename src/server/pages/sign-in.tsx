@@ -7,7 +7,7 @@ import type { Database, Row } from '../database/database.ts'
 import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { isClientGone } from '../http/request-context.ts'
-import { type Visit, within } from '../http/web-route.ts'
+import { type Visit, withTransaction } from '../http/web-route.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
@@ -82,7 +82,7 @@ export async function signIn(
     const found = await accountBy(visit, account, form.get('password') ?? '')
     const headers = await visit.academy.database.write(async (transaction) => {
       await requireUnchanged(transaction, found)
-      return beginSession(within(visit, transaction), found)
+      return beginSession(withTransaction(visit, transaction), found)
     })
     return { ...seeOther(reason.next ?? hereOf(visit), headers), principal: principalOf(found) }
   } catch (error) {

@@ -12,7 +12,7 @@ export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => stri
  */
 export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer
-  const isTrusted = trustedAmong(proxies)
+  const isTrusted = createProxyTest(proxies)
 
   return (peer, { forwarded, 'x-forwarded-for': xForwardedFor }) => {
     if (!isTrusted(peer)) return peer
@@ -26,7 +26,7 @@ export function clientAddressOf(proxies: readonly string[]): ClientAddress {
 }
 
 /** Creates a test whether an address is one of these proxies. */
-export function trustedAmong(proxies: readonly string[]): (address: string) => boolean {
+export function createProxyTest(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList()
   for (const proxy of proxies) {
     const [address = '', prefix] = proxy.split('/')

@@ -72,7 +72,7 @@ export function withContentCoding(handle: Transport): Transport {
     if (status === 304) return { status, headers: withKnownTag(request, varying), body }
     const coding = isWorthIt(request, varying, body) ? codingFor(request) : undefined
     if (coding === undefined) return { status, headers: varying, body }
-    return coded(request, { status, headers: varying, body }, coding)
+    return compress(request, { status, headers: varying, body }, coding)
   }
 }
 
@@ -92,7 +92,7 @@ function codingFor({ headers }: HttpRequest): Coding | undefined {
   return best === 'identity' ? undefined : best
 }
 
-async function coded(
+async function compress(
   { method }: HttpRequest,
   { status, headers: { 'content-length': _, ...plain }, body }: HttpResponse,
   coding: Coding,
@@ -105,16 +105,16 @@ async function coded(
     'content-encoding': coding,
     ...(isOfBody ? { etag: withCoding(etag, coding) } : {}),
   }
-  return { status, headers, body: body === null ? null : await codedBody(body, coders[coding]) }
+  return { status, headers, body: body === null ? null : await compressBody(body, coders[coding]) }
 }
 
-function codedBody(body: HttpBody, coder: Coder): HttpBody | Promise<HttpBody> {
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return codedStream(body, coder)
+function compressBody(body: HttpBody, coder: Coder): HttpBody | Promise<HttpBody> {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return compressStream(body, coder)
   return body.length <= maxSyncLength ? coder.now(body) : coder.soon(body)
 }
 
 /** Compresses a stream with backpressure and flushes each piece, so that it can be read at once. */
-async function* codedStream(
+async function* compressStream(
   body: AsyncIterable<string | Uint8Array>,
   coder: Coder,
 ): AsyncGenerator<Uint8Array> {
@@ -137,13 +137,13 @@ function withPlainTags(request: HttpRequest): HttpRequest {
     ...(signal && { signal }),
     headers: {
       ...request.headers,
-      ...(ifMatch === undefined ? {} : { 'if-match': plainTags(ifMatch) }),
-      ...(ifNoneMatch === undefined ? {} : { 'if-none-match': plainTags(ifNoneMatch) }),
+      ...(ifMatch === undefined ? {} : { 'if-match': removeCodings(ifMatch) }),
+      ...(ifNoneMatch === undefined ? {} : { 'if-none-match': removeCodings(ifNoneMatch) }),
     },
   }
 }
 
-function plainTags(list: string): string {
+function removeCodings(list: string): string {
   return list.replaceAll(/\+(?:br|gzip)"/g, '"')
 }
 

@@ -30,7 +30,7 @@ export function withCors(handle: Transport, origins: readonly string[]): Transpo
       origin !== undefined && origins.includes(origin) ? { 'access-control-allow-origin': origin } : {}
     const { headers, ...response } = await handle(request)
     if (!isPreflight(request)) {
-      const exposed = { 'access-control-expose-headers': exposeHeaders, vary: varying(headers, 'Origin') }
+      const exposed = { 'access-control-expose-headers': exposeHeaders, vary: addVary(headers, 'Origin') }
       return { ...response, headers: { ...headers, ...allowed, ...exposed } }
     }
     const { 'content-type': _, ...plain } = headers
@@ -39,7 +39,7 @@ export function withCors(handle: Transport, origins: readonly string[]): Transpo
       ...allowed,
       'access-control-allow-methods': allowMethods,
       ...(askedHeaders !== undefined && { 'access-control-allow-headers': askedHeaders }),
-      vary: varying(headers, 'Origin, Access-Control-Request-Headers'),
+      vary: addVary(headers, 'Origin, Access-Control-Request-Headers'),
     }
     return { status: 204, headers: preflight, body: null }
   }
@@ -49,6 +49,6 @@ function isPreflight({ method, headers }: HttpRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 }
 
-function varying({ vary }: HttpHeaders, by: string): string {
+function addVary({ vary }: HttpHeaders, by: string): string {
   return vary === undefined ? by : `${vary}, ${by}`
 }

@@ -12,7 +12,7 @@ const silenceMs = 5_000
 const lingerMs = 30_000
 
 /** Creates a Node request listener from a transport. */
-export function nodeListener(
+export function createNodeListener(
   handle: Transport,
   onBroken: OnBroken,
   addressOf: ClientAddress = (peer) => peer,
@@ -60,12 +60,12 @@ class NodeRequest implements HttpRequest {
    * garbage collection.
    */
   get signal(): AbortSignal {
-    this.#signal ??= goneSignal(this.#outgoing)
+    this.#signal ??= createGoneSignal(this.#outgoing)
     return this.#signal
   }
 }
 
-function goneSignal(outgoing: ServerResponse): AbortSignal {
+function createGoneSignal(outgoing: ServerResponse): AbortSignal {
   if (outgoing.destroyed) return AbortSignal.abort()
   const gone = new AbortController()
   outgoing.once('close', () => gone.abort())

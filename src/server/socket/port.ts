@@ -6,13 +6,13 @@ import type { Transport } from '../../contract/http.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { LogEntry } from '../http/log.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
-import { clientAddressOf, trustedAmong } from './client-address.ts'
+import { clientAddressOf, createProxyTest } from './client-address.ts'
 import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
-import { nodeListener } from './node-adapter.ts'
+import { createNodeListener } from './node-adapter.ts'
 import {
-  allowedHosts,
+  allowedHostsOf,
   checkRawRequest,
   entryOf,
   type ParserError,
@@ -58,7 +58,7 @@ export interface PortParts {
   readonly log: (entry: LogEntry) => void
 }
 
-type Listener = ReturnType<typeof nodeListener>
+type Listener = ReturnType<typeof createNodeListener>
 
 const stalledMs = 120_000
 const noTunnel = new ProblemError(
@@ -77,7 +77,7 @@ export class Port {
   readonly #parts: PortParts
   readonly #server: Server
   readonly #drain: (limitMs: number) => Promise<void>
-  readonly #allowedHosts: ReadonlySet<string>
+  readonly #allowedHostsOf: ReadonlySet<string>
   readonly #strictTransport: ReturnType<typeof strictTransportOf>
   /** The newest response of each connection. */
   readonly #latest = new WeakMap<Duplex, ServerResponse>()
@@ -88,7 +88,7 @@ export class Port {
   constructor(options: PortOptions, parts: PortParts) {
     this.#options = options
     this.#parts = parts
-    this.#allowedHosts = allowedHosts(options)
+    this.#allowedHostsOf = allowedHostsOf(options)
     this.#strictTransport = strictTransportOf(options)
     const { tls, timeouts = slowClientTimeouts } = options
     const queued = queueRequests(
@@ -131,7 +131,7 @@ export class Port {
   answerWith(transport: Transport): void {
     const { corsOrigins, trustedProxies = [] } = this.#options
     const { now, log } = this.#parts
-    this.#listener = nodeListener(
+    this.#listener = createNodeListener(
       withCors(withContentCoding(transport), corsOrigins),
       ({ method, url }, response, cause) =>
         log({
@@ -166,7 +166,7 @@ export class Port {
     const { now, newId, log } = this.#parts
     const secure = this.#strictTransport(incoming.headers.host)
     for (const name in secure) outgoing.setHeader(name, secure[name] ?? '')
-    const refusal = checkRawRequest(incoming, this.#allowedHosts)
+    const refusal = checkRawRequest(incoming, this.#allowedHostsOf)
     if (this.#isClosing) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
     else if (this.#listener) void this.#listener(incoming, outgoing)
@@ -180,7 +180,7 @@ export class Port {
     const server = this.#server
     const refuse = (refusal: ProblemError, socket: Duplex) =>
       sendRaw(refusal, socket, newId('req'), now(), log)
-    capConnections(server, connections, trustedAmong(trustedProxies), (socket) => {
+    capConnections(server, connections, createProxyTest(trustedProxies), (socket) => {
       // During the TLS handshake, a plain response would be invalid.
       if (!tls) refuse(tooManyConnections, socket)
       // Do not wait until the client has read it: the connection would count as open.

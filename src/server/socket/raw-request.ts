@@ -14,7 +14,7 @@ const maxHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** Returns the host names, without ports, that requests to this server may have. */
-export function allowedHosts({
+export function allowedHostsOf({
   host,
   allowHosts,
   publicUrl,

@@ -12,9 +12,9 @@ import { serveOutbox } from '../events/dispatcher.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, ThreadPool } from '../long-reads/long-reads.ts'
-import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
+import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { unavailable } from '../problem-error.ts'
-import { allRoutes, allWebRoutes } from '../routes.ts'
+import { loadAllRoutes, loadAllWebRoutes } from '../routes.ts'
 import { keepInOrder } from '../upkeep.ts'
 import { trackWork } from './drain.ts'
 import { Port, type PortOptions } from './port.ts'
@@ -79,19 +79,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime)) } = options
   const { ids: newId = idMaker(now), formatLog = logLine } = options
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
-  const [routes, webRoutes] = await Promise.all([allRoutes(), allWebRoutes()])
+  const [routes, webRoutes] = await Promise.all([loadAllRoutes(), loadAllWebRoutes()])
   const port = new Port(options, { now, newId, log })
   // Listen first: if the port is in use, a new academy would lose its first key. Requests wait until the
   // database is open.
   await port.listen()
   const sealing = academySealing(options)
   const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options), env: options.env }
-  const outgoing = outgoingWhenNeeded(reach)
+  const outgoing = createLazyOutgoing(reach)
   const isClosing = () => port.isClosing
   const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, outgoing, isClosing }
   const { database, created } = await openOrClose(port, options, now, () => {
     if (port.isAnswering) return
-    port.answerWith(createApp({ ...app, database: upgradingStore() }, () => routes, webRoutes))
+    port.answerWith(createApp({ ...app, database: createUpgradingStore() }, () => routes, webRoutes))
   })
   // Makes the store remember its files.
   database.requireFiles?.()
@@ -164,7 +164,7 @@ async function openOrClose(
 }
 
 /** Returns a store for an academy that is being upgraded: each use throws 503. */
-function upgradingStore(): Store {
+function createUpgradingStore(): Store {
   return createDeferredStore(sqliteDialect, async () => {
     throw unavailable('The academy is being upgraded for this version of the server.', retrySeconds)
   })

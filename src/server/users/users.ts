@@ -2,7 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
-import { keyHint } from '../../lms/read-event.ts'
+import { keyHintOf } from '../../lms/read-event.ts'
 import { eraseFromAudit } from '../changes/audit-chain.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
@@ -248,7 +248,7 @@ async function eraseDeliveries({ database }: Call, { id, email, externalId }: Us
   const hints = [
     ...[`email:${email.toLowerCase()}`, email],
     ...(externalId === null ? [] : [`ext:${externalId}`, externalId]),
-    ...keys.map(({ lms_kind: kind, external_key: key }) => keyHint(kind, key)),
+    ...keys.map(({ lms_kind: kind, external_key: key }) => keyHintOf(kind, key)),
   ]
   for (const about of [sql`user_id = ${id}`, sql`learner_hint in (${join([id, ...hints])})`]) {
     await database.run(

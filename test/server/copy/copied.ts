@@ -4,8 +4,8 @@ import { openAcademyFile } from '../../../src/server/academy/open-academy.ts'
 import { memoryKeySource } from '../../../src/server/access/key-file.ts'
 import { createSealing } from '../../../src/server/access/sealing.ts'
 import { createApp } from '../../../src/server/http/app.ts'
-import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'
-import { allRoutes, allWebRoutes } from '../../../src/server/routes.ts'
+import { createLazyOutgoing } from '../../../src/server/outgoing/outgoing-when-needed.ts'
+import { loadAllRoutes, loadAllWebRoutes } from '../../../src/server/routes.ts'
 import { passwordCost } from '../../helpers/academy.ts'
 import { fetchOf } from '../../helpers/web.ts'
 
@@ -13,7 +13,7 @@ import { fetchOf } from '../../helpers/web.ts'
 export async function appOn(academy: string | AcademyFile, now: () => Date) {
   const { database, newId } = typeof academy === 'string' ? await openAcademyFile(academy, now) : academy
   onTestFinished(() => database.close())
-  const routes = await allRoutes()
+  const routes = await loadAllRoutes()
   const app = createApp(
     {
       database,
@@ -22,11 +22,11 @@ export async function appOn(academy: string | AcademyFile, now: () => Date) {
       perMinute: 0,
       passwordCost,
       sealing: createSealing(memoryKeySource()),
-      outgoing: outgoingWhenNeeded({ loopback: false }),
+      outgoing: createLazyOutgoing({ loopback: false }),
       log: () => undefined,
     },
     () => routes,
-    await allWebRoutes(),
+    await loadAllWebRoutes(),
   )
   const fetch = fetchOf(app)
   return {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAddressGuard } from '../../../src/server/outgoing/address-guard.ts'
-import { type OutgoingRequest, outgoingTo } from '../../../src/server/outgoing/outgoing.ts'
+import { createOutgoing, type OutgoingRequest } from '../../../src/server/outgoing/outgoing.ts'
 
 async function served(listener: RequestListener): Promise<{ port: number; seen: string[] }> {
   const seen: string[] = []
@@ -74,7 +74,7 @@ test('a request and its answer arrive as they were sent', async () => {
     for await (const piece of request) pieces.push(piece)
     response.writeHead(207, { 'x-own': request.headers['x-own'] }).end(Buffer.concat(pieces))
   })
-  const answer = await outgoingTo(near)(
+  const answer = await createOutgoing(near)(
     asking(`http://127.0.0.1:${port}/in?q=1`, { method: 'POST', body: 'grüße', headers: { 'x-own': 'yes' } }),
   )
   expect(answer).toMatchObject({ status: 207, isCut: false, headers: { 'x-own': 'yes' } })
@@ -83,7 +83,7 @@ test('a request and its answer arrive as they were sent', async () => {
 
 test('a redirect is reported, not followed', async () => {
   const { port, seen } = await served((_, response) => response.writeHead(302, { location: '/other' }).end())
-  expect(await outgoingTo(near)(asking(`http://127.0.0.1:${port}/`))).toMatchObject({
+  expect(await createOutgoing(near)(asking(`http://127.0.0.1:${port}/`))).toMatchObject({
     status: 302,
     headers: { location: '/other' },
   })
@@ -98,7 +98,7 @@ test('no more of an answer is read than was asked for', async () => {
     response.on('drain', pour)
     pour()
   })
-  const { body, isCut } = await outgoingTo(near)(asking(`http://127.0.0.1:${port}/`))
+  const { body, isCut } = await createOutgoing(near)(asking(`http://127.0.0.1:${port}/`))
   expect(body).toHaveLength(1000)
   expect(isCut).toBe(true)
 })
@@ -109,14 +109,14 @@ test.for([
 ] as [string, RequestListener][])('one who %s is not waited for', async ([, listener]) => {
   const { port } = await served(listener)
   await expect(
-    outgoingTo(near)(asking(`http://127.0.0.1:${port}/`, { timeoutMs: 20 })),
+    createOutgoing(near)(asking(`http://127.0.0.1:${port}/`, { timeoutMs: 20 })),
   ).rejects.toMatchObject({ trouble: 'timeout', message: '127.0.0.1 did not answer within 0.02 s' })
 })
 
 test.for(['127.0.0.1', '[::1]', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '169.254.169.254', '127.1'])(
   'nothing is sent to https://%s',
   async (host) => {
-    await expect(outgoingTo(far)(asking(`https://${host}:1/`))).rejects.toMatchObject({
+    await expect(createOutgoing(far)(asking(`https://${host}:1/`))).rejects.toMatchObject({
       trouble: 'forbidden_address',
     })
   },
@@ -127,7 +127,7 @@ test('a name that leads to this machine leads nowhere, also where it did not at 
   // The first lookup is the check of the name.
   const lookup = turning(['93.184.216.34'], ['127.0.0.1'])
   await new Promise((done) => lookup('rebind.example', { all: true }, done))
-  await expect(outgoingTo(far, lookup)(asking(`https://rebind.example:${port}/`))).rejects.toMatchObject({
+  await expect(createOutgoing(far, lookup)(asking(`https://rebind.example:${port}/`))).rejects.toMatchObject({
     trouble: 'forbidden_address',
     message: 'rebind.example is not a public address',
   })
@@ -136,7 +136,7 @@ test('a name that leads to this machine leads nowhere, also where it did not at 
 
 test('only the allowed of several addresses are connected to', async () => {
   const { port, seen } = await served((_, response) => response.end())
-  const mixed = outgoingTo(
+  const mixed = createOutgoing(
     { allow: ['127.0.0.0/8'], loopback: false },
     turning(['10.0.0.1', '127.0.0.1', '::1']),
   )
@@ -146,29 +146,29 @@ test('only the allowed of several addresses are connected to', async () => {
 
 test('plain http goes to this machine and to what was named, not into the open', async () => {
   const { port, seen } = await served((_, response) => response.end())
-  const open = outgoingTo(near, turning(['93.184.216.34']))
+  const open = createOutgoing(near, turning(['93.184.216.34']))
   await expect(open(asking('http://moodle.example/'))).rejects.toMatchObject({ trouble: 'unencrypted' })
   await expect(open(asking('http://93.184.216.34/'))).rejects.toMatchObject({ trouble: 'unencrypted' })
-  const named = outgoingTo({ allow: ['moodle.example'], loopback: false }, turning(['127.0.0.1']))
+  const named = createOutgoing({ allow: ['moodle.example'], loopback: false }, turning(['127.0.0.1']))
   expect((await named(asking(`http://moodle.example:${port}/`))).status).toBe(200)
   expect(seen).toHaveLength(1)
 })
 
 test('a host that cannot be reached is named', async () => {
   const { port } = await served((request) => request.socket.destroy())
-  await expect(outgoingTo(near)(asking(`http://127.0.0.1:${port}/`))).rejects.toMatchObject({
+  await expect(createOutgoing(near)(asking(`http://127.0.0.1:${port}/`))).rejects.toMatchObject({
     trouble: 'broken',
   })
-  await expect(outgoingTo(near)(asking(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({
+  await expect(createOutgoing(near)(asking(`https://127.0.0.1:${port}/`))).rejects.toMatchObject({
     message: expect.stringMatching(/^127\.0\.0\.1 broke off|certificate/),
   })
-  await expect(outgoingTo(near)(asking('http://127.0.0.1:1/'))).rejects.toMatchObject({
+  await expect(createOutgoing(near)(asking('http://127.0.0.1:1/'))).rejects.toMatchObject({
     trouble: 'unreachable',
     message: 'cannot connect to 127.0.0.1: ECONNREFUSED',
   })
   const nobody: LookupFunction = (host, _, done) =>
     done(Object.assign(new Error(host), { code: 'ENOTFOUND' }), '')
-  await expect(outgoingTo(far, nobody)(asking('https://none.example/'))).rejects.toMatchObject({
+  await expect(createOutgoing(far, nobody)(asking('https://none.example/'))).rejects.toMatchObject({
     message: 'host none.example not found',
   })
 })

@@ -6,7 +6,7 @@ import { readProxies } from '../../../src/codec/proxy.ts'
 import { openSender } from '../../../src/server/events/attempt.ts'
 import type { Reach } from '../../../src/server/outgoing/address-guard.ts'
 import { type Resolve, targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
-import { outgoingTo } from '../../../src/server/outgoing/outgoing.ts'
+import { createOutgoing } from '../../../src/server/outgoing/outgoing.ts'
 import { makeCertificate } from '../../helpers/certificate.ts'
 import { type ProxyOptions, startProxy, type TestProxy } from '../../helpers/proxy.ts'
 
@@ -60,7 +60,7 @@ const senders: readonly (readonly [string, (reach: Reach, address: string) => Se
   [
     'requests to integrations',
     (reach, address) => {
-      const send = outgoingTo(reach, resolving(address))
+      const send = createOutgoing(reach, resolving(address))
       const limits = { timeoutMs: 60_000, maximumBytes: 1000 }
       return async (url) => (await send({ method: 'POST', url, headers: {}, body: '{}', ...limits })).status
     },

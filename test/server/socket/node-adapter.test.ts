@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 import { withContentCoding } from '../../../src/server/socket/content-coding.ts'
-import { nodeListener } from '../../../src/server/socket/node-adapter.ts'
+import { createNodeListener } from '../../../src/server/socket/node-adapter.ts'
 import { openSocket, parseResponse, sendRaw, test } from './served.ts'
 
 const host = 'Host: localhost\r\n'
@@ -140,7 +140,7 @@ test('a client that was refused and does not go away is gone soon', async ({ ser
 async function listening(handle: Transport): Promise<{ port: number; broken: unknown[] }> {
   const broken: unknown[] = []
   const server = createServer(
-    nodeListener(handle, (_, response, cause) => broken.push([response?.status, cause])),
+    createNodeListener(handle, (_, response, cause) => broken.push([response?.status, cause])),
   )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect } from 'vitest'
-import { allowedHosts } from '../../../src/server/socket/raw-request.ts'
+import { allowedHostsOf } from '../../../src/server/socket/raw-request.ts'
 import { openSocket, parseResponse, sendRaw, test } from './served.ts'
 
 const close = 'Connection: close\r\n'
@@ -217,7 +217,7 @@ test('a body of 1 MiB is read, in one piece or in chunks', async ({ served }) =>
 
 test('names of this server are the loopback, its bound address, and the configured hosts', () => {
   const names = (more: object) => [
-    ...allowedHosts({ host: '127.0.0.1', allowHosts: [], publicUrl: undefined, ...more }),
+    ...allowedHostsOf({ host: '127.0.0.1', allowHosts: [], publicUrl: undefined, ...more }),
   ]
   expect(names({})).toEqual(['localhost', '127.0.0.1', '[::1]'])
   expect(names({ host: '0.0.0.0' })).toEqual(['localhost', '127.0.0.1', '[::1]'])
