@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { plainData } from '../tsdown.config.ts'
 
@@ -283,4 +283,31 @@ test('behaviour that depends on the style of a platform is decided by its replie
     // keeps what completion cannot read itself
     'cli/operation/print-list.ts',
   ])
+})
+
+const page = readFileSync(join(root, '../docs/architecture.md'), 'utf8')
+
+test('docs/architecture.md has a line for each folder of src', () => {
+  const [, tree = ''] = /```text\n([\s\S]*?)```/.exec(page) ?? []
+  const parents: string[] = []
+  const described = tree.split('\n').flatMap((line) => {
+    const [, indent = '', name] = /^( *)([\w-]+)\//.exec(line) ?? []
+    if (name === undefined) return []
+    parents.splice(indent.length / 2, parents.length, name)
+    return parents[0] === 'src' && parents.length > 1 ? [parents.slice(1).join('/')] : []
+  })
+  const folders = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+  expect(described.toSorted()).toEqual(folders.toSorted())
+})
+
+test('docs/architecture.md names files that exist', () => {
+  const names = [...page.matchAll(/[\w/.-]*\w\.(?:tsx?|js)\b/g)].map(([name]) => name)
+  const paths = ['bin', 'src', 'test', 'test/helpers'].flatMap((folder) =>
+    readdirSync(join(root, '..', folder), { recursive: folder === 'src', encoding: 'utf8' }),
+  )
+  const isThere = (name: string) =>
+    existsSync(join(root, '..', name)) || paths.some((path) => `/${path}`.endsWith(`/${name}`))
+  expect(names.filter((name) => !isThere(name))).toEqual([])
 })
