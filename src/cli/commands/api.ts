@@ -164,7 +164,7 @@ async function printBody(
   if (/\bjson$/.test(mediaTypeOf(reply))) {
     const value = await readJson({ method, url: `http://localhost${path}` }, reply)
     if (settings.columns.value === null) await output.document(value)
-    else await output.one(value, (await import('../output/value-shape.ts')).shapeOfValue(value, []))
+    else await output.one(value, (await import('../output/output.ts')).shapeOfValue(value, []))
     return value
   }
   async function* pieces() {

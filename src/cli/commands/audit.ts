@@ -1,6 +1,6 @@
 import { type Command, notAList } from '../command/command.ts'
 import { bindQueryFlags, withTimeZone } from '../command/flag.ts'
-import { formatFlag, targetFlags } from '../export/export-flags.ts'
+import { formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
 

@@ -9,8 +9,8 @@ import { type Command, type Given, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { postgresEnv } from '../local-server/serve-options.ts'
 import { assertNoServer, encryptionKeyOf, servedUrl } from '../local-server/served-database.ts'
-import { hasChosenForm } from '../output/chosen-output.ts'
-import { databaseErrorOf } from '../session/database-fault.ts'
+import { hasChosenForm } from '../output/output.ts'
+import { databaseErrorOf, missingDatabaseError } from '../session/database-error.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, type ExitName, UsageError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
@@ -58,7 +58,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   const from = await placeOf(io, flags['from'], '--from')
   const to = await placeOf(io, flags['to'], '--to')
   if (!from.postgres && !existsSync(from.name)) {
-    throw (await import('../session/missing-database.ts')).missingDatabaseError(context, from.name)
+    throw await missingDatabaseError(context, from.name)
   }
   if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')

@@ -4,7 +4,7 @@ import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { postgresFlags, readPostgresOptions } from '../local-server/serve-options.ts'
 import { assertNoServer, databaseFile, servedDatabase } from '../local-server/served-database.ts'
-import { databaseErrorOf } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-error.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 

@@ -11,7 +11,7 @@ import {
   snapshotPath,
   snapshotsOf,
 } from '../local-server/snapshots.ts'
-import { hasChosenForm } from '../output/chosen-output.ts'
+import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { partPath, removeDeadParts } from '../terminal/target-file.ts'
 
@@ -126,7 +126,7 @@ async function alone(
   try {
     work(await import('../../server/database/sqlite/backup.ts'))
   } catch (error) {
-    const { databaseErrorOf } = await import('../session/database-fault.ts')
+    const { databaseErrorOf } = await import('../session/database-error.ts')
     throw databaseErrorOf(await inUseError(context, action, database, error))
   }
 }

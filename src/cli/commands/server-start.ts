@@ -15,7 +15,7 @@ import {
   serveFlags,
 } from '../local-server/serve-options.ts'
 import { type ServedDatabase, servedDatabase } from '../local-server/served-database.ts'
-import { databaseErrorOf } from '../session/database-fault.ts'
+import { databaseErrorOf } from '../session/database-error.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'

@@ -34,7 +34,7 @@ export function createCsvCounter(separator = ','): CsvCounter {
   // The characters after an apostrophe at the start of a cell may be in the next bytes.
   let rest = Buffer.alloc(0)
 
-  function look(data: Buffer, at: number, end: RegExp): void {
+  function countGuard(data: Buffer, at: number, end: RegExp): void {
     const [cell = ''] = data.toString('utf8', at, at + lookaheadBytes).split(end, 1)
     if (removeGuard(cell) !== cell) guarded += 1
   }
@@ -44,7 +44,7 @@ export function createCsvCounter(separator = ','): CsvCounter {
     for (let at = data.indexOf(lineFeed, from); at >= 0 && at < to; at = data.indexOf(lineFeed, at + 1))
       records += 1
     for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
-      if (beginsCell(data, at)) look(data, at, endOfPlainCell)
+      if (beginsCell(data, at)) countGuard(data, at, endOfPlainCell)
     }
   }
 
@@ -71,7 +71,7 @@ export function createCsvCounter(separator = ','): CsvCounter {
         // A doubled quote ends and restarts the quotes; a quote within an unquoted cell is a character.
         const begins = beginsCell(data, to)
         inQuotes = begins || closed === to - 1
-        if (begins && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
+        if (begins && data[to + 1] === apostrophe) countGuard(data, to + 1, endOfQuotedCell)
       }
       from = to + 1
     }
@@ -124,19 +124,19 @@ export async function* guardCsv(
       const end = rest.length - lookaheadBytes
       if (end <= startBytes) continue
       scan ??= scanner(rest, separator)
-      yield guarded(rest, end, scan)
+      yield withGuards(rest, end, scan)
       rest = Buffer.from(rest.subarray(end - 1))
     }
   } catch (error) {
     // Yield the bytes before the error first.
     fault = { error }
   }
-  if (rest.length > 1) yield guarded(rest, rest.length, scan ?? scanner(rest, separator))
+  if (rest.length > 1) yield withGuards(rest, rest.length, scan ?? scanner(rest, separator))
   if (fault) throw fault.error
 }
 
 /** Returns the bytes from the second one to `end`, with missing guards. */
-function guarded(data: Buffer, end: number, scan: Scan): Uint8Array {
+function withGuards(data: Buffer, end: number, scan: Scan): Uint8Array {
   const starts = scan(data, end)
   if (starts.length === 0) return data.subarray(1, end)
   const places = [1, ...starts]

@@ -1,18 +1,29 @@
 import type { OutgoingRequest } from '../../client/call.ts'
 import type { Caller } from '../../client/caller.ts'
+import type { BatchForm } from '../../client/foreign/filter.ts'
+import { originalOf } from '../../client/original-record.ts'
 import { isStrict } from '../../client/reply.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
+import type { analytics } from '../../contract/analytics.ts'
+import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
+import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
-import { type LearnerRows, type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
+import type { ExportTarget } from './export-options.ts'
 import type { RowForm } from './row-encoder.ts'
-import { type ExportTarget, expectedRows, type Source, writeExport } from './write-export.ts'
+import { expectedRows, type Source, writeExport } from './write-export.ts'
+
+/** The operation that exports learners. */
+export type Learners = typeof analytics.learners
+/** Query of the learners. */
+export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
 /** The rows to export, how to request them, and their form. */
-export interface Wanted extends RowForm {
+interface Wanted extends RowForm {
   readonly operation: Learners
   /** The query to send, without the format. */
   readonly query: LearnersQuery
@@ -22,11 +33,34 @@ export interface Wanted extends RowForm {
   readonly encoding?: string | undefined
 }
 
+/** The rows, form and target of an export. */
+interface LearnerExport extends Wanted, ExportTarget {}
+
+/** Returns the first request of an export, without its credential. */
+export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
+  const { input, accept } = firstRequest(wanted)
+  const request = caller.request(wanted.operation, input)
+  return { ...request, headers: { ...request.headers, accept } }
+}
+
+/** Exports all rows. */
+export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
+  const { operation, query } = wanted
+  await writeExport(
+    context,
+    wanted,
+    () => openSource(context, caller, wanted),
+    () => expectedRows(context, caller, operation, { ...query, summary: 'false' }),
+    () => wanted.filter?.assertJudged(),
+  )
+  await wanted.filter?.note()
+}
+
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Returns the input and the media type of the first request. */
-export function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 'filter'>) {
+function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 'filter'>) {
   // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
   if (format !== 'csv' || columns !== null) {
     return { input: { query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
@@ -36,7 +70,7 @@ export function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 
 }
 
 /** Opens the source of an export's bytes. */
-export async function sourceOf(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
+async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
   const { format, columns } = wanted
   const { signal } = context.io
   if (format === 'csv' && columns === null) return csvSource(context, caller, wanted)
@@ -78,7 +112,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
       source = foreign.filterRecords({ ...csv, bytes: counting(received, source) }, kept, request)
     }
     if (mayDiffer(target) && !raw) source = guardCsv(source, csv.separator)
-    if (bom && !strict) source = marked(source)
+    if (bom && !strict) source = withByteOrderMark(source)
     yield* counting(counter, source)
     assertWhole(request, reply.headers, rowsIn(received))
   }
@@ -101,7 +135,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** Adds a byte order mark unless there is one. */
-async function* marked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withByteOrderMark(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head: Buffer | null = Buffer.alloc(0)
   for await (const piece of bytes) {
     if (head === null) {
@@ -167,25 +201,151 @@ async function rowSource(context: Context, { texts, isOwn }: LearnerRows, wanted
   return { bytes: bytes(), rows: () => rows, guarded: () => encoder?.guarded?.() ?? 0, notes }
 }
 
-/** The rows, form and target of an export. */
-export interface LearnerExport extends Wanted, ExportTarget {}
+/** Media types of a stream of rows; any other is a document. */
+const lineTypes = /\b(x-)?(ndjson|jsonl|json-?lines|jsonlines|stream\+json)\b/i
 
-/** Returns the first request of an export, without its credential. */
-export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
-  const { input, accept } = firstRequest(wanted)
-  const request = caller.request(wanted.operation, input)
-  return { ...request, headers: { ...request.headers, accept } }
+/** The rows to request. */
+interface RowRequest {
+  readonly operation: Learners
+  readonly query: LearnersQuery
+  /** Applies the filters of the query; null without any. */
+  readonly filter: PlatformFilter | null
 }
 
-/** Exports all rows. */
-export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
-  const { operation, query } = wanted
-  await writeExport(
-    context,
-    wanted,
-    () => sourceOf(context, caller, wanted),
-    () => expectedRows(context, caller, operation, { ...query, summary: 'false' }),
-    () => wanted.filter?.assertJudged(),
-  )
-  await wanted.filter?.note()
+/** All rows, as JSON in batches. */
+interface LearnerRows {
+  readonly texts: AsyncIterable<readonly string[]>
+  /** True for rows of a server of this API, which have its fields. */
+  readonly isOwn: boolean
+}
+
+/**
+ * Requests all rows: from a stream if the platform supports it, else page by page.
+ */
+async function rowTexts(
+  caller: Caller,
+  { operation, query, filter }: RowRequest,
+  signal: AbortSignal,
+): Promise<LearnerRows> {
+  const type = 'application/x-ndjson'
+  const { ApiError, ProtocolError } = await import('../../client/errors.ts')
+  try {
+    const input = { query: { ...query, format: 'ndjson' }, signal } as const
+    const reply = await caller.open(operation, input, { accept: type })
+    const { body, headers } = reply
+    const strict = caller.isOurs() || isStrict(headers)
+    if (!strict && !lineTypes.test(headers['content-type'] ?? '')) {
+      const { discardBody } = await import('../../client/reply.ts')
+      await discardBody(reply)
+      return paged()
+    }
+    const { assertWhole } = await import('../../client/foreign/walk.ts')
+    const lines = completeLines(body ?? [], (rows) =>
+      assertWhole(caller.request(operation, input), headers, rows),
+    )
+    return strict ? { texts: lines, isOwn: true } : { texts: admittedLines(lines, filter), isOwn: false }
+  } catch (error) {
+    // The published interface only has csv: a platform without ndjson has its rows in JSON pages.
+    const unknown =
+      (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
+      (error instanceof ProtocolError && error.code === 'unexpected_type')
+    if (!unknown) throw error
+    return paged()
+  }
+
+  function paged(): LearnerRows {
+    const pages = caller.pages(operation, { query, signal })
+    return { texts: pagedTexts(filter ? filter.pages(pages) : pages), isOwn: false }
+  }
+}
+
+/** Yields the lines of a stream; `check` gets the number of rows and throws if some are missing. */
+async function* completeLines(
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  check: (rows: number) => void,
+): AsyncGenerator<string[]> {
+  let rows = 0
+  for await (const lines of splitLines(body)) {
+    rows += lines.length
+    yield lines
+  }
+  check(rows)
+}
+
+async function* splitLines(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decode = (piece: Uint8Array) => {
+    try {
+      return decoder.decode(piece, { stream: true })
+    } catch (cause) {
+      throw new CommandError('not_utf8', 'failure', 'The platform sent a row that is not UTF-8', { cause })
+    }
+  }
+  let rest = ''
+  for await (const piece of body) {
+    const lines = (rest + decode(piece)).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+  if (rest === '') return
+  // A stream may have no length, so only an incomplete last line shows that it was cut short.
+  if (!isJson(rest))
+    throw new CommandError('cut_short', 'unavailable', 'The export was cut short in its last row')
+  yield [rest]
+}
+
+function isJson(text: string): boolean {
+  try {
+    return parseJson(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** Yields the rows of another platform that the filter accepts. Each must be an object. */
+async function* admittedLines(
+  source: AsyncIterable<readonly string[]>,
+  filter: PlatformFilter | null,
+): AsyncGenerator<string[]> {
+  const form: BatchForm<readonly ParsedLine[]> = {
+    rows: (batch) => batch.map(({ row }) => row),
+    keep: (batch, admitted) => batch.filter((_, index) => admitted[index]),
+  }
+  const lines = parsedLines(source)
+  for await (const batch of filter ? filter.batches(lines, form) : lines) yield batch.map(({ line }) => line)
+}
+
+interface ParsedLine {
+  readonly line: string
+  readonly row: JsonObject
+}
+
+async function* parsedLines(source: AsyncIterable<readonly string[]>): AsyncGenerator<readonly ParsedLine[]> {
+  for await (const lines of source) {
+    yield lines.flatMap((line) => {
+      if (line.trim() === '') return []
+      const row = parsedRow(line)
+      if (!isJsonObject(row)) throw invalidRow()
+      return [{ line, row }]
+    })
+  }
+}
+
+async function* pagedTexts(
+  pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
+): AsyncGenerator<string[]> {
+  for await (const { data } of pages) yield data.map((row) => jsonText(originalOf(row)))
+}
+
+/** Parses a row of JSON. Throws a CommandError. */
+function parsedRow(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    throw invalidRow(cause)
+  }
+}
+
+function invalidRow(cause?: unknown): CommandError {
+  return new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
 }

@@ -8,7 +8,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { ignoresFilters, type PlatformFilter, platformFilter } from '../operation/judge-list.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { Learners, LearnersQuery } from './learner-rows.ts'
+import type { Learners, LearnersQuery } from './learner-export.ts'
 
 /**
  * Returns the filter of learners for another platform; null for our own academies, without filters, and if

@@ -4,8 +4,8 @@ import type { Format } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import { type Column, labelColumns, pathsIn, resolvePath, valueAt } from '../output/columns.ts'
+import { jsonLines } from '../output/formats/documents.ts'
 import { type ListEncoder, reduceColumns } from '../output/formats/format.ts'
-import { jsonLines } from '../output/formats/json.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -85,7 +85,7 @@ export async function listEncoder(
     case 'csv': {
       const { csv } = await import('../output/formats/delimited.ts')
       const encoder = csv(all, raw).list()
-      return bom ? marked(encoder) : encoder
+      return bom ? withByteOrderMark(encoder) : encoder
     }
     case 'table': {
       if (!io.stdout.isTTY) return (await import('../output/formats/delimited.ts')).tsv(few).list()
@@ -95,7 +95,7 @@ export async function listEncoder(
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'yaml':
-      return reduceColumns((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)
+      return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:
       return reduceColumns(format === 'json' ? jsonRows() : jsonLines.list(), chosen)
   }
@@ -115,7 +115,7 @@ function jsonRows(): ListEncoder {
   }
 }
 
-function marked(encoder: ListEncoder): ListEncoder {
+function withByteOrderMark(encoder: ListEncoder): ListEncoder {
   let mark = '\ufeff'
   const once = (text: string) => {
     if (text === '') return text

@@ -5,14 +5,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { createExactWriter, write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import type { ExportForm } from './export-form.ts'
-
-/** Target and form of an export. */
-export interface ExportTarget extends ExportForm {
-  /** A file; undefined for standard output. */
-  readonly file: string | undefined
-  readonly force: boolean
-}
+import type { ExportTarget } from './export-options.ts'
 
 /** The bytes of an export, and counts of what has passed. */
 export interface Source {
@@ -45,11 +38,10 @@ export async function writeExport(
   try {
     if (watched) line = await createProgressLine(io, 'rows', io.stderr.isTTY ? await expected() : null)
     const source = await open()
-    const { compress } = gzip ? await import('./gzip.ts') : { compress: null }
     // A table may be coloured, and its control characters are already escaped.
     const table = { write: (bytes: Uint8Array) => write(io.stdout, bytes), end: async () => {} }
     const shown = format === 'table' ? table : createExactWriter(io.stdout)
-    for await (const bytes of compress ? compress(source.bytes) : source.bytes) {
+    for await (const bytes of gzip ? await compress(source.bytes) : source.bytes) {
       io.signal.throwIfAborted()
       await (target ?? shown).write(bytes)
       await line?.update(source.rows())
@@ -96,4 +88,15 @@ export async function expectedRows(
     signal.throwIfAborted()
     return null // The export itself reports the error.
   }
+}
+
+/** Compresses bytes as a stream (RFC 1952). Throws the source's errors. */
+async function compress(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const [{ Readable }, { createGzip }] = await Promise.all([import('node:stream'), import('node:zlib')])
+  const source = Readable.from(bytes, { objectMode: true })
+  const gzip = createGzip()
+  source.on('error', (error) => gzip.destroy(error))
+  // Destroy the source if the reader stops early.
+  gzip.on('close', () => source.destroy())
+  return source.pipe(gzip)
 }

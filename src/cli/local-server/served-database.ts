@@ -92,7 +92,7 @@ export async function databaseFile(
     return realpathSync(name)
   } catch {
     if (mayMiss) return name
-    throw (await import('../session/missing-database.ts')).missingDatabaseError(context, name)
+    throw await (await import('../session/database-error.ts')).missingDatabaseError(context, name)
   }
 }
 

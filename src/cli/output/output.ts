@@ -28,7 +28,7 @@ export interface Shape {
 }
 
 /** The rows of a list, by page. */
-export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
+type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
 
 /** Prints results in the chosen format. */
 export interface Output {
@@ -183,8 +183,8 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 }
 
 async function documentFormat(format: string): Promise<Format> {
-  if (format === 'yaml') return asSent(await (await import('./formats/yaml.ts')).loadYaml())
-  const { json, jsonLines } = await import('./formats/json.ts')
+  if (format === 'yaml') return asSent(await (await import('./formats/documents.ts')).loadYaml())
+  const { json, jsonLines } = await import('./formats/documents.ts')
   return asSent(format === 'jsonl' ? jsonLines : json)
 }
 
@@ -248,4 +248,22 @@ async function* collectLateFields(
     for (const field of fieldsOf(rows, { paths: [] })) if (!isInside(field, known)) late.add(field)
     yield rows
   }
+}
+
+/**
+ * True if columns were chosen for this command. The project file does not count, because it applies to all
+ * commands.
+ */
+export function hasChosenColumns({ columns }: Pick<Settings, 'columns'>): boolean {
+  return ['flag', 'environment'].includes(columns.origin.source)
+}
+
+/** True if the user wants the record in some form, instead of a line about the change. */
+export function hasChosenForm(settings: Pick<Settings, 'output' | 'columns' | 'quiet'>): boolean {
+  return settings.output.origin.source !== 'default' || hasChosenColumns(settings) || settings.quiet.value
+}
+
+/** Returns the shape of a value that no operation describes. */
+export function shapeOfValue(value: unknown, table: readonly string[]): Shape {
+  return { table, paths: pathsIn(value) }
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
-import { loadYaml } from '../output/formats/yaml.ts'
+import { loadYaml } from '../output/formats/documents.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { openTarget, type TargetFile } from '../terminal/target-file.ts'

@@ -13,7 +13,7 @@ import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { databaseErrorOf, databaseMissing } from './database-fault.ts'
+import { databaseErrorOf, databaseMissing, missingDatabaseError } from './database-error.ts'
 import type { CallerParts } from './open-caller.ts'
 
 /** Options for opening a local academy. */
@@ -138,7 +138,7 @@ export function createSession(
     } catch (error) {
       const fault = databaseErrorOf(error)
       if (!(fault instanceof CommandError) || fault.code !== databaseMissing) throw fault
-      throw (await import('./missing-database.ts')).missingDatabaseError({ profiles }, database, origin)
+      throw await missingDatabaseError({ profiles }, database, origin)
     }
   }
 

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { tsv } from '../../../../src/cli/output/formats/delimited.ts'
+import { json, jsonLines, loadYaml } from '../../../../src/cli/output/formats/documents.ts'
 import type { Format } from '../../../../src/cli/output/formats/format.ts'
-import { json, jsonLines } from '../../../../src/cli/output/formats/json.ts'
-import { loadYaml } from '../../../../src/cli/output/formats/yaml.ts'
 
 const yaml = await loadYaml()
 const lines = (text: string): unknown =>

@@ -1,6 +1,6 @@
 import { Chalk } from 'chalk'
 import { expect, test } from 'vitest'
-import { recordText } from '../../../../src/cli/output/formats/record.ts'
+import { recordText } from '../../../../src/cli/output/formats/table.ts'
 
 const chalk = new Chalk({ level: 0 })
 const named = (...paths: string[]) => paths.map((path) => ({ path, label: path }))

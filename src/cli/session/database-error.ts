@@ -1,12 +1,34 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { shellWord } from '../../codec/display-text.ts'
-import { findNearest } from '../../codec/nearest.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { Origin } from '../../config/resolve-settings.ts'
-import { CommandError } from '../terminal/errors.ts'
-import { databaseMissing } from './database-fault.ts'
+import { CommandError, type ExitName } from '../terminal/errors.ts'
+
+/** Error code for a missing database, or one without an academy. */
+export const databaseMissing = 'database_missing'
+
+const unusable = ['database_unusable', 'failure'] as const
+/** Error code and exit code for each kind of DatabaseError. */
+const codesByKind: Readonly<Record<string, readonly [code: string, exit: ExitName]>> = {
+  missing: [databaseMissing, 'notFound'],
+  unreachable: ['database_unreachable', 'unavailable'],
+  refused: ['database_refused', 'auth'],
+  invalid: ['invalid_setting', 'usage'],
+}
+
+/** Converts a DatabaseError of the server to a CommandError; returns other errors unchanged. */
+export function databaseErrorOf(error: unknown): unknown {
+  // instanceof would load the server.
+  if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
+  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}
+  const [code, exit] = codesByKind['kind' in error ? String(error.kind) : ''] ?? unusable
+  return new CommandError(code, exit, `${error.path} ${error.message}`, {
+    cause: error,
+    ...hint,
+  })
+}
 
 /** Maximum files of a directory to open. */
 const maxFiles = 100
@@ -18,11 +40,12 @@ const magic = 'SQLite format 3\0'
  * Returns the error for a missing database; it suggests the nearest ones in its directory, and the local
  * profile's.
  */
-export function missingDatabaseError(
+export async function missingDatabaseError(
   { profiles }: { readonly profiles: ProfileStore },
   database: string,
   origin?: Origin,
-): CommandError {
+): Promise<CommandError> {
+  const { findNearest } = await import('../../codec/nearest.ts')
   const folder = dirname(database)
   const files = databasesIn(folder)
   const near = findNearest(basename(database), files)

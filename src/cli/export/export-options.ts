@@ -1,0 +1,164 @@
+import type { Settings } from '../../config/resolve-settings.ts'
+import type { Format } from '../../config/setting.ts'
+import type { Given } from '../command/command.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { RowForm } from './row-encoder.ts'
+
+/** Format and compression of an export. */
+interface ExportForm {
+  readonly format: Format
+  /** True if the file's name ends in `.gz`. */
+  readonly gzip: boolean
+}
+
+/** Target and form of an export. */
+export interface ExportTarget extends ExportForm {
+  /** A file; undefined for standard output. */
+  readonly file: string | undefined
+  readonly force: boolean
+}
+
+/** Values of `--format`: the output formats, and one alias. */
+const formatNames = ['csv', 'json', 'jsonl', 'ndjson', 'yaml'] as const
+
+/** The format by its own flag, besides `--output`. */
+export const formatFlag = {
+  name: 'format',
+  kind: 'text',
+  placeholder: 'format',
+  summary: 'Same as --output (default from the extension of --file, else csv)',
+  choices: formatNames,
+} as const satisfies Flag
+
+/** Includes columns that an import does not take. */
+export const allColumnsFlag = {
+  name: 'all-columns',
+  kind: 'switch',
+  summary: 'Include what the platform sets, such as id, version and times; an import ignores it',
+} as const satisfies Flag
+
+/** Exports the history of records instead of their state. */
+export const historyFlag = {
+  name: 'history',
+  kind: 'switch',
+  summary: 'Export every step, oldest first within each enrolment; an import records them again',
+} as const satisfies Flag
+
+/** Flags for the form of CSV and the target. */
+export const targetFlags = [
+  { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
+  { name: 'bom', kind: 'switch', summary: 'Add a byte order mark, for Excel (CSV)' },
+  {
+    name: 'file',
+    kind: 'text',
+    placeholder: 'path',
+    summary:
+      'File to write (default -, standard output); unchanged if the export fails, and created for you alone (mode 0600)',
+  },
+  { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
+] as const satisfies readonly Flag[]
+
+/** Reads the flags of an export. Throws a UsageError on contradictions. */
+export function exportOptionsOf(settings: Settings, { flags }: Given): ExportTarget & RowForm {
+  checkChoices([formatFlag], flags)
+  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
+  const form = exportForm(settings, formatName, file)
+  const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
+  if (csvOnly && form.format !== 'csv') {
+    throw new UsageError(`--${csvOnly} is only supported for CSV, not for ${form.format}`)
+  }
+  if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
+  return {
+    ...form,
+    columns: chosenColumns(settings),
+    raw: flags['raw'] === true,
+    bom: flags['bom'] === true,
+    file,
+    force: flags['force'] === true,
+  }
+}
+
+/** Returns the chosen columns. Those of the project file are for lists on the screen and do not count. */
+function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
+  return origin.source === 'project' ? null : value
+}
+
+const formatByExtension: ReadonlyMap<string, Format> = new Map([
+  ['csv', 'csv'],
+  ['json', 'json'],
+  ['jsonl', 'jsonl'],
+  ['ndjson', 'jsonl'],
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
+])
+/** Extensions of formats that are not supported; a CSV with such a name would be misleading. */
+const unsupportedExtensions = [
+  'tsv',
+  'xls',
+  'xlsx',
+  'ods',
+  'parquet',
+  'avro',
+  'xml',
+  'html',
+  'zip',
+  'bz2',
+  'xz',
+  'zst',
+  '7z',
+]
+
+/** A format and what requested it. */
+interface Asked {
+  readonly format: Format
+  readonly by: string
+}
+
+/**
+ * Returns the form of an export: from the flags, else the file's name, else the settings, else CSV. Throws a
+ * UsageError on contradictions, and for a file name with an unsupported format.
+ *
+ * @param formatFlag value of `--format`, one of `formatNames`
+ * @param file undefined for standard output
+ */
+function exportForm(
+  { output }: Pick<Settings, 'output'>,
+  formatFlag: string | undefined,
+  file: string | undefined,
+): ExportForm {
+  const gzip = file !== undefined && /\.gz$/i.test(file)
+  const asked = [...askedByFlags(output, formatFlag), ...askedByName(file, gzip)]
+  const [first, other] = [asked[0], asked.find(({ format }) => format !== asked[0]?.format)]
+  if (first && other) throw new UsageError(`${first.by} and ${other.by} cannot be used together`)
+  if (first) return { format: requireFileFormat(first, file), gzip }
+  // A default of `table` is meant for the screen, not for files.
+  const set = output.origin.source !== 'default' && !(file !== undefined && output.value === 'table')
+  return { format: set ? output.value : 'csv', gzip }
+}
+
+function askedByFlags({ value, origin }: Settings['output'], formatFlag: string | undefined): Asked[] {
+  const byFormat = formatByExtension.get(formatFlag ?? '')
+  return [
+    ...(origin.source === 'flag' ? [{ format: value, by: `${origin.name} ${value}` }] : []),
+    ...(byFormat ? [{ format: byFormat, by: `--format ${formatFlag}` }] : []),
+  ]
+}
+
+function askedByName(file: string | undefined, gzip: boolean): Asked[] {
+  if (file === undefined) return []
+  const [, ending = ''] = /\.(\w+)$/.exec(gzip ? file.slice(0, -'.gz'.length) : file) ?? []
+  if (unsupportedExtensions.includes(ending.toLowerCase())) {
+    throw new UsageError(`Cannot write ${file}: .${ending} files are not supported`, {
+      hint: 'Use a name that ends in .csv, .json, .jsonl, .ndjson or .yaml, each also with .gz',
+    })
+  }
+  const format = formatByExtension.get(ending.toLowerCase())
+  return format ? [{ format, by: `--file ${file}` }] : []
+}
+
+function requireFileFormat({ format, by }: Asked, file: string | undefined): Format {
+  if (format !== 'table' || file === undefined) return format
+  throw new UsageError(`${by} is not supported for a file`, { hint: 'Use csv, json, jsonl or yaml' })
+}
