@@ -1,6 +1,7 @@
 import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
 import { idAt, labelAt, numberAt, requiredIdAt } from './payload.ts'
+import { nameBy, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
 /** Reads an event of the Moodle plugin local_webhooks. */
 export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
@@ -25,4 +26,62 @@ export const readMoodleEvent: EventReader = ({ body, settings, at }) => {
     gradedAt: at(),
   }
   return makeGrade({ ...event, takesDefault: true }, settings)
+}
+
+/** Events of the Moodle plugin local_webhooks; none contains a maximum. */
+export const moodleEvents: SimulatedEvents = {
+  user_graded: {
+    summary: 'A learner was graded in an item',
+    takes: ['item', 'score'],
+    namesUser: ['id'],
+    namesCourse: ['id'],
+    payload: (facts) => ({
+      ...moodleEnvelope(facts, 'user_graded'),
+      action: 'graded',
+      target: 'user',
+      objecttable: 'grade_grades',
+      crud: 'u',
+      edulevel: 1,
+      // The grader.
+      userid: '2',
+      other: {
+        itemid: facts.item ?? '12',
+        overridden: false,
+        finalgrade: facts.score === null ? null : facts.score.toFixed(5),
+      },
+    }),
+  },
+  course_completed: {
+    summary: 'A learner completed a course',
+    takes: [],
+    namesUser: ['id'],
+    namesCourse: ['id'],
+    payload: (facts) => ({
+      ...moodleEnvelope(facts, 'course_completed'),
+      action: 'completed',
+      target: 'course',
+      objecttable: 'course_completions',
+      crud: 'u',
+      edulevel: 2,
+      userid: nameBy(facts.user, 'id'),
+      other: { relateduserid: nameBy(facts.user, 'id') },
+    }),
+  },
+}
+
+function moodleEnvelope({ user, course, at, serial }: SimulatedFacts, name: string) {
+  return {
+    eventname: `\\core\\event\\${name}`,
+    component: 'core',
+    objectid: String(Number.parseInt(serial.slice(0, 6) + serial.slice(-4), 16)),
+    contextid: 27,
+    contextlevel: 50,
+    contextinstanceid: nameBy(course, 'id'),
+    courseid: nameBy(course, 'id'),
+    relateduserid: nameBy(user, 'id'),
+    anonymous: 0,
+    timecreated: Math.floor(at.getTime() / 1000),
+    host: 'moodle.example.org',
+    extra: '',
+  }
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import { wholeCourse } from '../contract/constants.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
 import { labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
+import type { SimulatedEvents } from './simulated-event.ts'
 
 /** Reads an event of a webhook plugin of Open edX. The plugins put its data under names of their own. */
 export const readOpenedxEvent: EventReader = ({ body, settings, at }) => {
@@ -32,4 +33,40 @@ function findGradeData(body: JsonObject): JsonObject | undefined {
   return [body, ...Object.values(body)]
     .filter(isJsonObject)
     .find((value) => memberAt(value, 'percent_grade') !== undefined)
+}
+
+/** The event of Open edX with a grade, as its webhook plugin sends it. */
+export const openedxEvents: SimulatedEvents = {
+  grade: {
+    summary: 'The grade of a learner in a course changed (a percentage)',
+    takes: ['score'],
+    namesUser: ['id'],
+    namesCourse: ['id', 'externalId'],
+    payload: ({ user, course, score, at, serial }) => ({
+      'openedx_events.learning.data.PersistentCourseGradeData': {
+        user_id: /^\d{1,15}$/.test(user.value) ? Number(user.value) : user.value,
+        course: { course_key: course.value, display_name: 'Simulated course', start: null, end: null },
+        course_edited_timestamp: naiveTime(at).slice(0, 19),
+        course_version: '',
+        grading_policy_hash: '',
+        percent_grade: score === null ? null : Math.round(score * 1e4) / 1e6,
+        letter_grade: '',
+        passed_timestamp: null,
+      },
+      event_metadata: {
+        id: serial,
+        event_type: 'org.openedx.learning.course.persistent_grade_summary.changed.v1',
+        minorversion: 0,
+        source: 'openedx/lms/web',
+        sourcehost: 'openedx.example.org',
+        time: naiveTime(at),
+        sourcelib: [0, 6, 0],
+      },
+    }),
+  },
+}
+
+/** Formats a time in UTC without a zone, in microseconds. */
+function naiveTime(time: Date): string {
+  return time.toISOString().replace('T', ' ').replace('Z', '000')
 }

@@ -2,6 +2,7 @@ import { wholeCourse } from '../contract/constants.ts'
 import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent, makeGrade } from './event.ts'
 import { idAt, instantAt, labelAt, memberAt, numberAt, requiredIdAt } from './payload.ts'
+import type { SimulatedEvents } from './simulated-event.ts'
 
 /** Reads a score of LTI Assignment and Grade Services 2.0 in an envelope of Standard Webhooks. */
 export const readStandardEvent: EventReader = ({ body, settings, at }) => {
@@ -37,4 +38,29 @@ export function standardCandidatesOf(id: string) {
     ['key', id],
     ...(/^(ext|email):/.test(id) || !id.includes('@') ? [] : [['email', id] as const]),
   ] as const
+}
+
+/** A score of LTI Assignment and Grade Services in an envelope of Standard Webhooks. */
+export const standardEvents: SimulatedEvents = {
+  'grade.updated': {
+    summary: 'A learner was graded in an item',
+    takes: ['item', 'label', 'score', 'maximum', 'published'],
+    namesUser: ['id', 'externalId', 'email'],
+    namesCourse: ['id', 'externalId'],
+    payload: ({ user, course, item, label, score, maximum, published, at }) => ({
+      type: 'grade.updated',
+      timestamp: at.toISOString(),
+      data: {
+        courseId: course.by === 'externalId' ? `ext:${course.value}` : course.value,
+        userId: user.by === 'externalId' ? `ext:${user.value}` : user.value,
+        itemId: item ?? 'quiz-1',
+        ...(label !== undefined && { label }),
+        timestamp: at.toISOString(),
+        scoreGiven: score,
+        scoreMaximum: maximum,
+        activityProgress: 'Completed',
+        gradingProgress: published ? 'FullyGraded' : 'PendingManual',
+      },
+    }),
+  },
 }

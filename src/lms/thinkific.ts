@@ -1,6 +1,7 @@
 import { malformedPayload } from './delivery.ts'
 import { candidatesOf, type EventReader, ignoreEvent } from './event.ts'
 import { idAt, labelAt, numberAt, requiredIdAt, truncate } from './payload.ts'
+import { nameBy, type SimulatedEvent, type SimulatedEvents, type SimulatedFacts } from './simulated-event.ts'
 
 /** Reads an event of Thinkific: a percentage of progress, but no grade. */
 export const readThinkificEvent: EventReader = ({ body, at }) => {
@@ -23,4 +24,61 @@ export const readThinkificEvent: EventReader = ({ body, at }) => {
     percentage,
     at: at(),
   }
+}
+
+/** Events of Thinkific with progress. */
+export const thinkificEvents: SimulatedEvents = {
+  'enrollment.progress': {
+    ...thinkificEvent('progress'),
+    summary: 'A learner made progress in a course',
+    takes: ['percentage'],
+  },
+  'enrollment.completed': {
+    ...thinkificEvent('completed'),
+    summary: 'A learner completed a course',
+    takes: [],
+  },
+}
+
+function thinkificEvent(action: string): Omit<SimulatedEvent, 'summary' | 'takes'> {
+  return {
+    namesUser: ['id', 'email'],
+    namesCourse: ['id'],
+    headers: { 'x-thinkific-topic': `enrollment.${action}`, 'x-thinkific-subdomain': 'simulated' },
+    payload: (facts) =>
+      thinkificPayload({ ...facts, ...(action === 'completed' && { percentage: 100 }) }, action),
+  }
+}
+
+function thinkificPayload({ user, course, percentage, at, serial }: SimulatedFacts, action: string) {
+  const courseId = thinkificId(nameBy(course, 'id'), 25)
+  const time = at.toISOString()
+  return {
+    id: serial,
+    resource: 'enrollment',
+    action,
+    tenant_id: '59',
+    created_at: time,
+    payload: {
+      activated_at: time,
+      completed_at: percentage === 100 ? time : null,
+      course: { id: courseId, name: 'Simulated course' },
+      course_id: courseId,
+      free_trial: false,
+      percentage_completed: Number.isInteger(percentage) ? percentage.toFixed(1) : String(percentage),
+      started_at: time,
+      updated_at: time,
+      user: {
+        email: nameBy(user, 'email') ?? 'simulated.learner@example.org',
+        first_name: 'Simulated',
+        id: thinkificId(nameBy(user, 'id'), 95),
+        last_name: 'Learner',
+      },
+    },
+  }
+}
+
+function thinkificId(id: string | null, other: number): string | number {
+  if (id === null) return other
+  return /^\d{1,15}$/.test(id) ? Number(id) : id
 }

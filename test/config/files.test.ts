@@ -5,7 +5,7 @@ import { test as base, describe, expect } from 'vitest'
 import { ConfigError } from '../../src/config/errors.ts'
 import { makeDirectory, readRegularFile } from '../../src/config/files.ts'
 import { createProfileStore } from '../../src/config/profile-store.ts'
-import { readProjectFile } from '../../src/config/project-file.ts'
+import { readProjectFile } from '../../src/config/resolve-settings.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 
 const test = base.extend('directory', ({ task: _ }, { onCleanup }) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError, SettingError } from '../../src/config/errors.ts'
-import { readProjectFile } from '../../src/config/project-file.ts'
+import { readProjectFile } from '../../src/config/resolve-settings.ts'
 
 let directory: string
 beforeEach(() => {

@@ -8,8 +8,8 @@ import { UsageError } from '../terminal/errors.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import type { Tally } from '../webhooks/expectation.ts'
 import type { DeliveryResult } from '../webhooks/send-deliveries.ts'
-import { outcomes, tamperings } from '../webhooks/simulated-event.ts'
 import type { Simulation } from '../webhooks/simulation.ts'
+import { outcomes, tamperings } from '../webhooks/simulation-choices.ts'
 
 /** The flags of `learnctl webhooks send`. */
 const sendFlags: readonly Flag[] = withTimeZone([
@@ -213,11 +213,10 @@ async function simulationOf(
   kind: LmsKind,
   count: number,
 ): Promise<Simulation> {
-  const [{ factsOf }, { simulatedEvents }, { signingMaterial }, { tamperingOf }] = await Promise.all([
+  const [{ factsOf }, { simulatedEvents, tamperingOf }, { signingMaterial }] = await Promise.all([
     import('../webhooks/event-flags.ts'),
-    import('../webhooks/simulated-events.ts'),
-    import('../webhooks/signing-material.ts'),
     import('../webhooks/simulation.ts'),
+    import('../webhooks/signing-material.ts'),
   ])
   const events = simulatedEvents[kind]
   const event = Object.hasOwn(events, name) ? events[name] : undefined

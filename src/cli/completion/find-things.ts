@@ -57,7 +57,7 @@ async function find(
   ] = await Promise.all([
     import('../../config/directories.ts'),
     import('../../config/profile-store.ts'),
-    import('../../config/project-file.ts'),
+    import('../../config/resolve-settings.ts'),
     import('../../config/resolve-settings.ts'),
     import('../../config/target.ts'),
   ])

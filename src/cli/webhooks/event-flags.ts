@@ -1,9 +1,9 @@
 import { shellWord } from '../../codec/display-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import { kinds } from '../../lms/kinds.ts'
+import type { SimulatedEvent, SimulatedFact, SimulatedName } from '../../lms/simulated-event.ts'
 import type { FlagValues } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { SimulatedEvent, SimulatedFact, SimulatedName } from './simulated-event.ts'
 import type { Simulation } from './simulation.ts'
 
 /** The flags of each fact that an event may contain. */

@@ -1,8 +1,8 @@
 import { CommandError, type ExitName, UsageError } from '../terminal/errors.ts'
 import { enrolStep, mappingSteps, thenReplay } from './next-steps.ts'
 import type { DeliveryResult } from './send-deliveries.ts'
-import { type Outcome, outcomes } from './simulated-event.ts'
 import type { Simulation } from './simulation.ts'
+import { type Outcome, outcomes } from './simulation-choices.ts'
 
 /** Counts results by outcome, and those that were not expected. */
 export interface Tally {

@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { jsonText } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
+import { canvasEvents } from '../../lms/canvas-simulation.ts'
 import type { SignedDelivery, SigningMaterial } from '../../lms/delivery.ts'
 import { kinds } from '../../lms/kinds.ts'
+import { moodleEvents } from '../../lms/moodle.ts'
+import { openedxEvents } from '../../lms/openedx.ts'
 import { sign } from '../../lms/sign.ts'
+import type { SimulatedEvent, SimulatedEvents, SimulatedFacts } from '../../lms/simulated-event.ts'
+import { standardEvents } from '../../lms/standard.ts'
 import { signStandard } from '../../lms/standard-signature.ts'
+import { thinkificEvents } from '../../lms/thinkific.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type SimulatedEvent, type SimulatedFacts, type Tampering, tamperings } from './simulated-event.ts'
+import { type Tampering, tamperings } from './simulation-choices.ts'
 
 /** The options of a simulation. */
 export interface Simulation {
@@ -180,4 +186,13 @@ export function tamperingOf(
   throw new UsageError(`--tamper ${part} proves nothing: ${kinds[kind].title} does not sign that`, {
     hint: `Use ${parts.map((each) => `--tamper ${each}`).join(' or ')}, or --standard-headers`,
   })
+}
+
+/** All events that can be simulated, by kind. */
+export const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
+  canvas: canvasEvents,
+  moodle: moodleEvents,
+  openedx: openedxEvents,
+  thinkific: thinkificEvents,
+  standard: standardEvents,
 }

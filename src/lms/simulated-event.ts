@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../codec/json-text.ts'
+import type { JsonObject } from '../codec/json-text.ts'
 
 /**
  * A reference to a learner or a course: by the external system's id, the school's id, or an email address.
@@ -49,11 +49,3 @@ export type SimulatedEvents = Readonly<Record<string, SimulatedEvent>>
 export function nameBy(name: SimulatedName, by: SimulatedName['by']): string | null {
   return name.by === by ? name.value : null
 }
-
-/** Parts of a delivery that can be changed after signing. */
-export const tamperings = ['body', 'id', 'time', 'signature'] as const
-export type Tampering = (typeof tamperings)[number]
-
-/** Outcomes of a delivery, as the platform reports them; `refused` if it was not accepted. */
-export const outcomes = ['applied', 'duplicate', 'stale', 'ignored', 'unmatched', 'refused'] as const
-export type Outcome = (typeof outcomes)[number]

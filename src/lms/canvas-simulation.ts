@@ -84,14 +84,14 @@ export const canvasEvents: SimulatedEvents = {
     takes: ['percentage', 'account'],
     namesUser: ['id', 'email'],
     namesCourse: ['id', 'externalId'],
-    payload: (facts) => progress(facts, 'course_progress', facts.percentage),
+    payload: (facts) => progressPayload(facts, 'course_progress', facts.percentage),
   },
   course_completed: {
     summary: 'A learner met the last requirement of a course',
     takes: ['account'],
     namesUser: ['id', 'email'],
     namesCourse: ['id', 'externalId'],
-    payload: (facts) => progress(facts, 'course_completed', 100),
+    payload: (facts) => progressPayload(facts, 'course_completed', 100),
   },
   caliper_grade: {
     summary: 'A submission was graded, in the Caliper 1.1 format (not as a signed JWT)',
@@ -134,7 +134,7 @@ export const canvasEvents: SimulatedEvents = {
   },
 }
 
-function progress(facts: SimulatedFacts, name: string, percentage: number) {
+function progressPayload(facts: SimulatedFacts, name: string, percentage: number) {
   // A number of requirements that makes any percentage with two decimals a whole number of them.
   const all = Number.isInteger(percentage) ? 100 : 10_000
   return {
