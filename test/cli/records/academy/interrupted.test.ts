@@ -65,9 +65,7 @@ const school = (word: string, percentage: number) => ({
 })
 
 describe('a saved plan that was interrupted', () => {
-  test('continues with what is left, and is complete after any number of interruptions', async ({
-    academy,
-  }) => {
+  test.for([1, 2, 4])('is complete after interruptions at every %s writes', async (writes, { academy }) => {
     const { declare, run, journals } = await breaking(academy)
     declare('school.json', school('Old', 10))
     expect((await run('apply school.json --yes')).code).toBe(0)
@@ -75,13 +73,13 @@ describe('a saved plan that was interrupted', () => {
     expect((await run('apply school.json --plan-out plan.jsonl')).code).toBe(0)
     let interruptions = 0
     for (;;) {
-      const ran = await run('apply --plan plan.jsonl --yes', 4)
+      const ran = await run('apply --plan plan.jsonl --yes', writes)
       if (ran.code === 0) break
       expect(ran.code, ran.stderr).toBe(7)
       interruptions += 1
-      expect(interruptions).toBeLessThan(30)
+      expect(interruptions).toBeLessThan(60)
     }
-    expect(interruptions).toBeGreaterThan(3)
+    expect(interruptions).toBeGreaterThan(2)
     const compared = await run('diff school.json')
     expect(compared.code, compared.stdout).toBe(0)
     expect(journals()).toEqual([])
