@@ -5,7 +5,7 @@ import type { Database, Dialect } from '../database/database.ts'
 import { type Condition, type Order, walkOf } from '../database/keyset.ts'
 import { isTooManyAtOnce, page } from '../database/page.ts'
 import { findMatches, matchesText } from '../database/search.ts'
-import { byCourse, byUser, lastOf, rowsOf, selected, toLearnerRow } from './rows.ts'
+import { byCourse, byUser, newestEnrollmentsOf, rowsOf, selected, toLearnerRow } from './rows.ts'
 import { type Attention, attentionConditions } from './standing.ts'
 
 /** Sort fields of a course's learners. */
@@ -60,7 +60,7 @@ export async function pageOfLearners(
       ? await findMatches(database, 'users', sql`u.search_key`, search)
       : undefined
   const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
-  const { tables, on } = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, maxSorted)
+  const { tables, on } = !isLarge ? byCourse : wanted ? byUser : newestEnrollmentsOf(courseId, maxSorted)
   const named =
     wanted &&
     sql`u.id in (

@@ -180,7 +180,7 @@ function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
   const cell = (value: Cell | undefined) => (typeof value === 'string' ? csvText(value, raw) : '')
   const course = memoise((text) => {
     const { id, title, difficulty, externalId } = courseOf(text)
-    return { known: `${id},${csvText(title, raw)},${difficulty},`, last: csvText(externalId ?? '', raw) }
+    return { beginning: `${id},${csvText(title, raw)},${difficulty},`, end: csvText(externalId ?? '', raw) }
   })
   const number = memoise((text) => String(Number(text)))
   return ([id, email, firstName, lastName, externalId, lines]) => {
@@ -189,8 +189,8 @@ function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
     let records = ''
     for (const line of lines.split(betweenLines)) {
       const [key = '', standing, percentage = '', times, grade = '', graded] = line.split(betweenParts)
-      const { known, last } = course(key)
-      records += `${learner}${known}${standing},${number(percentage)},${times},${grade && number(grade)},${graded},${last}\r\n`
+      const { beginning, end } = course(key)
+      records += `${learner}${beginning}${standing},${number(percentage)},${times},${grade && number(grade)},${graded},${end}\r\n`
     }
     return records
   }

@@ -238,8 +238,8 @@ async function outlookOf(
   const isDated = inPeriod !== undefined && !query.include_not_started
   if (!query.enrollment_status && !isDated) return ofCourses
   // Above this number of rows a scan fills a page before they could be sorted. A total may have to count them.
-  const most = withTotal ? bounds.sorted : Math.min(bounds.sorted, Math.sqrt(limit * ofCourses.walked))
-  const few = query.enrollment_status
+  const maxRows = withTotal ? bounds.sorted : Math.min(bounds.sorted, Math.sqrt(limit * ofCourses.walked))
+  const selective = query.enrollment_status
     ? {
         tables: byStatus,
         own: [hasStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
@@ -253,13 +253,13 @@ async function outlookOf(
         on: sql`p.course_id = c.id`,
       }
   const counted = await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from ${few.from} ${where([few.on, ...few.own])} limit ${Math.ceil(most) + 1}) found`)
+    select count(*) as rows from (select 1 from ${selective.from} ${where([selective.on, ...selective.own])} limit ${Math.ceil(maxRows) + 1}) found`)
   const count = counted?.rows ?? 0
   // Counters do not distinguish enrolment statuses.
   const matches = query.enrollment_status ? count : Math.min(ofCourses.matches, count)
   if (count >= ofCourses.candidates.count && !query.enrollment_status) return { ...ofCourses, matches }
-  const conditions = [...few.own, ...allConditions(filter)]
-  return { ...ofCourses, matches, candidates: { tables: few.tables, conditions, count } }
+  const conditions = [...selective.own, ...allConditions(filter)]
+  return { ...ofCourses, matches, candidates: { tables: selective.tables, conditions, count } }
 }
 
 /** Estimates, from counters, the rows of the courses of a filter. */
@@ -279,8 +279,8 @@ async function outlookOfCourses(database: Database, filter: RowFilter, bounds: P
   const all = await readCourseFigures(database, { ...scope, statuses: standings })
   const count = sumOf(all.filter(({ courseId }) => ids.has(courseId)))
   const matches = sumOf(figures)
-  const asked = filter.query.enrollment_status ? filter.courseIds : [...ids]
-  const courseIds = asked && asked.length > 0 && asked.length <= bounds.courses ? asked : undefined
+  const wanted = filter.query.enrollment_status ? filter.courseIds : [...ids]
+  const courseIds = wanted && wanted.length > 0 && wanted.length <= bounds.courses ? wanted : undefined
   if (!courseIds) {
     const walked = sumOf(await readSteps(database, wholeAcademy))
     return { candidates: { tables: byCourse, conditions, count }, matches, courseIds, walked }

@@ -102,12 +102,12 @@ export const byStatus: Joined = {
 }
 
 /** Returns the newest enrolments of a course that are not removed, up to this number. */
-export function lastOf(courseId: string, most: number): Joined {
+export function newestEnrollmentsOf(courseId: string, maxRows: number): Joined {
   return {
     tables: sql`courses c
       cross join (
         select * from enrollments e where e.course_id = ${courseId} and ${countsAsLearner('e')}
-        order by e.created_at desc, e.id desc limit ${most}) e
+        order by e.created_at desc, e.id desc limit ${maxRows}) e
       cross join users u ${progress} ${grades}`,
     on: sql`e.course_id = c.id and u.id = e.user_id`,
   }

@@ -129,11 +129,11 @@ async function readAttentionIn(database: Database, courses: Sql, now: Date): Pro
   const titled = await database.all<Row & { id: string; title: string; external_id: string | null }>(
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
-  const quiet = new Map(
+  const attentionByCourse = new Map(
     (await readAttention(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
   )
   return titled.map(({ id, title, external_id: courseExternalId }) => {
-    const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}
+    const { unseen = 0, unrisen = 0, failed = 0 } = attentionByCourse.get(id) ?? {}
     return {
       courseId: id,
       courseTitle: title,

@@ -112,17 +112,17 @@ export async function pageOfRuns(
 async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>[1], bounds: RunBounds) {
   const runs: Head[][] = []
   let cursor = query.cursor
-  let seen = 0
+  let examined = 0
   for (;;) {
     // An entry beyond the limit shows whether the last run continues.
-    const limit = Math.min(seen === 0 ? firstChunk : nextChunk, bounds.entries + 1 - seen)
-    const asked = { ...query, cursor, sort, limit, include_total: false } as const
-    const { data, nextCursor } = await pageOfEntries<HeadRow, Head>(database, asked, headColumns, toHead)
+    const limit = Math.min(examined === 0 ? firstChunk : nextChunk, bounds.entries + 1 - examined)
+    const chunkQuery = { ...query, cursor, sort, limit, include_total: false } as const
+    const { data, nextCursor } = await pageOfEntries<HeadRow, Head>(database, chunkQuery, headColumns, toHead)
     for (const head of data) {
       const run = runs.at(-1)
       const isOfRun = run !== undefined && isNext(run, head)
-      seen += 1
-      if (seen > bounds.entries || (runs.length === bounds.runs && !isOfRun)) {
+      examined += 1
+      if (examined > bounds.entries || (runs.length === bounds.runs && !isOfRun)) {
         const last = run?.at(-1)
         return { runs, nextCursor: last ? writeCursor(sort, last.id, last.id) : null, isCut: isOfRun }
       }

@@ -95,7 +95,7 @@ export async function insertRows(
   rows: readonly Cell[][],
 ): Promise<void> {
   const width = table.columns.length
-  const most = Math.min(maxRows, Math.floor(maxParameters / width))
+  const maxBatchRows = Math.min(maxRows, Math.floor(maxParameters / width))
   let waiting: RawValue[][] = []
   const write = async () => {
     if (waiting.length === 0) return
@@ -108,7 +108,7 @@ export async function insertRows(
     const cells = table.repeats ? row.slice(0, width) : row
     for (let time = timesOf(table, row); time > 0; time -= 1) {
       waiting.push(cells)
-      if (waiting.length === most) await write()
+      if (waiting.length === maxBatchRows) await write()
     }
   }
   await write()

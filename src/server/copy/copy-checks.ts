@@ -16,28 +16,28 @@ export async function requireNew(
   tables: readonly CopiedTable[],
 ): Promise<void> {
   const names = tables.map(({ name }) => name)
-  let held = await findContent(academy, model, knownTables)
-  if (held.length === 0) held = await findContent(academy, model, names)
+  let content = await findContent(academy, model, knownTables)
+  if (content.length === 0) content = await findContent(academy, model, names)
   const changed = await academy.one(sql`select id from users where password_hash is not null or version > 1`)
-  if (held.length === 0 && changed) held.push('a first user who has been changed')
-  if (held.length === 0) return
-  const shownTables = held.slice(0, maxShown).join(', ')
+  if (content.length === 0 && changed) content.push('a first user who has been changed')
+  if (content.length === 0) return
+  const shownTables = content.slice(0, maxShown).join(', ')
   throw new CopyError(
     'not_empty',
-    `${shown} is not empty: it holds ${shownTables}${held.length > maxShown ? ' and more' : ''}`,
+    `${shown} is not empty: it holds ${shownTables}${content.length > maxShown ? ' and more' : ''}`,
     'Copy to a file that does not exist, or to an empty database',
   )
 }
 
 /** Returns the tables with more rows than in a new academy. */
 async function findContent(academy: Database, model: Database, names: readonly string[]): Promise<string[]> {
-  const held: string[] = []
+  const content: string[] = []
   for (const name of names) {
     const rows = await rowsOf(academy, name)
     if (rows <= (await rowsOf(model, name))) continue
-    held.push(`${rows > maxCounted ? `${maxCounted}+` : rows} ${name.replaceAll('_', ' ')}`)
+    content.push(`${rows > maxCounted ? `${maxCounted}+` : rows} ${name.replaceAll('_', ' ')}`)
   }
-  return held
+  return content
 }
 
 /** Deletes the initial content of a new academy. */
@@ -67,10 +67,10 @@ export async function requireFitTexts(academy: Database, tables: readonly Copied
     found.push(...rows.map((row) => `${name} ${row.join(', ')}`))
   }
   if (found.length === 0) return
-  const told = found.slice(0, maxRowsShown).join('; ')
+  const shownRows = found.slice(0, maxRowsShown).join('; ')
   throw new CopyError(
     'text_refused',
-    `PostgreSQL cannot hold the character U+0000, which is in: ${told}${found.length > maxRowsShown ? '; …' : ''}`,
+    `PostgreSQL cannot hold the character U+0000, which is in: ${shownRows}${found.length > maxRowsShown ? '; …' : ''}`,
     'Remove it from these records, and copy again',
   )
 }

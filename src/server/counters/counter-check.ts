@@ -200,15 +200,15 @@ async function addDifferences(
   const { database, now } = counting
   const firstDay = firstCountedDay(now)
   const courseIds = [...new Set(differences.map(({ courseId }) => courseId))].filter((id) => id !== '')
-  const there = new Set(await findCourses(database, courseIds))
-  const isUserDeleted = courseIds.filter((id) => !there.has(id))
+  const existing = new Set(await findCourses(database, courseIds))
+  const isUserDeleted = courseIds.filter((id) => !existing.has(id))
   if (isUserDeleted.length > 0) {
     await database.run(sql`delete from counters where course_id in (${join(isUserDeleted)})`)
     await database.run(sql`delete from counter_changes where course_id in (${join(isUserDeleted)})`)
   }
   const added = differences.filter(
     ({ kind, courseId, place }) =>
-      (courseId === '' || there.has(courseId)) && (!dayKinds.includes(kind) || place >= firstDay),
+      (courseId === '' || existing.has(courseId)) && (!dayKinds.includes(kind) || place >= firstDay),
   )
   await countTallies(counting, added)
 }

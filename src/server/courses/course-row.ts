@@ -46,7 +46,7 @@ export async function findCourse(
  * published courses and those of their own enrolments and progress; the existence of others must not be
  * revealed.
  */
-export function knownCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | undefined {
+export function visibleCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | undefined {
   const learnerId = onlyUserOf(call)
   if (learnerId === undefined) return undefined
   return sql`(status = 'published'

@@ -9,7 +9,7 @@ import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem-error.ts'
-import { findCourse, knownCourses, requireNotArchived } from './course-row.ts'
+import { findCourse, requireNotArchived, visibleCourses } from './course-row.ts'
 import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
 import { findNextPlace, makeRoom } from './lesson-places.ts'
 import {
@@ -42,14 +42,14 @@ const actionByStatus = { draft: 'lesson.unpublished', published: 'lesson.publish
 export const lessonRoutes = routesOf(lessons, {
   async list(call) {
     const { query, database } = call
-    const seen = knownCourses(call)
+    const visible = visibleCourses(call)
     const course = await referenceFilter(
       sql`l.course_id`,
       database,
       'courses',
       query.course_id,
       'course_id',
-      seen,
+      visible,
     )
     return page<LessonRow, Lesson>(
       database,

@@ -32,8 +32,8 @@ export const auditEntryPage: DashboardPage = {
 async function showEntry(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
   const { address, userAgent, requestId, subjectId, place, hash } = entry
   const none = <span class="none">–</span>
-  const there = await subjectPage(signedIn, entry)
-  const linked = (name: Child) => (there ? <a href={there}>{name}</a> : name)
+  const subjectHref = await subjectPage(signedIn, entry)
+  const linked = (name: Child) => (subjectHref ? <a href={subjectHref}>{name}</a> : name)
   const facts = [
     ['Time', <Minute time={entry.at} />],
     ['By', <Actor entry={entry} />],

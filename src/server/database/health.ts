@@ -38,8 +38,9 @@ export async function requireAnswering(database: Asked, timeoutMs = defaultTimeo
 }
 
 function checkDatabase(database: Asked): Promise<unknown> {
-  const known = checkByDatabase.get(database)
-  if (known && performance.now() - (known.endedMs ?? Number.POSITIVE_INFINITY) < cacheMs) return known.outcome
+  const cached = checkByDatabase.get(database)
+  if (cached && performance.now() - (cached.endedMs ?? Number.POSITIVE_INFINITY) < cacheMs)
+    return cached.outcome
   const check: Check = { outcome: database.one(sql`select 1 from settings limit 1`), endedMs: undefined }
   checkByDatabase.set(database, check)
   const end = () => {

@@ -292,12 +292,12 @@ async function narrowestOf(
   return narrowest?.by
 }
 
-/** Counts the rows of a filter, up to `most` + 1. */
-async function countOf(database: Database, base: Sql, by: Sql | Found, most: number): Promise<number> {
+/** Counts the rows of a filter, up to `maxRows` + 1. */
+async function countOf(database: Database, base: Sql, by: Sql | Found, maxRows: number): Promise<number> {
   if ('ids' in by && (await isTooManyAtOnce(by))) return Number.POSITIVE_INFINITY
   const ids = 'ids' in by ? (by.each ?? by.ids) : sql`select 1 from ${base} where ${by}`
   const counted = await database.one<Row & { count: number }>(
-    sql`select count(*) as count from (${ids} limit ${most + 1}) found`,
+    sql`select count(*) as count from (${ids} limit ${maxRows + 1}) found`,
   )
   return counted?.count ?? 0
 }

@@ -12,17 +12,17 @@ type Table = 'courses' | 'lessons' | 'users'
 
 /**
  * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
- * matches. `seen` is a condition that limits the visible rows (default all).
+ * matches. `visible` is a condition on the rows that the caller may see (default all).
  */
 export async function resolve(
   database: Database,
   table: Table,
   reference: string,
-  seen = everything,
+  visible = everything,
 ): Promise<string | undefined> {
   return (
     await database.one<{ id: string }>(
-      sql`select id from ${raw(table)} where ${matchesReference(table, reference)} and ${seen}`,
+      sql`select id from ${raw(table)} where ${matchesReference(table, reference)} and ${visible}`,
     )
   )?.id
 }
@@ -82,37 +82,37 @@ export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', less
 
 /**
  * Resolves a reference in a query parameter. Throws 404, so that a mistyped filter is no empty list, also for rows
- * that are not `seen`.
+ * that are not `visible`.
  */
 export async function resolveFilter(
   database: Database,
   table: Table,
   reference: string,
   parameter: string,
-  seen?: Sql,
+  visible?: Sql,
 ): Promise<string> {
-  const id = await resolve(database, table, reference, seen)
+  const id = await resolve(database, table, reference, visible)
   if (id) return id
   throw notFound(table, [reference], parameter)
 }
 
 /**
  * Resolves a comma list of references in a query parameter to distinct ids; a list that matches as a whole is one
- * reference. Throws 404 that lists all references that are not found or not `seen`.
+ * reference. Throws 404 that lists all references that are not found or not `visible`.
  */
 export async function resolveFilters(
   database: Database,
   table: Table,
   list: string,
   parameter: string,
-  seen?: Sql,
+  visible?: Sql,
 ): Promise<string[]> {
-  const whole = await resolve(database, table, list, seen)
+  const whole = await resolve(database, table, list, visible)
   if (whole) return [whole]
   const ids = new Set<string>()
   const missing: string[] = []
   for (const reference of splitReferences(list)) {
-    const id = await resolve(database, table, reference, seen)
+    const id = await resolve(database, table, reference, visible)
     if (id) ids.add(id)
     else missing.push(reference)
   }
@@ -136,10 +136,10 @@ export async function referenceFilter(
   table: Table,
   list: string | undefined,
   parameter: string,
-  seen?: Sql,
+  visible?: Sql,
 ): Promise<ReferenceFilter> {
   if (list === undefined) return {}
-  const ids = await resolveFilters(database, table, list, parameter, seen)
+  const ids = await resolveFilters(database, table, list, parameter, visible)
   return ids.length === 1
     ? { one: sql`${column} = ${ids[0]}` }
     : { several: sql`${column} in (${join(ids)})` }

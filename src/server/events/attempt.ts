@@ -95,13 +95,13 @@ export interface Outcome {
 
 /** Statuses of a receiver that is overloaded, or whose upstream is unavailable. */
 const busyStatuses: readonly number[] = [429, 502, 503, 504]
-const gone = 410
+const goneStatus = 410
 
 /** Interprets a response (Standard Webhooks 1.0.0, Operational considerations). */
 function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
   const outcome = { status, response, pauseMs: 0, result: `HTTP ${status}` }
   if (status >= 200 && status < 300) return { ...outcome, kind: 'delivered' }
-  if (status === gone) return { ...outcome, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
+  if (status === goneStatus) return { ...outcome, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
   if (status >= 300 && status < 400) {
     return { ...outcome, kind: 'failed', result: `HTTP ${status}: redirects are not followed` }
   }

@@ -49,13 +49,13 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
     const wanted = claiming.maxMessages - claimed.length
-    const { free, held } = sortDue(await dueMessages(database, claiming, wanted), wanted)
-    if (held.length > 0) {
+    const { free, waiting } = sortDue(await dueMessages(database, claiming, wanted), wanted)
+    if (waiting.length > 0) {
       await database.run(sql`
-        update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(held)})`)
+        update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(waiting)})`)
     }
     if (free.length > 0) claimed.push(...(await claimRows(database, claiming, free)))
-    if (held.length === 0 || claimed.length === claiming.maxMessages) break
+    if (waiting.length === 0 || claimed.length === claiming.maxMessages) break
   }
   return claimed
 }
@@ -64,17 +64,17 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
  * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
  * have to wait.
  */
-function sortDue(due: readonly Due[], wanted: number): { free: string[]; held: string[] } {
+function sortDue(due: readonly Due[], wanted: number): { free: string[]; waiting: string[] } {
   const free: string[] = []
-  const held: string[] = []
+  const waiting: string[] = []
   const busy = new Set<string>()
   for (const { id, subject, step, is_held: isHeld } of due) {
-    if (isHeld === 1 || busy.has(subject)) held.push(id)
+    if (isHeld === 1 || busy.has(subject)) waiting.push(id)
     else if (free.length === wanted) break
     else free.push(id)
     if (step < heldAttempts) busy.add(subject)
   }
-  return { free, held }
+  return { free, waiting }
 }
 
 /** Lists due messages in the order of their creation; only a claimed message can be earlier and due later. */

@@ -29,7 +29,7 @@ export function retryDelayMs(failed: number, random: () => number): number | und
  */
 export function pauseMs(retryAfter: string | undefined, now: Date): number {
   const text = retryAfter?.trim() ?? ''
-  const asked = /^\d{1,9}$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()
-  if (Number.isNaN(asked)) return defaultPauseMs
-  return Math.min(maxPauseMs, Math.max(minPauseMs, asked))
+  const requestedMs = /^\d{1,9}$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()
+  if (Number.isNaN(requestedMs)) return defaultPauseMs
+  return Math.min(maxPauseMs, Math.max(minPauseMs, requestedMs))
 }

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { type Grade, GradeInput, type GradeStep, grades, RecordedGrade } from '../../contract/grades.ts'
-import { knownCourses } from '../courses/course-row.ts'
+import { visibleCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
@@ -44,14 +44,14 @@ export const gradeRoutes = routesOf(grades, {
       'learner_id',
       own,
     )
-    const seen = knownCourses(call)
+    const visible = visibleCourses(call)
     const course = await referenceFilter(
       sql`g.course_id`,
       database,
       'courses',
       query.course_id,
       'course_id',
-      seen,
+      visible,
     )
     return page<GradeRow, Grade>(
       database,

@@ -10,7 +10,7 @@ import {
   enrollments,
 } from '../../contract/enrollments.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
+import { findCourse, requireNotArchived, visibleCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
@@ -29,14 +29,14 @@ export const enrollmentRoutes = routesOf(enrollments, {
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
     const user = await referenceFilter(sql`e.user_id`, database, 'users', query.user_id, 'user_id', own)
-    const seen = knownCourses(call)
+    const visible = visibleCourses(call)
     const course = await referenceFilter(
       sql`e.course_id`,
       database,
       'courses',
       query.course_id,
       'course_id',
-      seen,
+      visible,
     )
     return page<EnrollmentRow, Enrollment>(
       database,

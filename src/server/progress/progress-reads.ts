@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import type { Progress, progress } from '../../contract/progress.ts'
-import { knownCourses } from '../courses/course-row.ts'
+import { visibleCourses } from '../courses/course-row.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
@@ -27,7 +27,7 @@ export const progressReads = {
             field: 'lastAccessed',
             condition:
               query.course_id &&
-              sql`p.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+              sql`p.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', visibleCourses(call))}`,
           },
         ],
       },

@@ -13,9 +13,9 @@ import {
 import {
   type CourseRow,
   courseColumns,
-  knownCourses,
   requireNotArchived,
   toCourse,
+  visibleCourses,
 } from '../courses/course-row.ts'
 import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
@@ -148,7 +148,7 @@ function presentTime(given: string, now: string, current: Progress | undefined):
 
 async function requireTrackableCourse(call: ProgressCall, reference: string): Promise<Course> {
   const { database } = call
-  const known = knownCourses(call)
+  const known = visibleCourses(call)
   const id = known ? await resolve(database, 'courses', reference, known) : reference
   const row =
     id === undefined

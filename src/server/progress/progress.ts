@@ -7,7 +7,7 @@ import {
   type ProgressStep,
   progress,
 } from '../../contract/progress.ts'
-import { findCourse, knownCourses } from '../courses/course-row.ts'
+import { findCourse, visibleCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import {
   type Condition,
@@ -59,7 +59,7 @@ export const progressRoutes = routesOf(progress, {
       'courses',
       query.course_id,
       'course_id',
-      knownCourses(call),
+      visibleCourses(call),
     )
     return page<StepRow, ProgressStep>(
       database,
@@ -188,14 +188,14 @@ async function progressOf(
     'learner_id',
     own,
   )
-  const seen = knownCourses(call)
+  const visible = visibleCourses(call)
   const course = await referenceFilter(
     sql`e.course_id`,
     database,
     'courses',
     query.course_id,
     'course_id',
-    seen,
+    visible,
   )
   return {
     columns: sql`${progressColumns}, e.id as enrollment_id`,

@@ -131,20 +131,20 @@ const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
 export function openingFaultOf(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
-  const said = cause instanceof Error ? cause.message : ''
+  const text = cause instanceof Error ? cause.message : ''
   const state = sqlStateOf(cause)
-  const extension = state === undefined ? undefined : namesExtension.exec(said)?.[1]
+  const extension = state === undefined ? undefined : namesExtension.exec(text)?.[1]
   if (extension !== undefined) return extensionMissing(shown, extension, cause)
   if (state !== undefined) {
     const { message = 'cannot be used', ...more } = openingStates[state] ?? {}
-    const hint = /no encryption/.test(said) ? { hint: useTls } : {}
+    const hint = /no encryption/.test(text) ? { hint: useTls } : {}
     // PostgreSQL's messages never contain the password.
-    return new DatabaseError(shown, `${message}: ${said}`, { cause, ...more, ...hint })
+    return new DatabaseError(shown, `${message}: ${text}`, { cause, ...more, ...hint })
   }
   if (!(error instanceof ConnectionLost)) return error
   const { code = '' } = (cause ?? {}) as { code?: string }
-  const known = codes[code] ?? knownMessages.find(([pattern]) => pattern.test(said))?.[1]
-  const { message, ...more } = known ?? { message: `cannot be reached: ${said}` }
+  const known = codes[code] ?? knownMessages.find(([pattern]) => pattern.test(text))?.[1]
+  const { message, ...more } = known ?? { message: `cannot be reached: ${text}` }
   return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
 }
 

@@ -301,8 +301,8 @@ function createStatementCache<Statement>(
   return (query) => {
     const { strings } = query
     const [first = ''] = strings
-    const known = byFirst.get(first)?.find((one) => isSame(one.strings, strings))
-    if (known) return known.statement
+    const cached = byFirst.get(first)?.find((one) => isSame(one.strings, strings))
+    if (cached) return cached.statement
     const statement = prepare(query.sql)
     if (count >= most) {
       byFirst.clear()
@@ -315,8 +315,8 @@ function createStatementCache<Statement>(
   }
 }
 
-function isSame(known: readonly string[], strings: readonly string[]): boolean {
-  if (known.length !== strings.length) return false
-  for (let index = 1; index < known.length; index += 1) if (known[index] !== strings[index]) return false
+function isSame(cached: readonly string[], strings: readonly string[]): boolean {
+  if (cached.length !== strings.length) return false
+  for (let index = 1; index < cached.length; index += 1) if (cached[index] !== strings[index]) return false
   return true
 }
