@@ -9,6 +9,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
+import { createPut, unconfirmed } from './create-or-update.ts'
 import { createExecutor, unitsOf } from './execute.ts'
 import {
   type Counts,
@@ -25,7 +26,6 @@ import {
 import { maxAttemptAgeMs } from './journal-file.ts'
 import { checkImport, type Import, openSending } from './open-import.ts'
 import { requireSameRecords } from './plan-import.ts'
-import { createPut, unconfirmed } from './put.ts'
 import { addedColumns, type ColumnMap } from './sources/header.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import type { Refusal, Step, Unit } from './step.ts'

@@ -1,8 +1,8 @@
 import { type Action, type Noun, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { EntryRun, Tally } from '../audit/entry-runs.ts'
+import type { SignedInRequest } from './call-api.ts'
 import type { ListColumn } from './list.tsx'
-import type { SignedInRequest } from './signed-in-request.ts'
 import { countOf, formatCount, lineOf, Minute, Period } from './value-text.tsx'
 
 const section = '/dashboard/audit'

@@ -4,8 +4,8 @@ import { endSession, formOf } from '../pages/browser-session.ts'
 import { hereOf, pageRoute, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
+import { type SignedInRequest, signedInRequestOf } from './call-api.ts'
 import { noteOf, showRefusal } from './frame.tsx'
-import { type SignedInRequest, signedInRequestOf } from './signed-in-request.ts'
 
 /** A page of the dashboard and the handlers of its forms. */
 export interface DashboardPage {

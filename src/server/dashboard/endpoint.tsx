@@ -6,6 +6,7 @@ import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
+import { ask, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import {
   EndpointForm,
@@ -20,7 +21,6 @@ import { addressOf, framePage } from './frame.tsx'
 import { type List, ListCard, StatusFilter } from './list.tsx'
 import { messageColumns, messageStatuses } from './messages.tsx'
 import { noneText, pageQueryOf } from './paging.tsx'
-import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Facts } from './table.tsx'
 import { Day, lineOf, Minute } from './value-text.tsx'
 

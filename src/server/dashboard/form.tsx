@@ -3,8 +3,8 @@ import { runOnce } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
+import { type SignedInRequest, writeFor } from './call-api.ts'
 import { addressOf, framePage, type Section } from './frame.tsx'
-import { type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 /** A form with its values, and the fault of its last submission. */
 export interface FilledIn {

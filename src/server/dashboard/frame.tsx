@@ -8,8 +8,8 @@ import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
+import type { SignedInRequest } from './call-api.ts'
 import { Hatching } from './completion-chart.tsx'
-import type { SignedInRequest } from './signed-in-request.ts'
 
 /** Sections of the dashboard with their names in the navigation. */
 const sections = {

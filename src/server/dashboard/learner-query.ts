@@ -4,7 +4,7 @@ import { progressStatuses } from '../../contract/progress.ts'
 import { type LearnerFilter, learnerSorts } from '../analytics/course-learners.ts'
 import { attentionKinds } from '../analytics/standing.ts'
 import { parseQuery } from '../http/validation.ts'
-import type { SignedInRequest } from './signed-in-request.ts'
+import type { SignedInRequest } from './call-api.ts'
 
 const LearnerQuery = z.strictObject({
   status: z.enum(progressStatuses).optional(),

@@ -2,11 +2,11 @@ import type { Child } from 'hono/jsx'
 import { isDay } from '../../codec/time-text.ts'
 import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem-error.ts'
+import type { SignedInRequest } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import type { FilledIn } from './form.tsx'
 import { framePage, PageTabs, type Section } from './frame.tsx'
 import { nextPage } from './paging.tsx'
-import type { SignedInRequest } from './signed-in-request.ts'
 import { type Column, Table } from './table.tsx'
 
 /** A page with a list of records, and perhaps a form that creates one. */

@@ -1,8 +1,8 @@
 import { mappedNouns } from '../../contract/constants.ts'
 import type { Mapping } from '../../contract/integrations.ts'
+import type { SignedInRequest } from './call-api.ts'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'
-import type { SignedInRequest } from './signed-in-request.ts'
 import { Day, lineOf } from './value-text.tsx'
 
 const labels = { noun: 'Kind', externalKey: 'Id in the other system', reference: 'Course or user here' }

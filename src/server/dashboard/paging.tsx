@@ -1,4 +1,4 @@
-import type { SignedInRequest } from './signed-in-request.ts'
+import type { SignedInRequest } from './call-api.ts'
 
 /** Rows per page of a list. */
 export const pageSize = 25
