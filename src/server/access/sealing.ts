@@ -66,7 +66,7 @@ function sourceOf({ path, postgres, temporary, encryptionKeyFile }: SealedAcadem
  * to seal.
  */
 export function createSealing(source: KeySource | undefined): Sealing {
-  function keyNow(): SealingKey | undefined {
+  function readKey(): SealingKey | undefined {
     if (!source) throw unavailable('Secrets cannot be stored: start the server with --encryption-key-file.')
     try {
       return source.read()
@@ -75,9 +75,9 @@ export function createSealing(source: KeySource | undefined): Sealing {
     }
   }
 
-  async function keyOf(database: Database): Promise<SealingKey> {
-    const known = await knownKeyId(database)
-    const found = keyNow()
+  async function requireKey(database: Database): Promise<SealingKey> {
+    const known = await findKeyId(database)
+    const found = readKey()
     if (known !== undefined) {
       if (!found) throw missingKey(source)
       if (found.id !== known) throw otherKey(source, found, known)
@@ -91,20 +91,20 @@ export function createSealing(source: KeySource | undefined): Sealing {
     }
     await database.run(sql`
       insert into settings (name, value) values ('sealing_key', ${key.id}) on conflict (name) do nothing`)
-    const kept = await knownKeyId(database)
+    const kept = await findKeyId(database)
     if (kept !== undefined && kept !== key.id) throw otherKey(source, key, kept)
     return key
   }
 
   return {
     async seal(database, place, text) {
-      const key = await keyOf(database)
+      const key = await requireKey(database)
       return `v1.${key.id}.${encrypt(key, place, text).toString('base64url')}`
     },
 
     open(place, sealed) {
       const [, id = '', data = ''] = form.exec(sealed) ?? []
-      const key = keyNow()
+      const key = readKey()
       if (!key) throw missingKey(source)
       if (key.id !== id) throw otherKey(source, key, id, ', or set the secret again if the key was replaced')
       try {
@@ -115,16 +115,16 @@ export function createSealing(source: KeySource | undefined): Sealing {
     },
 
     async forget(database) {
-      const keyId = (await knownKeyId(database)) ?? ''
+      const keyId = (await findKeyId(database)) ?? ''
       await database.run(sql`delete from settings where name = 'sealing_key'`)
       return { keyId }
     },
 
     async trouble(database) {
-      const known = await knownKeyId(database)
+      const known = await findKeyId(database)
       if (known === undefined) return undefined
       try {
-        await keyOf(database)
+        await requireKey(database)
         return undefined
       } catch (error) {
         if (error instanceof ProblemError) return error.message
@@ -168,7 +168,7 @@ function decrypt({ bytes: key }: SealingKey, place: string, bytes: Buffer): stri
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, end)), decipher.final()]).toString()
 }
 
-async function knownKeyId(database: Database): Promise<string | undefined> {
+async function findKeyId(database: Database): Promise<string | undefined> {
   const row = await database.one<{ value: string }>(
     sql`select value from settings where name = 'sealing_key'`,
   )
@@ -189,7 +189,7 @@ const maxCachedSecrets = 100
  *
  * @param now clock for the age of the cache
  */
-export function cachedOpening(sealing: Pick<Sealing, 'open'>, now: () => Date): Pick<Sealing, 'open'> {
+export function createCachedOpening(sealing: Pick<Sealing, 'open'>, now: () => Date): Pick<Sealing, 'open'> {
   const cache = new Map<string, { readonly secret: string; readonly atMs: number }>()
   return {
     open(place, sealed) {

@@ -99,7 +99,8 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     query: queryOf(operation.query, question.query),
     principal,
     origin: originOf(request),
-    database: signedIn.database,
+    // Only a write has a transaction, and only a write uses it as one.
+    database: signedIn.database as Call['database'],
     now: request.now.toISOString(),
     newId: academy.newId,
     preconditions: unconditional,
@@ -113,8 +114,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     isClientGone: () => isClientGone(request),
     rawBody: question.body,
     prepared: undefined,
-    // As for requests, each handler parses its own text.
-  } as unknown as Call
+  }
 }
 
 /** Parses a query by its schema; throws 400 if it is invalid. */

@@ -1,7 +1,7 @@
 import type { FindProxy } from '../../codec/proxy.ts'
 import { version } from '../../contract/version.ts'
 import { standardSignatureOf } from '../../lms/standard-signature.ts'
-import { cachedOpening, type Sealing } from '../access/sealing.ts'
+import { createCachedOpening, type Sealing } from '../access/sealing.ts'
 import {
   createGuardedConnect,
   RefusedTarget,
@@ -36,7 +36,7 @@ const released: Outcome = { kind: 'released', status: null, result: '', response
 
 /** Creates a function that makes attempts and signs each; it never throws. */
 export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
-  const { open } = cachedOpening(sealing, now)
+  const { open } = createCachedOpening(sealing, now)
 
   /** Signs with all valid secrets (Standard Webhooks 1.0.0, Signature scheme). */
   function signed(endpoint: EndpointRow, { id, body }: Claimed): Record<string, string> {

@@ -171,9 +171,11 @@ function admit(
     operation,
     params,
     query,
-    principal,
+    // A public operation has no principal and does not read it.
+    principal: principal as Principal,
     origin: originOf(context),
-    database,
+    // A read only queries its snapshot.
+    database: database as Transaction,
     now: timeText(now),
     newId: app.newId,
     preconditions: new Preconditions(raw.headers),
@@ -188,8 +190,7 @@ function admit(
     isClientGone: () => isClientGone(context),
     rawBody: undefined,
     prepared: undefined,
-    // A public operation has no principal and does not read it.
-  } as unknown as Call
+  }
 }
 
 /** Records the use of a credential, if that was not done recently. */

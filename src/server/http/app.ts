@@ -1,13 +1,13 @@
 import { timeText } from '../../codec/time-text.ts'
-import type { HttpRequest, Transport } from '../../contract/http.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
 import { ProblemError, shuttingDown } from '../problem-error.ts'
 import { answer } from './answer.ts'
 import type { Route } from './handler.ts'
-import { addRateLimitHeaders, networkOf, rateLimitsOf } from './limits.ts'
-import { loggedPath } from './log.ts'
+import { addRateLimitHeaders, networkOf, type RateLimits, rateLimitsOf } from './limits.ts'
+import { type LogEntry, loggedPath } from './log.ts'
 import { type Answered, refusalOf } from './problem-reply.ts'
 import type { Reply } from './reply.ts'
 import { patchTypes } from './request-body.ts'
@@ -43,68 +43,101 @@ export function createApp(
   webRoutes: readonly WebRoute[] = [],
 ): Transport {
   const limits = rateLimitsOf(app)
-  const answerTo = answererOf(app, routesOf, webRoutes, limits)
+  const answerTo = createAnswerer(app, routesOf, webRoutes, limits)
 
   return async (request) => {
     // process.uptime() is monotonic and, unlike performance, loads no module.
     const started = process.uptime()
     const context = contextOf(app, request)
-    const { path, requestId, now } = context
+    const { path } = context
     let answered: Answered
     try {
       answered = await answerTo(context)
     } catch (error) {
       answered = refusalOf(context, error)
     }
-    const { reply, principal } = answered
     // Drop cached credentials after a write, before its response is sent.
     if (!safeMethods.has(request.method) && !withoutCredentials.test(path)) limits.credentials.forget()
     const logged = loggedPath(app.database, path)
-    app.log({
-      time: timeText(now),
-      requestId,
-      method: request.method,
-      path: typeof logged === 'string' ? logged : await logged,
-      status: reply.status,
-      durationMs: (process.uptime() - started) * 1000,
-      userId: principal?.userId,
-      credential: principal?.credential,
-      code: reply.code,
-      cause: answered.cause,
-    })
-    const isHead = request.method === 'HEAD'
-    const headers: Record<string, string> = { ...everyHeader, ...reply.headers }
-    headers['x-request-id'] = requestId
-    const challenge = challengeOf(app, context, reply)
-    if (challenge !== undefined) headers['www-authenticate'] = challenge
-    addRateLimitHeaders(headers, limits, answered.bucket ?? { kind: 'anonymous', name: context.address })
-    if (isHead && typeof reply.body === 'string') {
-      headers['content-length'] = String(Buffer.byteLength(reply.body))
-    }
-    return { status: reply.status, headers, body: isHead ? discardBody(reply.body) : reply.body }
+    const shownPath = typeof logged === 'string' ? logged : await logged
+    app.log(logEntryOf(context, answered, shownPath, (process.uptime() - started) * 1000))
+    return responseOf(app, limits, context, answered)
   }
+}
+
+function logEntryOf(
+  { raw, requestId, now }: RequestContext,
+  { reply, principal, cause }: Answered,
+  path: string,
+  durationMs: number,
+): LogEntry {
+  return {
+    time: timeText(now),
+    requestId,
+    method: raw.method,
+    path,
+    status: reply.status,
+    durationMs,
+    userId: principal?.userId,
+    credential: principal?.credential,
+    code: reply.code,
+    cause,
+  }
+}
+
+/** Adds the common headers to a reply; HEAD gets no body. */
+function responseOf(
+  app: AppOptions,
+  limits: RateLimits,
+  context: RequestContext,
+  { reply, bucket }: Answered,
+): HttpResponse {
+  const isHead = context.raw.method === 'HEAD'
+  const headers: Record<string, string> = { ...everyHeader, ...reply.headers }
+  headers['x-request-id'] = context.requestId
+  const challenge = challengeOf(app, context, reply)
+  if (challenge !== undefined) headers['www-authenticate'] = challenge
+  addRateLimitHeaders(headers, limits, bucket ?? { kind: 'anonymous', name: context.address })
+  if (isHead && typeof reply.body === 'string') {
+    headers['content-length'] = String(Buffer.byteLength(reply.body))
+  }
+  return { status: reply.status, headers, body: isHead ? discardBody(reply.body) : reply.body }
+}
+
+/** Adds to a challenge where to find the authorization server (RFC 9728 §5.1). */
+function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
+  const challenge = headers['www-authenticate']
+  if (!challenge?.startsWith('Bearer ')) return undefined
+  const metadata = issuerOf(app, context) + oauthPaths.resourceMetadata
+  return `${challenge}, resource_metadata="${metadata}"`
+}
+
+/** Drops a body: a stream that is not read would keep its snapshot open. */
+function discardBody(body: Reply['body']): null {
+  if (body !== null && typeof body !== 'string') void body[Symbol.asyncIterator]().return?.()
+  return null
 }
 
 /** Answers a request; the principal is given if it is already known. */
 export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
 /** Creates the answerer for these routes. */
-export function answererOf(
+export function createAnswerer(
   app: AppOptions,
   routesOf: RoutesOf,
   webRoutes: readonly WebRoute[],
   limits = rateLimitsOf(app),
 ): Answerer {
   const routers = new WeakMap<readonly Route[], Router<Place>>()
-  const beside = webRoutes.map((webRoute): Place => ({ ...placeOf(webRoute), webRoute }))
+  const webPlaces = webRoutes.map((webRoute): Place => ({ ...toPlace(webRoute), webRoute }))
 
   function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
     let router = routers.get(routes)
     if (!router) {
       const own = routes.flatMap((route): Place[] =>
-        methodsFor(route.operation).map((method) => ({ ...placeOf(route.operation), method, route })),
+        methodsFor(route.operation).map((method) => ({ ...toPlace(route.operation), method, route })),
       )
-      router = createRouter([...own, ...beside])
+      router = createRouter([...own, ...webPlaces])
       routers.set(routes, router)
     }
     return router(raw.method, path)
@@ -116,7 +149,7 @@ export function answererOf(
     principal: Principal | undefined,
   ): Answered | Promise<Answered> {
     const fault = findFault(app, context, found)
-    if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
+    if (!fault && context.raw.method === 'OPTIONS') return { reply: allowedMethods(found?.allow) }
     if (fault || !found?.params) {
       return refusalOf(context, fault, found?.place.webRoute?.refuse)
     }
@@ -146,33 +179,19 @@ export function answererOf(
   }
 }
 
-/** Adds to a challenge where to find the authorization server (RFC 9728 §5.1). */
-function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
-  const challenge = headers['www-authenticate']
-  if (!challenge?.startsWith('Bearer ')) return undefined
-  const metadata = issuerOf(app, context) + oauthPaths.resourceMetadata
-  return `${challenge}, resource_metadata="${metadata}"`
-}
-
 /** Returns the methods of an operation. PATCH is an alias of a PUT that takes a merge patch (RFC 7396). */
 function methodsFor({ method, merge }: Operation): string[] {
   return merge ? [method, 'PATCH'] : [method]
 }
 
 /** Answers OPTIONS (RFC 9110 §9.3.7, RFC 5789 §3.1). */
-function options(allow = everyMethod): Reply {
+function allowedMethods(allow = everyMethod): Reply {
   const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
   return { status: 204, headers: { allow, ...patch }, body: null }
 }
 
-/** Drops a body: a stream that is not read would keep its snapshot open. */
-function discardBody(body: Reply['body']): null {
-  if (body !== null && typeof body !== 'string') void body[Symbol.asyncIterator]().return?.()
-  return null
-}
-
 /** Converts the `{name}` of an operation's path to the `:name` of a web route's. */
-function placeOf({ method, path }: { method: string; path: string }): { method: string; path: string } {
+function toPlace({ method, path }: { method: string; path: string }): { method: string; path: string } {
   return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
 }
 

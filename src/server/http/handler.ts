@@ -96,7 +96,7 @@ export interface Route {
   /** Work after the write, before the response; its failure does not undo the write. */
   readonly finish?: (app: Finishing) => Promise<void>
   /** Parses and validates the query, with its defaults; throws 400. */
-  readonly queryOf: (search: string) => object
+  readonly queryOf: (search: string) => Record<string, unknown>
 }
 
 /** Throws 412 if the client's version differs from the stored one; 0 for a record that is not stored. */

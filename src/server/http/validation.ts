@@ -52,7 +52,7 @@ export function parseResource<Schema extends z.ZodObject>(
 
 /** Validates a body by its schema; throws 422 with all faults. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const faults = findBoundedFaults(body, 'shape' in schema ? (schema as unknown as z.ZodObject).shape : {})
+  const faults = findBoundedFaults(body, schema instanceof z.ZodObject ? schema.shape : {})
   const parsed = schema.safeParse(body, { reportInput: true })
   if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
   if (faults.count > 0) throw invalid(faults.reported, faults.more)

@@ -4,7 +4,7 @@ import { canvasKeysUrl, type FetchKeySet, fixedKeys, publishedKeys } from '../..
 import { DeliveryFault, type SigningKeys, type Trust } from '../../lms/delivery.ts'
 import { kinds } from '../../lms/kinds.ts'
 import { verify } from '../../lms/verify.ts'
-import { cachedOpening, type Sealing } from '../access/sealing.ts'
+import { createCachedOpening, type Sealing } from '../access/sealing.ts'
 import { countRequest } from '../http/limits.ts'
 import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
@@ -140,15 +140,15 @@ function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | 
  */
 function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
   try {
-    return webhookSecretsAt(integration, cachedOpeningOf(app), now.toISOString())
+    return webhookSecretsAt(integration, openingOf(app), now.toISOString())
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     throw unavailable('Deliveries cannot be verified at the moment.', retrySeconds, error)
   }
 }
 
-function cachedOpeningOf(app: AppOptions): Pick<Sealing, 'open'> {
-  const known = openingByApp.get(app) ?? cachedOpening(app.sealing, app.now)
+function openingOf(app: AppOptions): Pick<Sealing, 'open'> {
+  const known = openingByApp.get(app) ?? createCachedOpening(app.sealing, app.now)
   openingByApp.set(app, known)
   return known
 }

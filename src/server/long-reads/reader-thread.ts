@@ -5,7 +5,7 @@ import type { Store } from '../database/database.ts'
 import { idMaker } from '../database/id.ts'
 import { shortenLog } from '../database/sqlite/connection.ts'
 import { openReader } from '../database/sqlite/sqlite.ts'
-import { type Answerer, answererOf } from '../http/app.ts'
+import { type Answerer, createAnswerer } from '../http/app.ts'
 import { createLazyOutgoing } from '../outgoing/outgoing-when-needed.ts'
 import { loadAllWebRoutes, resourceIn, routesFor } from '../routes.ts'
 import { type FromThread, maxPiecesAhead, type ThreadData, type ToThread } from './message.ts'
@@ -29,7 +29,7 @@ const app = openDatabase().then((database) => {
   const others = { sealing: createSealing(undefined), outgoing: createLazyOutgoing({ loopback: false }) }
   return { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
 })
-const operations = app.then((opened) => answererOf(opened, (target) => routesFor(resourceIn(target)), []))
+const operations = app.then((opened) => createAnswerer(opened, (target) => routesFor(resourceIn(target)), []))
 let pages: Promise<Answerer> | undefined
 
 // Prefers the main thread. Only Linux has priorities by thread; elsewhere this would affect the whole process.
@@ -46,7 +46,7 @@ function send(message: FromThread): void {
 }
 
 async function loadPages(): Promise<Answerer> {
-  return answererOf(await app, () => [], await loadAllWebRoutes())
+  return createAnswerer(await app, () => [], await loadAllWebRoutes())
 }
 
 async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {
