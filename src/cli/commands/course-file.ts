@@ -1,5 +1,5 @@
 import { type Command, type Given, noColumns, noTarget, plainText } from '../command/command.ts'
-import { checkChoices, type Flag, waitLockFlag } from '../command/flag.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** Adds `--with-lessons` to the command that shows a course: the course as one document. */
@@ -53,8 +53,9 @@ export const applyCommand: Command = {
   description:
     'A file has one course, as courses get --with-lessons prints it. Records that match the file stay untouched.\nLessons are matched by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
   flags: [
-    { ...fileFlag, required: true },
+    fileFlag,
     { name: 'prune', kind: 'switch', summary: 'Delete the lessons that the file lacks' },
+    ...planFlags,
     waitLockFlag,
   ],
   createsAcademy: true,
@@ -62,9 +63,15 @@ export const applyCommand: Command = {
   examples: ['courses apply -f marine-biology.yaml', 'courses apply -f marine-biology.yaml --dry-run'],
   run: async (context, given) => {
     const { flags } = given
-    const files = filesIn(given)
+    requirePlanAlone(flags, ['prune'], flags[fileFlag.name] !== undefined)
+    const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
+    const [planOut, plan] = [text('plan-out'), text('plan')]
+    const files = plan === undefined ? filesIn(given) : []
     const { applyFiles } = await import('../records/apply-courses.ts')
-    await applyFiles(context, files, { prune: flags['prune'] === true, waitLock: flags[waitLockFlag.name] })
+    await applyFiles(context, files, {
+      ...{ prune: flags['prune'] === true, waitLock: flags[waitLockFlag.name] },
+      ...{ planOut, plan },
+    })
   },
 }
 

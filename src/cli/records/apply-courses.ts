@@ -27,6 +27,7 @@ import {
 } from './course-plan.ts'
 import { openWriting, type Writing } from './execute.ts'
 import { restoreLessons } from './restore-lessons.ts'
+import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
 import { carryOut, type Done, nothingDone } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'
 import { readLessons, type ShownCourse } from './sources/shown-course.ts'
@@ -34,19 +35,42 @@ import { readLessons, type ShownCourse } from './sources/shown-course.ts'
 /** Maximum number of requests at once. */
 const maxRequests = 8
 
+/** Options for applying course files. */
+export interface ApplyOptions {
+  readonly prune: boolean
+  /** Time to wait for another apply. */
+  readonly waitLock: unknown
+  /** File to save the plan to, in place of applying it. */
+  readonly planOut?: string | undefined
+  /** Saved plan to carry out, in place of files. */
+  readonly plan?: string | undefined
+}
+
+/** Courses to apply. */
+interface Wanted extends Pick<SavedCourses, 'wanted' | 'prune'> {
+  readonly requireSame?: SavedCourses['requireSame']
+  readonly planOut: string | undefined
+}
+
 /**
- * Applies course files: reads and compares everything first, prints the plans, and asks for confirmation before
- * deletions. Throws ExitWith if lessons were refused.
+ * Applies course files or a saved plan: reads and compares everything first, prints the plans, and asks for
+ * confirmation before deletions. Throws ExitWith if lessons were refused.
  */
 export async function applyFiles(
   context: Context,
   files: readonly string[],
-  { prune, waitLock }: { readonly prune: boolean; readonly waitLock: unknown },
+  { prune, waitLock, planOut, plan }: ApplyOptions,
 ): Promise<void> {
-  const wanted = await readAll(context, files)
-  // A dry run needs no lock.
-  if (context.settings.dryRun.value) return applyAll(context, wanted, prune)
-  await whileApplying(context, context.session, waitLock, (held) => applyAll(held, wanted, prune))
+  const { io, session, settings } = context
+  const target = platformName(session.target())
+  const given =
+    plan === undefined
+      ? { wanted: await readAll(context, files), prune }
+      : await readSavedCourses(io, plan, target)
+  const wanted = { ...given, planOut }
+  // What changes nothing needs no lock.
+  if (settings.dryRun.value || planOut !== undefined) return applyAll(context, wanted)
+  await whileApplying(context, session, waitLock, (held) => applyAll(held, wanted))
 }
 
 /** Compares courses with their files, and prints what `applyFiles` would do. Throws ExitWith where they differ. */
@@ -113,11 +137,20 @@ async function noteKept(output: Context['output'], plans: readonly CoursePlan[])
   }
 }
 
-async function applyAll(context: Context, wanted: readonly CourseRecords[], prune: boolean): Promise<void> {
-  const { io, settings, output } = context
+async function applyAll(context: Context, { wanted, prune, planOut, requireSame }: Wanted): Promise<void> {
+  const { io, session, settings, output } = context
   const writing = await openWriting(context, maxRequests)
   const { caller } = writing
   const plans = await planAll(context, caller, wanted, prune)
+  requireSame?.(plans)
+  if (planOut !== undefined) {
+    await saveCourses(io, planOut, wanted, plans, { target: platformName(session.target()), prune })
+    await noteKept(output, plans)
+    const changed = plans.filter((plan) => !isEmpty(plan))
+    const lessons = changed.reduce((sum, plan) => sum + lessonChanges(plan), 0)
+    const counts = `${pluralise(changed.length, 'course')}, ${pluralise(lessons, 'lesson change')}`
+    return output.done(`Saved the plan to ${planOut}: ${counts}`)
+  }
   if (settings.dryRun.value) return printPlans(context, plans)
   if (!settings.quiet.value && !plans.every(isEmpty)) await writeStderr(io, linesOf(plans))
   await noteKept(output, plans)
@@ -254,9 +287,8 @@ async function carryOutPlan(
     await carryOut(writing, plan, done)
   } catch (error) {
     const sent = done.created + done.updated + done.deleted
-    const all = plan.steps.length + (plan.prune ? plan.absent.length : 0)
     const stopped = done.course
-      ? `Stopped after ${sent} of ${pluralise(all, 'lesson change')}`
+      ? `Stopped after ${sent} of ${pluralise(lessonChanges(plan), 'lesson change')}`
       : 'Nothing was changed'
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
@@ -271,6 +303,10 @@ async function carryOutPlan(
   await output.done(`${verb} ${name}${lessonCounts(done)}${rest}`)
   if (settings.quiet.value) await output.text(`${escapeHidden(String(done.course?.['id']))}\n`)
   return done.refused.length
+}
+
+function lessonChanges({ steps, prune, absent }: CoursePlan): number {
+  return steps.length + (prune ? absent.length : 0)
 }
 
 function lessonCounts({ created, updated, deleted }: Done): string {
