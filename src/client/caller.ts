@@ -17,10 +17,11 @@ import {
   readOwnPages,
   type StreamedResponse,
   streamOf,
+  type WalkedPage,
 } from './reply.ts'
-import { type RawRequest, rawRequestOf, requestOf as requestFor } from './request.ts'
+import { type RawRequest, rawRequestOf, requestOf } from './request.ts'
 import type { Wait } from './retry.ts'
-import { createSender, type ExchangeReport, type Translate } from './sender.ts'
+import { type ExchangeReport, Sender, type Translate } from './sender.ts'
 import { createWrite } from './write.ts'
 
 /** Calls operations on one platform. It throws only the errors of errors.ts, or the reason of an aborted signal. */
@@ -83,116 +84,78 @@ export interface CallerOptions {
   readonly onExchange?: ((report: ExchangeReport) => void) | undefined
 }
 
-/** Maximum number of pages of a list to search for one record. */
-const maximumListPages = 25
-
 /** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
 export function createCaller(options: CallerOptions): Caller {
-  const baseUrl = normaliseBaseUrl(options.baseUrl)
-  const newIdempotencyKey = options.newIdempotencyKey ?? (() => crypto.randomUUID())
-  const sender = createSender({
-    baseUrl,
-    transport: options.transport,
-    authorization: options.authorization,
-    reauthorization: options.reauthorization,
-    credential: options.credential ?? 'api_key',
-    insecureHttp: options.insecureHttp ?? false,
-    attempts: options.attempts ?? 4,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
-    maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
-    now: options.now ?? Date.now,
-    sleep: options.sleep ?? sleepFor,
-    random: options.random ?? Math.random,
-    onWait: options.onWait,
-    onExchange: options.onExchange,
-  })
+  return new PlatformCaller(options)
+}
 
-  /** True once the platform has shown that it is a server of this API. */
-  let isOwnServer = options.ours === true
-  function isOwn(reply: HttpResponse): boolean {
-    if (options.ours) return true
-    const isOwn = isOwnReply(reply)
-    isOwnServer ||= isOwn
-    return isOwn
+/** Maximum number of pages of a list to search for one record. */
+const maxListPages = 25
+
+class PlatformCaller implements Caller {
+  readonly #baseUrl: string
+  readonly #sender: Sender
+  readonly #write: ReturnType<typeof createWrite>
+  readonly #newIdempotencyKey: () => string
+  /** True for an academy in this process. */
+  readonly #isInProcess: boolean
+  /** Returns the error of a refusal in a response with a status of success. */
+  readonly #refuse: Refuse
+  #isOurs: boolean
+
+  constructor(options: CallerOptions) {
+    const { credential = 'api_key', now = Date.now, ours = false } = options
+    this.#baseUrl = normaliseBaseUrl(options.baseUrl)
+    this.#newIdempotencyKey = options.newIdempotencyKey ?? (() => crypto.randomUUID())
+    this.#isInProcess = ours
+    this.#isOurs = ours
+    this.#sender = new Sender({
+      baseUrl: this.#baseUrl,
+      transport: options.transport,
+      authorization: options.authorization,
+      reauthorization: options.reauthorization,
+      credential,
+      insecureHttp: options.insecureHttp ?? false,
+      attempts: options.attempts ?? 4,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+      maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
+      now,
+      sleep: options.sleep ?? sleepFor,
+      random: options.random ?? Math.random,
+      onWait: options.onWait,
+      onExchange: options.onExchange,
+    })
+    const sentCredential = options.authorization ? credential : null
+    this.#refuse = (target, reply, failure) => errorOf(target, reply, sentCredential, now, failure)
+    this.#write = createWrite({
+      call: (operation, input) => this.call(operation, input),
+      pages: (operation, input) => this.pages(operation, input),
+      host: new URL(this.#baseUrl).host,
+      isOurs: () => this.#isOurs,
+    })
+    // Programs take single functions out of a caller.
+    this.call = this.call.bind(this)
+    this.write = this.write.bind(this)
+    this.open = this.open.bind(this)
+    this.pages = this.pages.bind(this)
+    this.request = this.request.bind(this)
+    this.send = this.send.bind(this)
+    this.rawRequest = this.rawRequest.bind(this)
+    this.isOurs = this.isOurs.bind(this)
   }
 
-  const refuse: Refuse = (target, reply, failure) =>
-    errorOf(
-      target,
-      reply,
-      options.authorization ? (options.credential ?? 'api_key') : null,
-      options.now ?? Date.now,
-      failure,
-    )
-
-  function requestOf(
-    operation: Operation,
-    input: AnyInput = {},
-    accept = 'application/json',
-  ): OutgoingRequest {
-    // Responses of a server of this API need no confirmation.
-    const asked = options.ours ? input : { ...input, handling: input.handling ?? ('strict' as const) }
-    return requestFor(baseUrl, operation, asked, accept, newIdempotencyKey)
-  }
-
-  function translating(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
-    return async (error) => {
-      const isOffered = error instanceof ApiError && isOurs(error) && ![405, 501].includes(error.status)
-      if (isOffered) return error
-      const { offeringErrorOf } = await import('./foreign/offering.ts')
-      const list = (path: string) => readList(operation, path)
-      return offeringErrorOf(request, operation, input.params ?? {}, error, list)
-    }
-  }
-
-  /**
-   * Yields the pages of the list at a path, each requested once. Throws a ProtocolError if the list has more than
-   * `maximumListPages` pages.
-   */
-  async function* readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
-    const first = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
-    const list = { ...operation, path: `/${path.slice(1)}` } as const
-    const read = (request: OutgoingRequest) =>
-      sender.sendOnce(request, (reply) => readPage(request, reply, list))
-    let pages = 0
-    let count = 0
-    for await (const { items, more } of walk(first, read)) {
-      yield items
-      pages += 1
-      count += items.length
-      if (!more) return
-      if (pages === maximumListPages) {
-        const message = `${hostOf(first)} does not support ${operation.id}, and the first ${count} items of its list do not show it (${lineOf(first)})`
-        throw new ProtocolError(first, 'incomplete', message)
-      }
-    }
-  }
-
-  async function readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation) {
-    if (isOwn(reply)) return readOwnPage(request, reply)
-    const { readPage } = await import('./foreign/reply.ts')
-    return readPage(request, reply, operation, refuse)
-  }
-
-  /** Yields every page, beginning with that of the given request. */
-  async function* walk(request: OutgoingRequest, read: (request: OutgoingRequest) => Promise<RawPage>) {
-    const first = await read(request)
-    if (first.isOwn) yield* readOwnPages(request, first, read)
-    else yield* (await import('./foreign/walk.ts')).readPages(request, first, read)
-  }
-
-  async function call<const O extends Operation>(
+  async call<const O extends Operation>(
     operation: O,
     ...[input]: CallArguments<O>
   ): Promise<Result<Answer<O>>> {
-    const request = requestOf(operation, input)
+    const request = this.#requestOf(operation, input)
     const consume = async (reply: HttpResponse) => {
-      const { data, written, id } = isOwn(reply)
+      const { data, written, id } = this.#recognise(reply)
         ? await readOwnAnswer(request, reply, operation, input ?? {})
         : await (await import('./foreign/reply.ts')).readAnswer(
             { target: request, operation, input: input ?? {}, reply },
-            refuse,
+            this.#refuse,
           )
       return {
         // Not validated: servers of other versions send fewer or more fields than the contract has.
@@ -203,7 +166,7 @@ export function createCaller(options: CallerOptions): Caller {
         replayed: reply.headers['idempotent-replayed'] === 'true',
         unchanged: reply.headers['unchanged'] === 'true',
         location: reply.headers['location'] ?? null,
-        strict: options.ours === true || isStrict(reply.headers),
+        strict: this.#isInProcess || isStrict(reply.headers),
         fromList: false,
         written,
         id,
@@ -211,7 +174,7 @@ export function createCaller(options: CallerOptions): Caller {
       }
     }
     try {
-      return await sender.send(request, consume, translating(request, operation, input))
+      return await this.#sender.send(request, consume, this.#translate(request, operation, input))
     } catch (error) {
       if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
       // Not validated, as above.
@@ -219,72 +182,138 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
-  async function open(
+  async write<const O extends Operation>(
+    operation: O,
+    ...[input]: CallArguments<O>
+  ): Promise<Result<Answer<O>>> {
+    const result = await this.#write(operation, input ?? {})
+    // Not validated, as in `call`.
+    return { ...result, data: result.data as Answer<O> }
+  }
+
+  async open(
     operation: Operation,
     input: AnyInput,
     { accept }: { readonly accept?: string } = {},
   ): Promise<StreamedResponse> {
     const media = accept ? [accept] : (operation.media ?? [])
-    const request = requestOf(operation, input, media.join(', ') || '*/*')
+    const request = this.#requestOf(operation, input, media.join(', ') || '*/*')
     const consume = async (reply: HttpResponse) => {
-      isOwn(reply)
+      this.#recognise(reply)
       try {
         assertMediaType(request, reply, media)
       } catch (error) {
-        await (await import('./foreign/reply.ts')).assertNoFailure(request, reply, refuse)
+        await (await import('./foreign/reply.ts')).assertNoFailure(request, reply, this.#refuse)
         await discardBody(reply)
         throw error
       }
       return streamOf(reply)
     }
-    return sender.send(request, consume, translating(request, operation, input))
+    return this.#sender.send(request, consume, this.#translate(request, operation, input))
   }
 
-  async function* pages<const O extends Operation>(
+  async *pages<const O extends Operation>(
     operation: O,
     ...[input]: CallArguments<O>
   ): AsyncGenerator<Page<O>> {
-    const first = requestOf(operation, input)
+    const first = this.#requestOf(operation, input)
     const read = (request: OutgoingRequest) =>
-      sender.send(
+      this.#sender.send(
         request,
-        (reply) => readPage(request, reply, operation),
-        translating(request, operation, input),
+        (reply) => this.#readPage(request, reply, operation),
+        this.#translate(request, operation, input),
       )
-    for await (const { items, around, headers, more } of walk(first, read)) {
+    for await (const { items, around, headers, more } of readPages(first, read)) {
       // Not validated, as in `call`.
       yield {
         data: items as readonly Item<O>[],
         around: around.at(-1) ?? {},
         more,
         requestId: headers['x-request-id'] ?? null,
-        strict: options.ours === true || isStrict(headers),
+        strict: this.#isInProcess || isStrict(headers),
       }
     }
   }
 
-  function rawRequest(raw: RawRequest): OutgoingRequest {
-    return rawRequestOf(baseUrl, raw, newIdempotencyKey)
+  isOurs(): boolean {
+    return this.#isOurs
   }
 
-  const write = createWrite({
-    call: (operation, input) => call(operation, input),
-    pages: (operation, input) => pages(operation, input),
-    host: new URL(baseUrl).host,
-    isOurs: () => isOwnServer,
-  })
-
-  return {
-    call,
-    // Not validated, as in `call`.
-    write: async (operation, ...[input]) => (await write(operation, input ?? {})) as never,
-    open,
-    pages,
-    isOurs: () => isOwnServer,
-    request: (operation, ...[input]) => requestOf(operation, input),
-    rawRequest,
-    send: (raw) => sender.send(rawRequest(raw), async (reply) => streamOf(reply)),
+  request<const O extends Operation>(operation: O, ...[input]: CallArguments<O>): OutgoingRequest {
+    return this.#requestOf(operation, input)
   }
+
+  send(raw: RawRequest): Promise<StreamedResponse> {
+    return this.#sender.send(this.rawRequest(raw), async (reply) => streamOf(reply))
+  }
+
+  rawRequest(raw: RawRequest): OutgoingRequest {
+    return rawRequestOf(this.#baseUrl, raw, this.#newIdempotencyKey)
+  }
+
+  #requestOf(operation: Operation, input: AnyInput = {}, accept = 'application/json'): OutgoingRequest {
+    // Responses of an academy in this process need no confirmation.
+    const asked = this.#isInProcess ? input : { ...input, handling: input.handling ?? ('strict' as const) }
+    return requestOf(this.#baseUrl, operation, asked, accept, this.#newIdempotencyKey)
+  }
+
+  /** True for a reply of a server of this API, which the caller then remembers. */
+  #recognise(reply: HttpResponse): boolean {
+    if (this.#isInProcess) return true
+    const isOwn = isOwnReply(reply)
+    this.#isOurs ||= isOwn
+    return isOwn
+  }
+
+  /** Returns a function that finds out whether an error means that the platform lacks the operation. */
+  #translate(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
+    return async (error) => {
+      const isOffered = error instanceof ApiError && isOurs(error) && ![405, 501].includes(error.status)
+      if (isOffered) return error
+      const { offeringErrorOf } = await import('./foreign/offering.ts')
+      const readList = (path: string) => this.#readList(operation, path)
+      return offeringErrorOf(request, operation, input.params ?? {}, error, readList)
+    }
+  }
+
+  /**
+   * Yields the pages of the list at a path, each requested once. Throws a ProtocolError if the list has more than
+   * `maxListPages` pages.
+   */
+  async *#readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
+    const first = { method: 'GET', url: this.#baseUrl + path, headers: { accept: 'application/json' } }
+    const list = { ...operation, path: `/${path.slice(1)}` } as const
+    const read = (request: OutgoingRequest) =>
+      this.#sender.sendOnce(request, (reply) => this.#readPage(request, reply, list))
+    let pages = 0
+    let count = 0
+    for await (const { items, more } of readPages(first, read)) {
+      yield items
+      pages += 1
+      count += items.length
+      if (!more) return
+      if (pages === maxListPages) {
+        const message = `${hostOf(first)} does not support ${operation.id}, and the first ${count} items of its list do not show it (${lineOf(first)})`
+        throw new ProtocolError(first, 'incomplete', message)
+      }
+    }
+  }
+
+  async #readPage(request: OutgoingRequest, reply: HttpResponse, operation: Operation): Promise<RawPage> {
+    if (this.#recognise(reply)) return readOwnPage(request, reply)
+    const { readPage } = await import('./foreign/reply.ts')
+    return readPage(request, reply, operation, this.#refuse)
+  }
+}
+
+/** Yields every page of a list, beginning with that of the given request. */
+async function* readPages(
+  request: OutgoingRequest,
+  read: (request: OutgoingRequest) => Promise<RawPage>,
+): AsyncGenerator<WalkedPage> {
+  const first = await read(request)
+  if (first.isOwn) yield* readOwnPages(request, first, read)
+  else yield* (await import('./foreign/walk.ts')).readPages(request, first, read)
 }
 
 async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {

@@ -22,7 +22,7 @@ export interface ExchangeReport {
 }
 
 /** Options of a sender. */
-export interface SenderOptions extends RetryPolicy, Timeouts {
+interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
   readonly authorization: (() => Promise<string | null>) | undefined
@@ -34,65 +34,92 @@ export interface SenderOptions extends RetryPolicy, Timeouts {
 }
 
 /** Reads a successful reply; if the body is cut off, the request is retried. */
-export type Consume<T> = (reply: HttpResponse) => Promise<T>
+type Consume<T> = (reply: HttpResponse) => Promise<T>
 
 /** Finds the actual error behind an error response or an invalid response. */
 export type Translate = (error: ApiError | ProtocolError) => Promise<Error>
-
-/** Sends requests with credential, timeouts and retries. */
-export interface Sender {
-  /** Sends until success or a permanent error. Throws the errors of errors.ts and the reason of an aborted signal. */
-  send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T>
-  /** Sends once, without retries. */
-  sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T>
-}
 
 /** Whether a request already refreshed its credential: it does so once in all its attempts. */
 interface Refreshed {
   done: boolean
 }
 
-/** Creates a sender for one base URL. */
-export function createSender(options: SenderOptions): Sender {
-  const { baseUrl, transport, authorization, credential, insecureHttp, now, onExchange } = options
-  const reauthorization = options.reauthorization ?? (async () => null)
-  let honours: Promise<boolean> | null = null
-  let isConfidential = insecureHttp
+/** Sends requests to one base URL with credential, timeouts and retries. */
+export class Sender {
+  readonly #options: SenderOptions
+  /** Whether the server honours idempotency keys, by its OpenAPI document; null until that is needed. */
+  #honoursKeys: Promise<boolean> | null = null
+  #isConfidential: boolean
 
-  async function withCredential(request: OutgoingRequest): Promise<OutgoingRequest> {
-    const value = 'authorization' in request.headers ? null : await authorization?.()
-    const headers = value ? { ...request.headers, authorization: value } : request.headers
-    if (!isConfidential && ('authorization' in headers || 'cookie' in headers)) {
-      assertConfidential(baseUrl)
-      isConfidential = true
-    }
-    return { ...request, headers }
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#isConfidential = options.insecureHttp
   }
 
-  async function attemptOnce<T>(
+  /** Sends until success or a permanent error. Throws the errors of errors.ts and the reason of an aborted signal. */
+  async send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T> {
+    const refreshed: Refreshed = { done: false }
+    const honoursKeys = async () => 'idempotency-key' in request.headers && this.#askHonoursKeys()
+    return retry(this.#options, { ...request, honoursKeys }, async (attempt, mayHaveHappened) => {
+      try {
+        return await this.#attempt(request, attempt, consume, refreshed)
+      } catch (fault) {
+        const isReply = fault instanceof ApiError || fault instanceof ProtocolError
+        const error = translate && isReply ? await translate(fault) : fault
+        if (!mayHaveHappened || !(error instanceof ApiError)) throw error
+        return settleRepeated(request, error, {
+          read: (get) =>
+            this.send(get, async (reply) => ({
+              body: await readJson(get, reply),
+              etag: reply.headers['etag'] ?? null,
+            })),
+          repeat: (put) => this.#attempt(put, attempt, consume, refreshed),
+          accept: consume,
+        })
+      }
+    })
+  }
+
+  /** Sends once, without retries. */
+  sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T> {
+    return this.#attempt(request, 1, consume, { done: false })
+  }
+
+  /** Makes one attempt; after a 401, a second one with a new credential if there is one. */
+  async #attempt<T>(
     request: OutgoingRequest,
     attempt: number,
     consume: Consume<T>,
     refreshed: Refreshed,
-  ) {
-    const signed = await withCredential(request)
+  ): Promise<T> {
+    const signed = await this.#sign(request)
     try {
-      return await exchangeOnce(signed, attempt, consume)
+      return await this.#exchange(signed, attempt, consume)
     } catch (error) {
       const refused = 'authorization' in request.headers ? undefined : signed.headers['authorization']
       if (!isUnauthorized(error) || refused === undefined || refreshed.done) throw error
       refreshed.done = true
-      const value = await reauthorization(refused)
+      const value = (await this.#options.reauthorization?.(refused)) ?? null
       if (value === null) throw error
-      return exchangeOnce(
-        { ...signed, headers: { ...signed.headers, authorization: value } },
-        attempt,
-        consume,
-      )
+      const again = { ...signed, headers: { ...signed.headers, authorization: value } }
+      return this.#exchange(again, attempt, consume)
     }
   }
 
-  async function exchangeOnce<T>(signed: OutgoingRequest, attempt: number, consume: Consume<T>): Promise<T> {
+  /** Adds the credential. Throws RequestError if it would be sent unencrypted. */
+  async #sign(request: OutgoingRequest): Promise<OutgoingRequest> {
+    const { authorization, baseUrl } = this.#options
+    const value = 'authorization' in request.headers ? null : await authorization?.()
+    const headers = value ? { ...request.headers, authorization: value } : request.headers
+    if (!this.#isConfidential && ('authorization' in headers || 'cookie' in headers)) {
+      assertConfidential(baseUrl)
+      this.#isConfidential = true
+    }
+    return { ...request, headers }
+  }
+
+  async #exchange<T>(signed: OutgoingRequest, attempt: number, consume: Consume<T>): Promise<T> {
+    const { transport, credential, now, onExchange } = this.#options
     const startMs = now()
     const report = (status: number | null, requestId: string | null, error: Error | null) =>
       onExchange?.({
@@ -104,7 +131,7 @@ export function createSender(options: SenderOptions): Sender {
         error,
         durationMs: now() - startMs,
       })
-    const reply = await exchangeWithin(transport, signed, options).catch((error: unknown) => {
+    const reply = await exchangeWithin(transport, signed, this.#options).catch((error: unknown) => {
       report(null, null, error instanceof Error ? error : null)
       throw error
     })
@@ -114,53 +141,25 @@ export function createSender(options: SenderOptions): Sender {
     throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
   }
 
-  async function send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T> {
-    const refreshed: Refreshed = { done: false }
-    const keyed = async () => 'idempotency-key' in request.headers && honoursKeys()
-    return retry(options, { ...request, honoursKeys: keyed }, async (attempt, mayHaveHappened) => {
-      try {
-        return await attemptOnce(request, attempt, consume, refreshed)
-      } catch (fault) {
-        const told = fault instanceof ApiError || fault instanceof ProtocolError
-        const error = translate && told ? await translate(fault) : fault
-        if (!mayHaveHappened || !(error instanceof ApiError)) throw error
-        return settleRepeated(request, error, {
-          read: (get) =>
-            send(get, async (reply) => ({
-              body: await readJson(get, reply),
-              etag: reply.headers['etag'] ?? null,
-            })),
-          repeat: (put) => attemptOnce(put, attempt, consume, refreshed),
-          accept: consume,
-        })
-      }
-    })
-  }
-
-  function honoursKeys(): Promise<boolean> {
-    honours ??= askHonours().catch(() => {
-      honours = null // A later retry asks again.
+  #askHonoursKeys(): Promise<boolean> {
+    this.#honoursKeys ??= this.#readHonoursKeys().catch(() => {
+      this.#honoursKeys = null // A later retry asks again.
       return false
     })
-    return honours
+    return this.#honoursKeys
   }
 
-  async function askHonours(): Promise<boolean> {
-    const request = {
-      method: 'GET',
-      url: `${baseUrl}/v1/openapi.json`,
-      headers: { accept: 'application/json' },
-    }
+  async #readHonoursKeys(): Promise<boolean> {
+    const url = `${this.#options.baseUrl}/v1/openapi.json`
+    const request = { method: 'GET', url, headers: { accept: 'application/json' } }
     try {
-      const document = await send(request, (reply) => readJson(request, reply))
+      const document = await this.send(request, (reply) => readJson(request, reply))
       return isJsonObject(document) && document['x-idempotency'] === true
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return false
       throw error
     }
   }
-
-  return { send, sendOnce: (request, consume) => attemptOnce(request, 1, consume, { done: false }) }
 }
 
 function isUnauthorized(error: unknown): boolean {
