@@ -12,10 +12,11 @@ import {
   type ImportIdentity,
   journalOf,
   journalPath,
+  maxAttemptAgeMs,
   readLines,
   replaceLines,
 } from './journal-file.ts'
-import type { EarlierIntent, Intent } from './step.ts'
+import type { Attempt, EarlierIntent } from './step.ts'
 
 /** The command line of an import, without `--resume` and `--restart`. */
 export interface ImportLine {
@@ -40,7 +41,8 @@ export interface Journal {
   readonly id: string
   readonly counts: Counts
   readonly rejections: readonly Rejection[]
-  isDone(unit: number): boolean
+  /** True if an earlier process has sent the unit. */
+  isBegun(unit: number): boolean
   /** Start of the import, in milliseconds since 1970; repeated requests reuse it. */
   readonly begunAt: number
   /** Number of rows that were done before a resumed import; null for a new one. */
@@ -49,17 +51,13 @@ export interface Journal {
   readonly hasBegun: boolean
   /** Earlier name of the file if it was renamed since the import began; else null. */
   readonly formerSource: string | null
-  /**
-   * Returns the intent of a unit that an earlier process sent without recording an answer; null for any other unit.
-   */
-  intentOf(unit: number): EarlierIntent | null
+  /** Returns how to send a unit; null if it is done. */
+  attemptOf(unit: number): Attempt | null
   /**
    * Counts the units without a recorded answer that an earlier process sent before a time, in milliseconds since
    * 1970.
    */
   unknownSince(ms: number): number
-  /** Records the intent of a unit and waits until it is written. Throws a CommandError if that fails. */
-  begin(unit: number, intent?: Intent): Promise<void>
   finish(unit: number, outcomes: readonly RowOutcome[], isRetry?: boolean): void
   /** Lines that each further pass sends again, for the passes that have begun, in order. */
   readonly retries: readonly (readonly number[])[]
@@ -210,14 +208,22 @@ function journalAt(
     get rejections() {
       return entries.rejections
     },
-    isDone: (unit) => entries.done.has(unit),
-    intentOf: (unit) => (entries.done.has(unit) ? null : (before.get(unit) ?? null)),
-    unknownSince: (ms) => [...before].filter(([unit, { at }]) => at < ms && !entries.done.has(unit)).length,
-    async begin(begun, intent = {}) {
-      lines.add({ begun, at: now(), ...intent })
-      await lines.written()
-      open.add(begun)
+    isBegun: (unit) => entries.done.has(unit) || before.has(unit),
+    attemptOf(unit) {
+      if (entries.done.has(unit)) return null
+      const intent = before.get(unit) ?? null
+      return {
+        idempotencyKey: `${id}-${unit}`,
+        before: intent,
+        forgotten: intent !== null && intent.at < now() - maxAttemptAgeMs,
+        async begin(intent = {}) {
+          lines.add({ begun: unit, at: now(), ...intent })
+          await lines.written()
+          open.add(unit)
+        },
+      }
     },
+    unknownSince: (ms) => [...before].filter(([unit, { at }]) => at < ms && !entries.done.has(unit)).length,
     withdraw(unit) {
       if (open.delete(unit)) lines.add({ withdrawn: unit })
     },

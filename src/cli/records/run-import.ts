@@ -23,8 +23,8 @@ import {
   sumOf,
   totalOf,
 } from './import-journal.ts'
-import { maxAttemptAgeMs } from './journal-file.ts'
-import { checkImport, type Import, openSending } from './open-import.ts'
+import { type ImportIdentity, maxAttemptAgeMs } from './journal-file.ts'
+import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
 import { requireSameRecords } from './plan-import.ts'
 import { addedColumns, type ColumnMap } from './sources/header.ts'
 import type { Row, Rows } from './sources/rows.ts'
@@ -49,94 +49,34 @@ const maxRetried = 20_000
  */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
   const { io, directories, session } = context
-  const { dataset, file, onExists, skipInvalid } = wanted
   const checked = await checkImport(context, wanted)
-  const { rows, invalid, rowsOf } = checked
+  const { rows, invalid } = checked
   const sending = await openSending(context, wanted, checked.document)
   const isBatch = sending.abilities.batch
   const size: BatchSize = { ...batchSize, records: isBatch ? wanted.batchSize : 1 }
-  const journal = await openJournal(
-    io,
-    directories.state,
-    {
-      target: platformName(session.target()),
-      dataset: dataset.name,
-      source: file.path ?? `standard input ${file.hash}`,
-      hash: file.hash,
-      options: {
-        ...{ onExists, skipInvalid, size: size.records, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
-        ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
-        ...(wanted.dateFormat && { dateFormat: wanted.dateFormat }),
-        ...(dataset.presumed && { presumed: dataset.presumed }),
-      },
-    },
-    wanted.line,
-    wanted.restart,
-  )
+  const target = platformName(session.target())
+  const identity = identityOf(wanted, target, size)
+  const journal = await openJournal(io, directories.state, identity, wanted.line, wanted.restart)
   if (isBatch) requireRemembered(journal, io.now(), wanted.line)
   const beginning = beginningOf(wanted, journal, rows)
   if (beginning !== null) await note(io, beginning)
   const line = await createProgressLine(io, 'rows', rows)
-  const warned = { rows: 0, first: '' }
-  let pass = -1
+  const rowsOf = async (now?: number) => valid(await checked.rowsOf(now), invalid)
   try {
-    const rowsToSend = await rowsOf(journal.begunAt)
-    const codeCell = codeCellIn(rowsToSend.header, wanted.map)
-    const executor = createExecutor<Row>({
-      ...sending,
-      onExists,
-      put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
-      attemptOf: ({ number }) => {
-        if (journal.isDone(number)) return null
-        const before = journal.intentOf(number)
-        return {
-          idempotencyKey: `${journal.id}-${number}`,
-          before,
-          forgotten: before !== null && before.at < io.now() - maxAttemptAgeMs,
-          begin: (intent) => journal.begin(number, intent),
-        }
-      },
-      finish: async ({ number, steps }, outcomes) => {
-        const rows = steps.map(({ from: { line } }, index): RowOutcome => {
-          const outcome = outcomes[index] ?? { kind: 'skipped' }
-          if (outcome.kind === 'failed') return rejected(dataset, line, outcome)
-          if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
-          if (outcome.warning) warned.rows += 1
-          // A put deletes nothing.
-          return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
-        })
-        journal.finish(number, rows, pass >= 0)
-        await line.update(totalOf(journal.counts))
-      },
-      withdraw: ({ number }) => journal.withdraw(number),
-    })
-    const stepOf = (row: Row): Step<Row> => {
-      const lanes = pass >= 0 ? ['retry'] : lanesOf(dataset, row, isBatch)
-      return { deed: 'put', dataset, from: row, record: row.record, lanes }
-    }
+    const isLocal = session.target().kind === 'local'
     if (wanted.saved) {
-      const steps = inSteps(valid(await rowsOf(), invalid), stepOf)
-      const isLocal = session.target().kind === 'local'
-      const left = unsent(unitsOf(steps, size, { next: 0 }), journal)
-      await requireSameRecords(sending, wanted, isLocal, left)
+      const units = unitsOf(inSteps((await rowsOf()).rows, stepFor(sending)), size, { next: 0 })
+      await requireSameRecords(sending, wanted, isLocal, unsent(units, journal))
     }
-    await executor.run(inSteps(valid(rowsToSend, invalid), stepOf), size)
-    for (pass = 0; ; pass += 1) {
-      if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
-      const lines = new Set(journal.retries[pass])
-      if (lines.size === 0) break
-      const again = await retriedRows(await rowsOf(journal.begunAt), lines)
-      // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the
-      // two.
-      await executor.run((pass % 2 === 0 ? again.reverse() : again).map(stepOf), size)
-    }
+    const onAnswer = () => line.update(totalOf(journal.counts))
+    const warned = await sendRows(wanted, { sending, journal, size, rowsOf, onAnswer })
     line.stop()
 
-    for (const text of sending.notes.sentences(platformName(session.target()))) await note(io, text)
+    for (const text of sending.notes.sentences(target)) await note(io, text)
     if (warned.rows > 0) await note(io, `Warning for ${pluralise(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]
-    if (rejections.length > 0) await writeErrors(io.cwd, wanted, await rowsOf(), rejections)
+    if (rejections.length > 0) await writeErrors(io.cwd, wanted, await checked.rowsOf(), rejections)
     journal.remove()
     return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
   } catch (error) {
@@ -151,6 +91,84 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     throw error
   } finally {
     journal.close()
+  }
+}
+
+/** Returns the identity of an import, with all options that decide which requests are made. */
+function identityOf(wanted: Import, target: string, size: BatchSize): ImportIdentity {
+  const { dataset, file, onExists, skipInvalid, clearEmpty, dateFormat } = wanted
+  return {
+    target,
+    dataset: dataset.name,
+    source: file.path ?? `standard input ${file.hash}`,
+    hash: file.hash,
+    options: {
+      ...{ onExists, skipInvalid, size: size.records, map: [...wanted.map], clearEmpty },
+      ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
+      ...(dateFormat && { dateFormat }),
+      ...(dataset.presumed && { presumed: dataset.presumed }),
+    },
+  }
+}
+
+/** State of an import that sends rows. */
+interface SendingRows {
+  readonly sending: Sending
+  readonly journal: Journal
+  readonly size: BatchSize
+  /** Reads the valid rows from the beginning; durations count back from `now`. */
+  readonly rowsOf: (now?: number) => Promise<Rows>
+  readonly onAnswer: () => Promise<void>
+}
+
+/**
+ * Sends all rows, then again those that were refused for a name that another row has freed since. Returns the number
+ * of rows with a warning of the platform, and the first warning.
+ */
+async function sendRows(
+  wanted: Import,
+  { sending, journal, size, rowsOf, onAnswer }: SendingRows,
+): Promise<{ readonly rows: number; readonly first: string }> {
+  const { dataset } = wanted
+  const { header, rows } = await rowsOf(journal.begunAt)
+  const codeCell = codeCellIn(header, wanted.map)
+  const warned = { rows: 0, first: '' }
+  let pass = -1
+  const executor = createExecutor<Row>({
+    ...sending,
+    put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
+    attemptOf: ({ number }) => journal.attemptOf(number),
+    finish: async ({ number, steps }, outcomes) => {
+      const answers = steps.map(({ from: { line } }, index): RowOutcome => {
+        const outcome = outcomes[index] ?? { kind: 'skipped' }
+        if (outcome.kind === 'failed') return rejected(dataset, line, outcome)
+        if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
+        if (outcome.warning) warned.rows += 1
+        // A put deletes nothing.
+        return { line, kind: outcome.kind as Exclude<typeof outcome.kind, 'deleted'> }
+      })
+      journal.finish(number, answers, pass >= 0)
+      await onAnswer()
+    },
+    withdraw: ({ number }) => journal.withdraw(number),
+  })
+  await executor.run(inSteps(rows, stepFor(sending)), size)
+  for (pass = 0; ; pass += 1) {
+    if (journal.retries[pass] === undefined) journal.retry(linesToRetry(wanted, journal))
+    const lines = new Set(journal.retries[pass])
+    if (lines.size === 0) return warned
+    const again = await retriedRows(await rowsOf(journal.begunAt), lines)
+    const steps = again.map((row) => ({ ...stepFor(sending)(row), lanes: ['retry'] }))
+    // Reverse the order on every other pass: a chain of users that take each other's names is free in one of the two.
+    await executor.run(pass % 2 === 0 ? steps.reverse() : steps, size)
+  }
+}
+
+/** Returns a function that makes the step of a row. */
+function stepFor({ dataset, abilities }: Sending): (row: Row) => Step<Row> {
+  return (row) => {
+    const lanes = lanesOf(dataset, row, abilities.batch)
+    return { deed: 'put', dataset, from: row, record: row.record, lanes }
   }
 }
 
@@ -229,14 +247,17 @@ async function* unsent(
   journal: Journal,
 ): AsyncGenerator<readonly Row[]> {
   for await (const some of units) {
-    const left = some.filter(({ number }) => !journal.isDone(number) && journal.intentOf(number) === null)
+    const left = some.filter(({ number }) => !journal.isBegun(number))
     yield left.flatMap(({ steps }) => steps.map(({ from }) => from))
   }
 }
 
-async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<readonly Row[]> {
-  for await (const some of rows) {
-    yield invalid.size === 0 ? some : some.filter(({ line }) => !invalid.has(line))
+/** Returns the rows that are not rejected. */
+function valid({ rows, ...others }: Rows, invalid: ReadonlyMap<number, unknown>): Rows {
+  return { ...others, rows: invalid.size === 0 ? rows : validIn() }
+
+  async function* validIn(): AsyncGenerator<readonly Row[]> {
+    for await (const some of rows) yield some.filter(({ line }) => !invalid.has(line))
   }
 }
 
