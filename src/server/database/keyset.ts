@@ -133,45 +133,74 @@ export interface Walk {
 
 /** Returns the scan of an order from a cursor on. Throws 400 `invalid_cursor`. */
 export function walkOf(order: Order, cursor: string | undefined, within: readonly Within[]): Walk {
-  const { sort, expressions, ties, id } = order
-  const descending = sort.startsWith('-')
-  const field = descending ? sort.slice(1) : sort
-  const keys = asList(expressions[field] ?? id)
-  const all = [...keys, ...(ties ?? []), id]
-  const names = all.map((_, index) => (index === all.length - 1 ? 'cursor_id' : placeName(index)))
-  const valuesAt = (place: Place) => names.map((name) => place[name] ?? null)
-  const compare = ties ? byKeysAndTies(keys, [...ties, id], descending) : byAll(all, descending)
-  const values = cursor === undefined ? undefined : valuesIn(cursor, sort, all.length)
-  const orderBy = (terms: readonly Sql[]) =>
-    sql`order by ${join(
-      terms.map(
-        (term, index) => sql`${term} ${raw(descending && (!ties || index < keys.length) ? 'desc' : 'asc')}`,
-      ),
-      ', ',
-    )}`
+  const { sort, id } = order
+  const { field, names, place, ordered, orderBy, compare } = layoutOf(order)
+  const valuesAt = (one: Place) => names.map(({ sql: name }) => one[name] ?? null)
   return {
     field,
     id,
-    place: join(
-      all.map((term, index) => sql`${term} as ${raw(names[index] ?? '')}`),
-      ', ',
-    ),
-    ordered: orderBy(all),
-    orderedPlaces: orderBy(names.map((name) => raw(name))),
-    after: values && compare('after', values),
+    place,
+    ordered,
+    get orderedPlaces() {
+      return orderBy(names)
+    },
+    after: cursor === undefined ? undefined : compare('after', valuesIn(cursor, sort, names.length)),
     within: within.filter((one) => one.field === field).map(({ condition }) => condition),
-    upTo: (place) => compare('upTo', valuesAt(place)),
-    beyond: (place) => compare('after', valuesAt(place)),
-    cursorAfter: (place) => writeCursor(sort, ...valuesAt(place)),
+    upTo: (one) => compare('upTo', valuesAt(one)),
+    beyond: (one) => compare('after', valuesAt(one)),
+    cursorAfter: (one) => writeCursor(sort, ...valuesAt(one)),
   }
 }
 
-function asList(expression: Sql | readonly Sql[]): readonly Sql[] {
-  return expression instanceof Sql ? [expression] : expression
+/** The parts of a scan that do not depend on the cursor. */
+interface Layout extends Pick<Walk, 'field' | 'place' | 'ordered'> {
+  readonly id: string
+  readonly ties: Order['ties']
+  /** The columns of a Place. */
+  readonly names: readonly Sql[]
+  readonly orderBy: (terms: readonly Sql[]) => Sql
+  readonly compare: Compare
 }
 
-function placeName(index: number): string {
-  return index === 0 ? 'cursor_value' : `cursor_value_${index + 1}`
+/** Layouts by expressions and sort: to build one takes longer than the rest of a scan. */
+const layoutCache = new WeakMap<Order['expressions'], Map<string, Layout>>()
+
+function layoutOf(order: Order): Layout {
+  const { sort, expressions, ties, id } = order
+  const bySort = layoutCache.get(expressions) ?? new Map<string, Layout>()
+  const cached = bySort.get(sort)
+  if (cached && cached.id === id.sql && cached.ties === ties) return cached
+  const layout = newLayout(order)
+  layoutCache.set(expressions, bySort.set(sort, layout))
+  return layout
+}
+
+function newLayout({ sort, expressions, ties, id }: Order): Layout {
+  const isDescending = sort.startsWith('-')
+  const field = isDescending ? sort.slice(1) : sort
+  const own = expressions[field] ?? id
+  const keys = own instanceof Sql ? [own] : own
+  const terms = ties ? [...keys, ...ties, id] : [...keys, id]
+  const names = placeNames(terms.length)
+  const orderBy = (all: readonly Sql[]) => {
+    const isDown = (index: number) => isDescending && (!ties || index < keys.length)
+    return sql`order by ${join(
+      all.map((term, index) => sql`${term} ${raw(isDown(index) ? 'desc' : 'asc')}`),
+      ', ',
+    )}`
+  }
+  const place = join(
+    terms.map((term, index) => sql`${term} as ${names[index]}`),
+    ', ',
+  )
+  const compare = ties ? byKeysAndTies(keys, [...ties, id], isDescending) : byAll(terms, isDescending)
+  return { field, id: id.sql, ties, names, place, ordered: orderBy(terms), orderBy, compare }
+}
+
+/** Returns the columns of a Place with this number of values. */
+function placeNames(count: number): readonly Sql[] {
+  const further = Array.from({ length: count - 2 }, (_, index) => raw(`cursor_value_${index + 2}`))
+  return [raw('cursor_value'), ...further, raw('cursor_id')]
 }
 
 function valuesIn(cursor: string, sort: string, count: number): Cell[] {
@@ -184,25 +213,26 @@ function valuesIn(cursor: string, sort: string, count: number): Cell[] {
 type Compare = (side: 'after' | 'upTo', values: readonly Cell[]) => Sql
 
 /** Compares with all terms in one direction: one comparison, by which an index is searched. */
-function byAll(terms: readonly Sql[], descending: boolean): Compare {
-  const signs = descending ? { after: raw('<'), upTo: raw('>=') } : { after: raw('>'), upTo: raw('<=') }
-  // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
+function byAll(terms: readonly Sql[], isDescending: boolean): Compare {
+  const signs = isDescending ? { after: raw('<'), upTo: raw('>=') } : { after: raw('>'), upTo: raw('<=') }
   const [first, last = empty] = [terms[0], terms.at(-1)]
+  // When sorting by id, SQLite cannot seek in the index with a comparison of (id, id).
   const isOrderOfIds = terms.length === 2 && first?.sql === last.sql
+  const tuple = join(terms, ', ')
   return (side, values) =>
     isOrderOfIds
       ? sql`${last} ${signs[side]} ${values[1]}`
-      : sql`(${join(terms, ', ')}) ${signs[side]} (${join(values, ', ')})`
+      : sql`(${tuple}) ${signs[side]} (${join(values, ', ')})`
 }
 
 /** Compares with the keys in the direction of the order, and for equal keys with the ascending ties. */
-function byKeysAndTies(keys: readonly Sql[], ties: readonly Sql[], descending: boolean): Compare {
-  const beyond = byAll(keys, descending)
-  const before = byAll(keys, !descending)
+function byKeysAndTies(keys: readonly Sql[], ties: readonly Sql[], isDescending: boolean): Compare {
+  const beyond = byAll(keys, isDescending)
+  const before = byAll(keys, !isDescending)
   const tied = byAll(ties, false)
   return (side, values) => {
     const [own, rest] = [values.slice(0, keys.length), values.slice(keys.length)]
-    const apart = side === 'after' ? beyond('after', own) : before('after', own)
+    const apart = (side === 'after' ? beyond : before)('after', own)
     return sql`(${apart} or (${join(keys, ', ')}) = (${join(own, ', ')}) and ${tied(side, rest)})`
   }
 }

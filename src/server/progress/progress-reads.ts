@@ -9,6 +9,12 @@ import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handle
 import { findUser, type UserRow } from '../users/user-row.ts'
 import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
 
+const order = {
+  sort: '-lastAccessed',
+  expressions: { lastAccessed: sql`p.last_accessed` },
+  id: sql`p.course_id`,
+}
+
 /** Reads that need no schema, so that they load fast. */
 export const progressReads = {
   async list(call) {
@@ -31,7 +37,7 @@ export const progressReads = {
           },
         ],
       },
-      { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
+      order,
       query,
       toProgress,
     )
