@@ -14,7 +14,7 @@ const sampleEveryMs = 20
 /** Time for which other requests are measured at rest. */
 const restMs = 10_000
 
-// The server's own statement (src/server/analytics.ts), so that both write the same rows.
+// The server's own statement (src/server/analytics/export.ts), so that both write the same rows.
 const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
     c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
     p.last_accessed, p.completed_at, g.percent,

@@ -28,8 +28,8 @@ describe.for(operations.filter(({ list }) => list))('$id', ({ id, query, filters
   const parameters = query ? Object.keys(query.shape) : []
 
   test('says of every parameter which items it asks for', () => {
-    const told = [...Object.keys(filters), ...others]
-    expect(parameters.filter((name) => !told.includes(name))).toEqual([])
+    const described = [...Object.keys(filters), ...others]
+    expect(parameters.filter((name) => !described.includes(name))).toEqual([])
     expect(Object.keys(filters).filter((name) => !parameters.includes(name))).toEqual([])
   })
 

@@ -109,9 +109,9 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       signal: given.signal ?? new AbortController().signal,
     }
     const code = await main(typeof line === 'string' ? splitWords(line) : line, io, reach)
-    const told = given.tty === undefined || given.broken ? stderr.text() : joined(stderr.text())
-    assertSentenceCase(joined(told))
-    return { code, stdout: stdout.text(), stderr: told }
+    const printed = given.tty === undefined || given.broken ? stderr.text() : joined(stderr.text())
+    assertSentenceCase(joined(printed))
+    return { code, stdout: stdout.text(), stderr: printed }
   }
 
   return {
@@ -131,8 +131,8 @@ function joined(stderr: string): string {
 
 /** Throws if an error, a note or a hint begins with a lowercase word that is no name, path, command or field. */
 function assertSentenceCase(stderr: string): void {
-  const told = stderr.replaceAll(ansiCodes, '').matchAll(/^(?:error: |note: | {2}(?:hint: )?)(\S+)( \w*)?/gm)
-  for (const [line, first = '', second = ''] of told) {
+  const lines = stderr.replaceAll(ansiCodes, '').matchAll(/^(?:error: |note: | {2}(?:hint: )?)(\S+)( \w*)?/gm)
+  for (const [line, first = '', second = ''] of lines) {
     const isWord = /^[a-z]+[,;]?$/.test(first) && !['learnctl', 'npx'].includes(first)
     const isField = / (is|must|cannot|has)$/.test(second)
     if (isWord && !isField && line !== '  request id') throw new Error(`not in sentence case: ${line}`)
@@ -171,7 +171,7 @@ const ansiCodes = /\u001b\[[0-9;?]*[A-Za-z]/g
 /** A terminal's keyboard: types each text when the next question is on the screen. */
 function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY: boolean } {
   const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stream })
-  const left = [...typed]
+  const remaining = [...typed]
   let answered = 0
   // A person waits for the search results before choosing: press Enter until the question is settled.
   const search = (text: string, asked: number) => {
@@ -193,7 +193,7 @@ function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY
       if (parts.length <= answered || !rest?.includes('? ')) return
       answered = parts.length
       const isSearch = rest.includes('(type to search)')
-      const next = left.shift()
+      const next = remaining.shift()
       if (next !== undefined) setImmediate(() => (isSearch ? search(next, answered) : stream.write(next)))
     })
   }

@@ -332,10 +332,10 @@ export function requireDeclared(method: string, path: string, status: number, co
   const verb = { HEAD: 'get', PATCH: 'put' }[method] ?? method.toLowerCase()
   const responses = places.find(({ methods }) => methods[verb])?.methods[verb]?.responses
   if (!responses) return
-  const told = responses[status]
+  const declared = responses[status]
   // A condition on a resource without versions, which the document does not offer.
-  if (status === 412 && !told) return
-  const response = told?.$ref === undefined ? told : components[told.$ref.split('/').at(-1) ?? '']
+  if (status === 412 && !declared) return
+  const response = declared?.$ref === undefined ? declared : components[declared.$ref.split('/').at(-1) ?? '']
   const codes = response?.content?.['application/problem+json']?.examples ?? {}
   if (!response || (typeof code === 'string' && status >= 400 && !(code in codes))) {
     throw new Error(

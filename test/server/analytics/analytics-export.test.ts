@@ -158,7 +158,7 @@ test.for([
 })
 
 test('an export has all rows, and the filters of the JSON', async ({ admin }) => {
-  await crowd(admin, 600)
+  await addLearners(admin, 600)
   const all = read((await admin.get(`${path}?format=csv`)).text)
   expect(all).toHaveLength(601)
   expect(all.slice(1).map(([, email]) => email)).toEqual([...all.slice(1).map(([, email]) => email)].sort())
@@ -168,7 +168,7 @@ test('an export has all rows, and the filters of the JSON', async ({ admin }) =>
 })
 
 test('an export is one snapshot, whatever happens while it is read', async ({ academy, admin }) => {
-  const courseId = await crowd(admin, 600)
+  const courseId = await addLearners(admin, 600)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
   )
@@ -188,7 +188,7 @@ test('an export is one snapshot, whatever happens while it is read', async ({ ac
 })
 
 test('an export that is not read to its end releases the database', async ({ academy, admin }) => {
-  await crowd(admin, 600)
+  await addLearners(admin, 600)
   const response = await academy.fetch(
     new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
   )
@@ -196,7 +196,7 @@ test('an export that is not read to its end releases the database', async ({ aca
   expect((await admin.post('/v1/courses', { title: 'Rhetoric' })).status).toBe(201)
 })
 
-async function crowd(admin: Person, size: number): Promise<string> {
+async function addLearners(admin: Person, size: number): Promise<string> {
   const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
   const emails = Array.from(
     { length: size },

@@ -201,10 +201,10 @@ test.skipIf(onPostgres)(
   'rows of some courses and learners are searched by index, and not sorted as a whole',
   async ({ academy: { database } }) => {
     const planOf = async (condition: Sql) => {
-      const asked: Sql[] = []
-      const watching = watchDatabase(database, { seen: (statement) => void asked.push(statement) })
+      const statements: Sql[] = []
+      const watching = watchDatabase(database, { seen: (statement) => void statements.push(statement) })
       await readRowsPage(watching, { limit: 20 }, { tables: byUser, conditions: [condition] })
-      const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${asked[0]}`)
+      const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statements[0]}`)
       return plan.map(({ detail }) => detail)
     }
     const ofCourses = await planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)

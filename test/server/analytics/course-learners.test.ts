@@ -8,18 +8,18 @@ import { onPostgres, second, test } from '../../helpers/academy.ts'
 const now = new Date('2026-03-01T12:00:00.000Z')
 
 /** Wraps a database to record its statements. */
-function listening(database: Database): { database: Database; asked: Sql[] } {
-  const asked: Sql[] = []
+function listening(database: Database): { database: Database; statements: Sql[] } {
+  const statements: Sql[] = []
   const kept = <Result>(ask: (query: Sql) => Result) => {
     return (query: Sql) => {
-      asked.push(query)
+      statements.push(query)
       return ask(query)
     }
   }
   const { one, all, cells } = database
   // Each wrapper has the type of its method.
   const heard = { one: kept(one), all: kept(all), cells: kept(cells) } as Database
-  return { database: { ...database, ...heard }, asked }
+  return { database: { ...database, ...heard }, statements }
 }
 
 /** Returns the plan of a statement in SQLite. */
@@ -44,7 +44,7 @@ test('a course page reads by indexes only, with the same number of statements fo
         completionPercentage: 10,
       })),
     })
-    const { database, asked } = listening(academy.database)
+    const { database, statements } = listening(academy.database)
     expect((await readCourseStanding(database, id, now)).medianCompletionPercentage).toBe(10)
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
@@ -52,9 +52,9 @@ test('a course page reads by indexes only, with the same number of statements fo
         await pageOfLearners(database, { ...filter, attention }, now, { limit: 25, learners })
       }
     }
-    counts.push(asked.length)
+    counts.push(statements.length)
     // Only for plans of SQLite.
-    for (const query of onPostgres ? [] : asked) {
+    for (const query of onPostgres ? [] : statements) {
       const scans = (await planOf(academy.database, query)).filter((detail) =>
         /^SCAN (?!\(subquery)/.test(detail),
       )
@@ -79,8 +79,8 @@ test('a course with very many learners lists the last enrolled ones, and any tha
   const listed = async (search?: string, sort = 'name') => {
     const names: (string | null)[] = []
     for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-      const asked = { limit: 2, cursor, learners: 5, maxSorted: 3 }
-      const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, asked)
+      const statements = { limit: 2, cursor, learners: 5, maxSorted: 3 }
+      const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, statements)
       names.push(...page.data.map(({ firstName }) => firstName))
       cursor = page.nextCursor ?? undefined
       if (!cursor) return [names, page.isPart]

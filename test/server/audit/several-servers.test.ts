@@ -39,8 +39,8 @@ for (const engine of sharedEngines) {
       const check = createChainCheck([])
       for (const entry of entries) check.add(entry)
       expect(check.report()).toMatchObject({ broken: 0, unlinked: 0, place: entries.length })
-      const told = new Set(entries.map(({ subjectId }) => subjectId))
-      expect(answers.every(({ body }) => told.has(body.id))).toBe(true)
+      const subjects = new Set(entries.map(({ subjectId }) => subjectId))
+      expect(answers.every(({ body }) => subjects.has(body.id))).toBe(true)
     })
 
     test('later entries continue the chain', async ({ admin, servers }) => {

@@ -9,12 +9,12 @@ const beganMs = 1_000_000
 
 /** A database with or without subscribers, and its queries. */
 function databaseOf(answer: { isThere: boolean }) {
-  const asked: unknown[] = []
+  const queries: unknown[] = []
   const one = async <Shape extends Row>(query: { values: unknown[] }) => {
-    asked.push(query.values)
+    queries.push(query.values)
     return answer.isThere ? ({} as Shape) : undefined
   }
-  return { asked, dialect: { ...sqliteDialect }, one }
+  return { queries, dialect: { ...sqliteDialect }, one }
 }
 
 test('the subscribers of an event are queried once a second', async () => {
@@ -27,7 +27,7 @@ test('the subscribers of an event are queried once a second', async () => {
   expect(await at(999)).toBe(false)
   expect(await at(1000)).toBe(true)
   expect(await at(1999)).toBe(true)
-  expect(database.asked).toEqual([
+  expect(database.queries).toEqual([
     ['*', 'progress.*', 'progress.updated'],
     ['*', 'progress.*', 'progress.updated'],
   ])
@@ -43,7 +43,7 @@ test('after a change of who subscribes nothing that was found before counts, nor
   expect(await looking).toBe(true)
   expect(await hasSubscribers(database, 'course.created', beganMs + 1)).toBe(true)
   expect(await hasSubscribers(database, 'course.updated', beganMs + 10_000)).toBe(false)
-  expect(database.asked).toHaveLength(3)
+  expect(database.queries).toHaveLength(3)
   forgetSubscribers(0)
 })
 

@@ -72,8 +72,8 @@ test('completion is a picture, the same in words, and the same as a table', asyn
 }) => {
   expect(courses.others).toHaveLength(3)
   const { html } = await (await signIn(admin)).open('/dashboard')
-  const told = /<desc id="columns-told">([^<]+)<\/desc>/.exec(html)?.[1]
-  expect(told).toBe(
+  const description = /<desc id="columns-told">([^<]+)<\/desc>/.exec(html)?.[1]
+  expect(description).toBe(
     '0–9%: 1; 10–19%: 0; 20–29%: 0; 30–39%: 0; 40–49%: 1; 50–59%: 0; 60–69%: 0; 70–79%: 1; 80–89%: 0; 90–99%: 1.',
   )
   const ranges = ['0–9', '10–19', '20–29', '30–39', '40–49', '50–59', '60–69', '70–79', '80–89', '90–99']

@@ -14,17 +14,17 @@ plain('docs/webhooks.md has every event with its fields', () => {
     row.slice(1).map((cell) => [...cell.matchAll(/`([\w.]+)`/g)].map(([, name = '']) => name)),
   )
   expect(rows.flatMap(([events = []]) => events)).toEqual(eventTypes)
-  const told = rows.map(([events = [], fields]) => [events[0]?.split('.')[0], fields])
-  expect(Object.fromEntries(told)).toEqual(eventFields)
+  const documented = rows.map(([events = [], fields]) => [events[0]?.split('.')[0], fields])
+  expect(Object.fromEntries(documented)).toEqual(eventFields)
 })
 
 plain('docs/webhooks.md has the schedule of attempts', () => {
   const units = { s: 1000, min: 60_000, h: 3_600_000 }
   const [, list = ''] = /retried after ([^;]*?), each with/s.exec(page) ?? []
-  const told = [...list.matchAll(/(\d+) (s|min|h)\b/g)].map(
+  const documented = [...list.matchAll(/(\d+) (s|min|h)\b/g)].map(
     ([, count, unit]) => Number(count) * units[unit as keyof typeof units],
   )
-  expect(told).toEqual(retryDelaysMs)
+  expect(documented).toEqual(retryDelaysMs)
   expect(page).toContain(`its first ${heldAttempts} attempts`)
 })
 

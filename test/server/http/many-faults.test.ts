@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { test } from '../../helpers/academy.ts'
 
 /** A course with this many unknown fields. */
-const crowd = (count: number, value: unknown = 1) =>
+const courseWith = (count: number, value: unknown = 1) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, value]))
 
 test.for([
@@ -14,7 +14,7 @@ test.for([
   async ([, value], { admin }) => {
     const { status, body, text } = await admin.post('/v1/courses', {
       title: 'Logic',
-      ...crowd(20_000, value),
+      ...courseWith(20_000, value),
     })
     expect(status).toBe(422)
     expect(body.errors).toHaveLength(100)
@@ -27,7 +27,7 @@ test.for([
 test('an object inside a body is counted before its fields are judged', async ({ admin }) => {
   const { status, body } = await admin.post('/v1/courses', {
     title: 'Logic',
-    adaptiveDifficulty: crowd(1001),
+    adaptiveDifficulty: courseWith(1001),
   })
   expect(status).toBe(422)
   expect(body.errors).toEqual([
@@ -36,14 +36,18 @@ test('an object inside a body is counted before its fields are judged', async ({
 })
 
 test('a hundred faults are all reported', async ({ admin }) => {
-  const { body } = await admin.post('/v1/courses', { title: 'Logic', ...crowd(100) })
+  const { body } = await admin.post('/v1/courses', { title: 'Logic', ...courseWith(100) })
   expect(body.errors).toHaveLength(100)
   expect(body).not.toHaveProperty('moreErrors')
 })
 
 test('faults in every place of a body count together', async ({ admin }) => {
-  const modules = Array.from({ length: 50 }, () => ({ title: 'One', ...crowd(30) }))
-  const { body } = await admin.post('/v1/courses', { title: 'Logic', modules, adaptiveDifficulty: crowd(7) })
+  const modules = Array.from({ length: 50 }, () => ({ title: 'One', ...courseWith(30) }))
+  const { body } = await admin.post('/v1/courses', {
+    title: 'Logic',
+    modules,
+    adaptiveDifficulty: courseWith(7),
+  })
   expect(body.errors.length + body.moreErrors).toBe(50 * 30 + 7)
   expect(body.errors).toHaveLength(100)
 })
@@ -56,13 +60,14 @@ test('names as long as a body do not come back whole', async ({ admin }) => {
   expect(body.errors).toHaveLength(100)
   // The client reads up to 64 KiB of an error.
   expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024)
-  const deep = (depth: number): object => (depth === 0 ? crowd(100) : { ['n'.repeat(5000)]: deep(depth - 1) })
+  const deep = (depth: number): object =>
+    depth === 0 ? courseWith(100) : { ['n'.repeat(5000)]: deep(depth - 1) }
   const nested = await admin.post('/v1/courses', deep(20))
   expect(Buffer.byteLength(nested.text)).toBeLessThan(64 * 1024)
 })
 
 test('a body of nothing but faults is kept small for its repetition', async ({ academy, admin }) => {
-  const body = { title: 'Logic', ...crowd(20_000) }
+  const body = { title: 'Logic', ...courseWith(20_000) }
   const key = { 'idempotency-key': '"a"' }
   const first = await admin.post('/v1/courses', body, key)
   const again = await admin.post('/v1/courses', body, key)
@@ -72,11 +77,11 @@ test('a body of nothing but faults is kept small for its repetition', async ({ a
 })
 
 test('the faults in all items of a batch together are reported up to a thousand', async ({ admin }) => {
-  const items = Array.from({ length: 300 }, () => ({ email: 'a@b.example', ...crowd(40) }))
+  const items = Array.from({ length: 300 }, () => ({ email: 'a@b.example', ...courseWith(40) }))
   const { status, body } = await admin.post('/v1/users/batch', { items })
   expect(status).toBe(200)
-  const told = body.results.map(({ errors = [] }: { errors?: unknown[] }) => errors.length)
-  expect(told.reduce((sum: number, count: number) => sum + count)).toBe(1000)
+  const reported = body.results.map(({ errors = [] }: { errors?: unknown[] }) => errors.length)
+  expect(reported.reduce((sum: number, count: number) => sum + count)).toBe(1000)
   expect(body.results.at(-1)).toMatchObject({
     status: 422,
     code: 'validation_failed',

@@ -80,10 +80,10 @@ test('failed proofs are counted by address and leave nothing behind; right ones 
   }
   expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429])
   expect((await admin.get('/v1/webhooks/deliveries')).body.data).toEqual([])
-  const told = (await admin.get('/v1/audit?action=request.refused')).body.data
+  const entries = (await admin.get('/v1/audit?action=request.refused')).body.data
   const details = { operation: 'POST /webhooks/standard/grades', code: 'invalid_signature' }
-  expect(told).toHaveLength(10)
-  expect(told[0]).toMatchObject({ userId: null, credential: null, after: details })
+  expect(entries).toHaveLength(10)
+  expect(entries[0]).toMatchObject({ userId: null, credential: null, after: details })
   expect((await standard.send(delivery)).status).toBe(202)
 })
 

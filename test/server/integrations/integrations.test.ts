@@ -101,7 +101,7 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
     await admin.put('/v1/integrations/moodle', { ...sent, unknown: token }),
   ]
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 422, 422, 422, 422, 422, 422])
-  const told = JSON.stringify([answers.map(({ text }) => text), academy.logged])
+  const output = JSON.stringify([answers.map(({ text }) => text), academy.logged])
   const tables = await academy.database.all<{ name: string }>(
     !academy.database.dialect.hasManyWriters
       ? sql`select name from sqlite_schema where type = 'table'`
@@ -119,7 +119,7 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
     )
   }
   for (const secret of [token, first, second, third]) {
-    expect(told).not.toContain(secret)
+    expect(output).not.toContain(secret)
     expect(JSON.stringify(rows)).not.toContain(secret)
   }
   expect(JSON.stringify(rows)).toContain('integration.updated')

@@ -11,20 +11,20 @@ async function all(body: AsyncIterable<unknown>): Promise<unknown[]> {
 
 /** A body, the messages to its source, and a promise that the source ended. */
 function bodyOf(limits: BodyLimits) {
-  const told: string[] = []
+  const messages: string[] = []
   const { promise: left, resolve } = Promise.withResolvers<void>()
   const source = {
-    onRead: () => told.push('read'),
+    onRead: () => messages.push('read'),
     onGone() {
-      told.push('gone')
+      messages.push('gone')
       resolve()
     },
   }
-  return { body: new RelayedBody(source, limits), told, left }
+  return { body: new RelayedBody(source, limits), messages, left }
 }
 
 test('pushed pieces are read in order, whether pushed before the read or after', async () => {
-  const { body, told } = bodyOf(patient)
+  const { body, messages } = bodyOf(patient)
   body.push('a')
   const reading = all(body)
   body.push('')
@@ -32,25 +32,25 @@ test('pushed pieces are read in order, whether pushed before the read or after',
   body.push('b')
   body.complete()
   expect(await reading).toEqual(['a', '', 'b'])
-  expect(told).toEqual(['read', 'read', 'read'])
+  expect(messages).toEqual(['read', 'read', 'read'])
 })
 
 test('its source learns once that the reader has left', async () => {
-  const { body, told } = bodyOf(patient)
+  const { body, messages } = bodyOf(patient)
   body.push('a')
   for await (const _ of body) break
   body.abandon()
-  expect(told).toEqual(['read', 'gone'])
+  expect(messages).toEqual(['read', 'gone'])
 })
 
 test('an error is thrown after the pieces before it', async () => {
-  const { body, told } = bodyOf(patient)
+  const { body, messages } = bodyOf(patient)
   body.push('a')
   body.fail(new Error('broken'))
   const iterator = body[Symbol.asyncIterator]()
   expect(await iterator.next()).toEqual({ done: false, value: 'a' })
   await expect(iterator.next()).rejects.toThrow('broken')
-  expect(told).toEqual([])
+  expect(messages).toEqual([])
 })
 
 test.for([
@@ -59,20 +59,20 @@ test.for([
 ] as const)(
   'a reader that is too slow is left (%o), and does not take a part for the whole',
   async ([limits, why]) => {
-    const { body, told, left } = bodyOf(limits)
+    const { body, messages, left } = bodyOf(limits)
     body.push('a')
     await left
     await expect(all(body)).rejects.toThrow(why)
-    expect(told).toEqual(['gone'])
+    expect(messages).toEqual(['gone'])
   },
 )
 
 test('a reader that waits is not slow', async () => {
-  const { body, told } = bodyOf({ idleMs: 1, totalMs: 60_000 })
+  const { body, messages } = bodyOf({ idleMs: 1, totalMs: 60_000 })
   const reading = all(body)
   await new Promise((resolve) => setTimeout(resolve, 5))
   body.push('a')
   body.complete()
   expect(await reading).toEqual(['a'])
-  expect(told).toEqual(['read'])
+  expect(messages).toEqual(['read'])
 })

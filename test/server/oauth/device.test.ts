@@ -210,10 +210,10 @@ test('five wrong codes end the session of the browser, and a right one between d
   expect(fifth.text).toContain('5 wrong codes. You have been signed out.')
   const next = await flow.browser.open('/oauth/device')
   expect(next.text).toContain('E-mail address or username')
-  const told = await admin.get('/v1/audit?action=request.refused,session.ended&sort=at')
+  const entries = await admin.get('/v1/audit?action=request.refused,session.ended&sort=at')
   const refused = { userId: admin.id, after: { operation: 'POST /oauth/device', code: 'forbidden' } }
   const ended = { action: 'session.ended', userId: admin.id, credential: 'browser' }
-  expect(told.body.data).toMatchObject([...Array(4).fill(refused), ended, refused])
+  expect(entries.body.data).toMatchObject([...Array(4).fill(refused), ended, refused])
 })
 
 test('after twenty wrong codes a minute a user is 429, and no other user behind the same address', async ({

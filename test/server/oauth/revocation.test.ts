@@ -35,9 +35,9 @@ test('a revoked access token is dead alone', async ({ academy, admin, flow }) =>
   )
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 200])
   expect((await flow.refresh(second.refresh_token)).status).toBe(200)
-  const told = await admin.get('/v1/audit?action=grant.allowed,grant.created,grant.token_revoked&sort=at')
+  const entries = await admin.get('/v1/audit?action=grant.allowed,grant.created,grant.token_revoked&sort=at')
   const grant = expect.stringMatching(/^gnt_/)
-  expect(told.body.data).toMatchObject([
+  expect(entries.body.data).toMatchObject([
     { action: 'grant.allowed', userId: admin.id, credential: 'browser', subjectId: 'learnctl' },
     { action: 'grant.created', userId: admin.id, credential: 'learnctl', subjectId: grant },
     { action: 'grant.token_revoked', userId: admin.id, credential: 'learnctl', subjectId: grant },

@@ -77,10 +77,10 @@ describe('an unreachable database is reported in one line, with a hint', () => {
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
-    const told = await open(`postgres://ann:${secret}@127.0.0.1:${port}/school?sslmode=disable`, {
+    const result = await open(`postgres://ann:${secret}@127.0.0.1:${port}/school?sslmode=disable`, {
       waitMs: 100,
     })
-    expect(told).toContain(`unreachable: postgres://127.0.0.1:${port}/school ${message}`)
+    expect(result).toContain(`unreachable: postgres://127.0.0.1:${port}/school ${message}`)
     server.close()
   })
 
@@ -108,9 +108,9 @@ describe('an unreachable database is reported in one line, with a hint', () => {
     ['sslmode=require&sslrootcert=/none.crt', '/none.crt cannot be read (ENOENT)', ''],
     ['connect_timeout=soon', 'has a connect_timeout that is not a whole number of seconds', ''],
   ] as const)('%s', async ([query, message, hint]) => {
-    const told = await open(`postgres://ann:${secret}@127.0.0.1:1/school?${query}`)
-    expect(told).toContain(message)
-    expect(told).toContain(hint)
+    const result = await open(`postgres://ann:${secret}@127.0.0.1:1/school?${query}`)
+    expect(result).toContain(message)
+    expect(result).toContain(hint)
   })
 })
 
@@ -313,8 +313,8 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
         ...(served !== 'plain' && { tls: certificate }),
         only: served === 'tls',
       })
-      const told = await open(`${front.url}?${query}`)
-      expect([served, query, told]).toEqual([
+      const result = await open(`${front.url}?${query}`)
+      expect([served, query, result]).toEqual([
         served,
         query,
         typeof expected === 'string' ? expected : expect.stringMatching(expected),
