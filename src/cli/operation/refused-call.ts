@@ -21,12 +21,14 @@ export class RefusedCallError extends Error {
   readonly #sources: Sources
   readonly #given: Given
 
-  constructor(refusal: ApiError, sources: Sources, given: Given) {
+  /** @param near suggestion of a record in place of one that was not found */
+  constructor(refusal: ApiError, sources: Sources, given: Given, near: string | null = null) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
     // Our server resolves references without a prefix itself, and platforms without error codes know no prefixes.
     const missing = refusal.status === 404 && refusal.coded && !isOurs(refusal)
     this.hint =
+      near ??
       tokenHint(refusal) ??
       trashHint(refusal) ??
       setUpHint(refusal) ??
@@ -85,8 +87,13 @@ function inFlags(message: string, { query }: Sources, { flags }: Given): string 
 }
 
 /** Returns the error for a command to end with: a refusal becomes one in terms of the command line. */
-export function withSources(error: unknown, sources: Sources, given: Given): unknown {
-  return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
+export function withSources(
+  error: unknown,
+  sources: Sources,
+  given: Given,
+  near: string | null = null,
+): unknown {
+  return error instanceof ApiError ? new RefusedCallError(error, sources, given, near) : error
 }
 
 /** Suggests archiving a course that can no longer become a draft. */

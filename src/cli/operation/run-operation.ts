@@ -20,7 +20,10 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
     else await callUntilAccepted(context, given, call)
   } catch (error) {
-    throw withSources(error, call, given)
+    if (!(error instanceof ApiError) || error.status !== 404) throw withSources(error, call, given)
+    const { nearestRecordHint } = await import('./nearest-record.ts')
+    const near = await nearestRecordHint(context, call, given, error).catch(() => null)
+    throw withSources(error, call, given, near)
   }
 }
 

@@ -242,6 +242,25 @@ describe('a refusal', () => {
     }
   })
 
+  test('of a reference to nothing in a local academy suggests the record with the nearest id, title or address', async ({
+    local,
+  }) => {
+    await local.run('courses create --title Astronomy --external-id AST-101')
+    await local.run('courses create --title Botany')
+    await local.run('users create --email ada@example.org')
+    const hintOf = async (line: string) => {
+      const { code, stderr } = await local.run(line)
+      expect(code).toBe(3)
+      return /hint: (.*)/.exec(stderr)?.[1]
+    }
+    expect(await hintOf('courses get ext:AST-10')).toBe('Did you mean ext:AST-101?')
+    expect(await hintOf('courses update Astronomi --title Stars')).toBe('Did you mean ext:AST-101?')
+    expect(await hintOf('courses get Botany')).toMatch(/^Did you mean crs_\w+\?$/)
+    expect(await hintOf('users get ada@example.com')).toBeUndefined()
+    expect(await hintOf('users get aba@example.org')).toBe('Did you mean ada@example.org?')
+    expect(await hintOf('courses get ext:chemistry')).toBeUndefined()
+  })
+
   test('of a reference that is no id suggests the one with a prefix where the platform may need it', async () => {
     const hintOf = async (line: string) => {
       const detail = `${/BIO-101|ada@example\.org|crs_none|ext:none/.exec(line)?.[0]} not found.`
