@@ -8,15 +8,15 @@ import { routesOf } from './http/schema-routes.ts'
 
 // The server is up even if its database is not, so no handler here may wait for that.
 export const serviceRoutes = routesOf(service, {
-  health: { isApart: true, handle: stateOf },
+  health: { isUntransacted: true, handle: stateOf },
   ready: {
-    isApart: true,
+    isUntransacted: true,
     async handle(call) {
       await requireAnswering(call.database)
       return stateOf(call)
     },
   },
-  openapi: { isApart: true, handle: createDocumentHandler() },
+  openapi: { isUntransacted: true, handle: createDocumentHandler() },
 })
 
 function stateOf({ now }: Pick<Call, 'now'>) {

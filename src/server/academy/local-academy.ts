@@ -78,12 +78,12 @@ export async function openAcademy({
     ...{ watch, ids, temporary, mustExist },
   })
   const principal = await localPrincipal(database)
+  // There is no log: the caller reports the last internal error.
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
-  // There is no log: the caller reports errors, and the last cause is kept for that.
-  let mayHaveLeftovers = false
+  let mayHaveStoredReply = false
   const log = (entry: LogEntry) => {
     if (entry.status >= 500) fault = entry
-    if (entry.method === 'POST') mayHaveLeftovers = true
+    if (entry.method === 'POST') mayHaveStoredReply = true
   }
   const requestId = plainIdMaker(now)
   const sealing = academySealing({ path, temporary })
@@ -119,7 +119,7 @@ export async function openAcademy({
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
     async close() {
       // Without a server, each run that stores a response deletes expired ones.
-      if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})
+      if (mayHaveStoredReply) await sweep(database, now(), 1).catch(() => {})
       await database.close()
     },
   }

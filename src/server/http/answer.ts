@@ -63,20 +63,20 @@ export async function answer(
 function replyTo(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
   const { app, route } = request
   if (route.operation.method !== 'GET') return write(request, caller)
-  return route.isLong && app.longReads ? readAside(request, caller, app.longReads) : read(request, caller)
+  return route.isLong && app.longReads ? readInThread(request, caller, app.longReads) : read(request, caller)
 }
 
 async function read(request: OperationRequest, caller: Identity | undefined): Promise<Reply> {
   const { database } = request.app
   try {
-    if (request.route.isApart) return await handled(request, admit(request, database, caller))
+    if (request.route.isUntransacted) return await handled(request, admit(request, database, caller))
     return await database.read((view) => handled(request, admit(request, view, caller)))
   } finally {
     await touch(request, caller)
   }
 }
 
-async function readAside(
+async function readInThread(
   request: OperationRequest,
   caller: Identity | undefined,
   longReads: LongReads,

@@ -72,8 +72,8 @@ export interface LongHandler<O extends Operation> {
 }
 
 /** A handler without a transaction: it reads nothing of the academy, or manages its own. */
-export interface ApartHandler<O extends Operation> {
-  readonly isApart: true
+export interface UntransactedHandler<O extends Operation> {
+  readonly isUntransacted: true
   readonly handle: Handler<O>
 }
 
@@ -92,7 +92,7 @@ export interface Route {
   readonly handle: (call: Call) => unknown
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
-  readonly isApart?: boolean
+  readonly isUntransacted?: boolean
   /** Work after the write, before the response; its failure does not undo the write. */
   readonly finish?: (app: Finishing) => Promise<void>
   /** Parses and validates the query, with its defaults; throws 400. */

@@ -47,9 +47,9 @@ export function rateLimitsOf(app: AppOptions): RateLimits {
 }
 
 /**
- * Kinds of rate limit buckets: requests of a user over all credentials and browsers, or of an application
- * with a secret; requests of a network without a credential; and, apart, those that lead to one. This way no
- * client can use up what another one needs to sign in.
+ * Kinds of rate limit buckets: `known` counts requests of a user over all credentials and browsers, or of an
+ * application with a secret; `anonymous` those of a network without a credential; `signIn` those of a network
+ * to get one. So no client can use up what another one needs to sign in.
  */
 export type BucketKind = 'known' | 'anonymous' | 'signIn'
 

@@ -35,8 +35,10 @@ export function problemReply(fault: ProblemError, request: RequestContext): Repl
   }
 }
 
-const busyErrors: readonly number[] = [5, 6]
-const diskErrors: readonly number[] = [8, 10, 13]
+/** SQLITE_BUSY and SQLITE_LOCKED; SQLITE_READONLY, SQLITE_IOERR and SQLITE_FULL (SQLite, Result Codes). */
+const temporaryErrors: readonly number[] = [5, 6, 8, 10, 13]
+/** The lowest byte of an extended result code is the primary one. */
+const primaryCodeMask = 0xff
 
 /**
  * Converts any thrown value to a problem. An unexpected error becomes 500 `internal` without details, except
@@ -45,7 +47,7 @@ const diskErrors: readonly number[] = [8, 10, 13]
 export function faultOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
-  if (code === 'ERR_SQLITE_ERROR' && [...busyErrors, ...diskErrors].includes(errcode & 0xff)) {
+  if (code === 'ERR_SQLITE_ERROR' && temporaryErrors.includes(errcode & primaryCodeMask)) {
     return unavailable(`The database ${reasonOf(error)}.`, 1, error)
   }
   return new ProblemError('internal', 'Internal error; see the server log for this request id.', {

@@ -23,7 +23,7 @@ export interface AppOptions {
   /** Sends requests to other systems, within the limits of this academy. */
   readonly outgoing: Outgoing
   /**
-   * False to omit entity tags of answers without a version: calculating them takes reading the whole answer.
+   * False to omit entity tags of answers without a version: each is a hash of the complete answer.
    */
   readonly tagged?: boolean
   /** Requests per minute for each user, over all credentials; 0 for no limit. */

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
 import type {
-  ApartHandler,
   Call,
   FinishedHandler,
   Handler,
   LongHandler,
   PreparedHandler,
   Route,
+  UntransactedHandler,
 } from './handler.ts'
 import { parseBody, parseQuery, parseResource } from './validation.ts'
 
@@ -22,7 +22,7 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
       | PreparedHandler<Group[Verb]>
       | FinishedHandler<Group[Verb]>
       | LongHandler<Group[Verb]>
-      | ApartHandler<Group[Verb]>
+      | UntransactedHandler<Group[Verb]>
   },
 ): Route[] {
   return Object.entries(group).map(([verb, operation]) => {

@@ -9,6 +9,8 @@ import { clientRoute, type OAuthClient } from './oauth-client.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
 import { grantableScopesOf, parseScopes, readParameter } from './parameters.ts'
 
+/** Added to the interval of a client that polls too fast (RFC 8628 §3.5). */
+const slowDownSeconds = 5
 // No vowels, which could form words, and no similar characters (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
@@ -113,11 +115,11 @@ export async function pollDevice(
   if (row.expires_at <= time) return new OAuthError('expired_token', 'The device code has expired.')
   if (row.decision === null || !row.user_id || !row.role) {
     const waitedMs = row.polled_at ? now.getTime() - Date.parse(row.polled_at) : Number.POSITIVE_INFINITY
-    const early = waitedMs < row.interval_seconds * 1000
+    const isEarly = waitedMs < row.interval_seconds * 1000
     await database.run(sql`
-      update device_codes set polled_at = ${time}, interval_seconds = interval_seconds + ${early ? 5 : 0}
+      update device_codes set polled_at = ${time}, interval_seconds = interval_seconds + ${isEarly ? slowDownSeconds : 0}
       where hash = ${hash}`)
-    return early
+    return isEarly
       ? new OAuthError('slow_down', 'Polling too fast; wait five more seconds between requests.')
       : new OAuthError('authorization_pending', 'The user has not answered yet.')
   }
