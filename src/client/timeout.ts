@@ -23,21 +23,53 @@ export async function exchangeWithin(
   request: HttpRequest,
   timeouts: Timeouts,
 ): Promise<HttpResponse> {
-  const { timeoutMs, idleTimeoutMs } = timeouts
-  const { signal: outer } = request
-  outer?.throwIfAborted()
-  const controller = new AbortController()
-  const forward = () => controller.abort(outer?.reason)
-  outer?.addEventListener('abort', forward, { once: true })
-  const release = () => outer?.removeEventListener('abort', forward)
+  request.signal?.throwIfAborted()
+  const exchange = new TimedExchange(request, timeouts)
+  try {
+    const reply = await exchange.within(
+      transport({ ...request, signal: exchange.signal }),
+      timeouts.timeoutMs,
+      'first_byte_timeout',
+    )
+    const { body } = reply
+    if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
+      return decodeReply(request, { ...reply, body: exchange.guard(body) })
+    }
+    exchange.release()
+    return decodeReply(request, reply)
+  } catch (error) {
+    exchange.release()
+    throw error
+  }
+}
 
-  const within = <T>(work: Promise<T>, ms: number, code: 'first_byte_timeout' | 'idle_timeout') =>
-    new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const error = new TimeoutError(request, code, ms)
-        reject(error)
-        controller.abort(error)
-      }, ms)
+/** An exchange whose transport is aborted by its timeouts, or by the signal of its request until it is released. */
+class TimedExchange {
+  readonly #request: HttpRequest
+  readonly #timeouts: Timeouts
+  readonly #controller = new AbortController()
+  readonly #forwardAbort = () => this.#controller.abort(this.#request.signal?.reason)
+
+  constructor(request: HttpRequest, timeouts: Timeouts) {
+    this.#request = request
+    this.#timeouts = timeouts
+    request.signal?.addEventListener('abort', this.#forwardAbort, { once: true })
+  }
+
+  /** Signal for the transport. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Stops listening to the signal of the request. */
+  release(): void {
+    this.#request.signal?.removeEventListener('abort', this.#forwardAbort)
+  }
+
+  /** Waits for work; throws TimeoutError and aborts the transport if it takes longer than `ms`. */
+  within<T>(work: Promise<T>, ms: number, code: 'first_byte_timeout' | 'idle_timeout'): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => reject(this.#abort(new TimeoutError(this.#request, code, ms))), ms)
       work.then(
         (value) => {
           clearTimeout(timer)
@@ -49,10 +81,11 @@ export async function exchangeWithin(
         },
       )
     })
+  }
 
-  async function* guarded<Piece extends string | Uint8Array>(
-    body: AsyncIterable<Piece>,
-  ): AsyncGenerator<Piece> {
+  /** Yields a body; throws TimeoutError if it stalls or is too slow, and releases the exchange at its end. */
+  async *guard<Piece extends string | Uint8Array>(body: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+    const { timeoutMs, idleTimeoutMs } = this.#timeouts
     const iterator = body[Symbol.asyncIterator]()
     let ended = false
     let waitedMs = 0
@@ -60,7 +93,7 @@ export async function exchangeWithin(
     try {
       for (;;) {
         const startMs = Date.now()
-        const step = await within(iterator.next(), idleTimeoutMs, 'idle_timeout')
+        const step = await this.within(iterator.next(), idleTimeoutMs, 'idle_timeout')
         ended = step.done === true
         if (step.done) return
         // Only time spent waiting counts, not the reader's own.
@@ -70,9 +103,7 @@ export async function exchangeWithin(
           waitedMs = 0
           bytes = 0
         } else if (waitedMs > timeoutMs) {
-          const error = new TimeoutError(request, 'too_slow', timeoutMs)
-          controller.abort(error)
-          throw error
+          throw this.#abort(new TimeoutError(this.#request, 'too_slow', timeoutMs))
         }
         yield step.value
       }
@@ -80,25 +111,13 @@ export async function exchangeWithin(
       ended = true
       throw error
     } finally {
-      release()
+      this.release()
       if (!ended) await iterator.return?.()
     }
   }
 
-  try {
-    const reply = await within(
-      transport({ ...request, signal: controller.signal }),
-      timeoutMs,
-      'first_byte_timeout',
-    )
-    const { body } = reply
-    if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
-      return decodeReply(request, { ...reply, body: guarded(body) })
-    }
-    release()
-    return decodeReply(request, reply)
-  } catch (error) {
-    release()
-    throw error
+  #abort(error: TimeoutError): TimeoutError {
+    this.#controller.abort(error)
+    return error
   }
 }

@@ -109,7 +109,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   async function* bytes() {
     let source: AsyncIterable<Uint8Array> = csv.bytes
     if (foreign && kept) {
-      source = foreign.filterRecords({ ...csv, bytes: counting(received, source) }, kept, request)
+      source = foreign.filterRecords({ ...csv, bytes: counting(received, source) }, kept.rows, request)
     }
     if (mayDiffer(target) && !raw) source = guardCsv(source, csv.separator)
     if (bom && !strict) source = withByteOrderMark(source)
@@ -255,7 +255,7 @@ async function rowTexts(
 
   function paged(): LearnerRows {
     const pages = caller.pages(operation, { query, signal })
-    return { texts: pagedTexts(filter ? filter.pages(pages) : pages), isOwn: false }
+    return { texts: pagedTexts(filter ? filter.rows.pages(pages) : pages), isOwn: false }
   }
 }
 
@@ -312,7 +312,8 @@ async function* admittedLines(
     keep: (batch, admitted) => batch.filter((_, index) => admitted[index]),
   }
   const lines = parsedLines(source)
-  for await (const batch of filter ? filter.batches(lines, form) : lines) yield batch.map(({ line }) => line)
+  for await (const batch of filter ? filter.rows.batches(lines, form) : lines)
+    yield batch.map(({ line }) => line)
 }
 
 interface ParsedLine {

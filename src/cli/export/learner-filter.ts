@@ -62,7 +62,7 @@ export async function assertFiltered(
 ): Promise<void> {
   if (strict) return
   const host = platformName(session.target())
-  const check = await filter.check()
+  const check = await filter.rows.check()
   for (const row of data.data) check?.judge(row)
   const ignored = (check?.ignored() ?? []).map(flagOf)
   if (ignored.length > 0) {

@@ -86,7 +86,7 @@ export function judgeList(context: Context, caller: Caller, asked: AskedList): J
       }
       await open()
       const ordered = order ? order.pages(all) : all
-      for await (const page of filter ? filter.pages(ordered) : ordered) {
+      for await (const page of filter ? filter.rows.pages(ordered) : ordered) {
         look(page.data)
         yield page
       }
@@ -130,8 +130,9 @@ async function* startingWith<Item>(first: Item, rest: AsyncIterator<Item>): Asyn
   }
 }
 
-/** A filter of rows that reports which filters the platform ignored. */
-export interface PlatformFilter extends RowFilter {
+/** The filter of a list's rows, and reports on what the platform ignored. */
+export interface PlatformFilter {
+  readonly rows: RowFilter
   /** Notes which filters the platform ignored. */
   note(): Promise<void>
   /** Throws a CommandError if rows were left out that could not be judged. */
@@ -150,13 +151,13 @@ export async function platformFilter(
   flagOf: (parameter: string) => string,
 ): Promise<PlatformFilter> {
   const { io, output, session } = context
-  const { createRowFilter } = await import('../../client/foreign/filter.ts')
+  const { RowFilter } = await import('../../client/foreign/filter.ts')
   const host = platformName(session.target())
-  const filter = createRowFilter(caller, filtering, io.signal)
+  const rows = new RowFilter(caller, filtering, io.signal)
   return {
-    ...filter,
+    rows,
     note: async () => {
-      const { ignored, unchecked, leftOut } = filter.facts()
+      const { ignored, unchecked, leftOut } = rows.facts()
       if (ignored.length > 0) {
         const flags = ignored.map(flagOf).join(', ')
         await output.note(`${host} ignored ${flags}; the rows were filtered by this command`)
@@ -166,7 +167,7 @@ export async function platformFilter(
       }
     },
     assertJudged: () => {
-      const { unchecked, leftOut } = filter.facts()
+      const { unchecked, leftOut } = rows.facts()
       if (leftOut === 0) return
       const flags = [...unchecked.keys()].map(flagOf).join(', ')
       const message = `Cannot check ${flags}: ${pluralise(leftOut, 'row')} left out`
@@ -237,8 +238,10 @@ export async function* checkedPages<P extends Pick<Page<Operation>, 'data' | 'st
       yield page
       continue
     }
-    filter ??= (await import('../../client/foreign/filter.ts')).createRowFilter(
-      ...([caller, filtering, context.io.signal] as const),
+    filter ??= new (await import('../../client/foreign/filter.ts')).RowFilter(
+      caller,
+      filtering,
+      context.io.signal,
     )
     const check = await filter.check()
     for (const item of check ? page.data : []) check?.learn(item)

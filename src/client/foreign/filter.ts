@@ -45,132 +45,136 @@ export interface FilterFacts {
   readonly leftOut: number
 }
 
-/** Removes rows that do not match the query, in case a platform ignores filters. */
-export interface RowFilter {
-  /** Creates the check of items; null if the query has no filters. Resolves references that items do not show. */
-  check(): Promise<FilterCheck | null>
-  /** Yields the batches with matching rows only. Keeps a row that cannot be checked only if the platform filters. */
-  batches<Batch>(batches: AsyncIterable<Batch>, form: BatchForm<Batch>): AsyncGenerator<Batch>
-  /** Yields the pages with matching items only. */
-  pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
-  /** Returns the facts, complete after the last row. */
-  facts(): FilterFacts
-}
-
 /** Maximum rows to hold back until another row shows the date format. */
 const maxWaitingRows = 2000
 
-/** Creates the filter of one list. */
-export function createRowFilter(
-  caller: Caller,
-  { operation, params, query, sent = query, readOtherwise }: Filtering,
-  signal: AbortSignal,
-): RowFilter {
-  const { host } = new URL(caller.request(operation, { params, query: {} }).url)
-  const resolved = createReferences(host, (read, input) => caller.call(read, input))
-  const appliedByParameter = new Map<string, Promise<boolean>>()
-  const whyByParameter = new Map<string, string>()
-  let leftOut = 0
-  let opened: Promise<FilterCheck | null> | null = null
-  let ignored: FilterCheck['ignored'] = () => []
+/** Removes rows that do not match the query of a list, in case the platform ignores filters. */
+export class RowFilter {
+  readonly #caller: Caller
+  readonly #filtering: Filtering
+  readonly #sent: NonNullable<Filtering['sent']>
+  readonly #signal: AbortSignal
+  readonly #isAppliedByParameter = new Map<string, Promise<boolean>>()
+  readonly #whyByParameter = new Map<string, string>()
+  #leftOut = 0
+  #check: Promise<FilterCheck | null> | null = null
+  #ignored: FilterCheck['ignored'] = () => []
 
-  async function open(): Promise<FilterCheck | null> {
-    const references = openReferences(operation, query)
+  constructor(caller: Caller, filtering: Filtering, signal: AbortSignal) {
+    this.#caller = caller
+    this.#filtering = filtering
+    this.#sent = filtering.sent ?? filtering.query
+    this.#signal = signal
+  }
+
+  /** Creates the check of items; null if the query has no filters. Resolves references that items do not show. */
+  check(): Promise<FilterCheck | null> {
+    this.#check ??= this.#openCheck()
+    return this.#check
+  }
+
+  /** Yields the batches with matching rows only. Keeps a row that cannot be checked only if the platform filters. */
+  async *batches<Batch>(source: AsyncIterable<Batch>, form: BatchForm<Batch>): AsyncGenerator<Batch> {
+    let waiting: Batch[] = []
+    let waitingRows = 0
+    for await (const batch of source) {
+      const rows = form.rows(batch)
+      const check = rows.length === 0 ? null : await this.check()
+      for (const row of rows) check?.learn(row)
+      waiting.push(batch)
+      waitingRows += rows.length
+      const isHeld =
+        check && waitingRows < maxWaitingRows && (await this.#isWaiting(waiting.flatMap(form.rows), check))
+      if (isHeld) continue
+      for (const each of waiting) yield await this.#keepAdmitted(each, form)
+      waiting = []
+      waitingRows = 0
+    }
+    for (const each of waiting) yield await this.#keepAdmitted(each, form)
+  }
+
+  /** Yields the pages with matching items only. */
+  pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P> {
+    return this.batches(pages, {
+      rows: ({ data, strict }) => (strict ? [] : data),
+      keep: (page, admitted) => ({ ...page, data: page.data.filter((_, index) => admitted[index]) }),
+    })
+  }
+
+  /** Returns the facts, complete after the last row. */
+  facts(): FilterFacts {
+    const { query } = this.#filtering
+    return {
+      // Rows that only match the wider query sent are not the platform's fault.
+      ignored: this.#ignored().filter((name) => this.#sent[name] === query[name]),
+      unchecked: this.#whyByParameter,
+      leftOut: this.#leftOut,
+    }
+  }
+
+  async #openCheck(): Promise<FilterCheck | null> {
+    const { operation, params, query } = this.#filtering
+    const caller = this.#caller
+    const { host } = new URL(caller.request(operation, { params, query: {} }).url)
+    const references = createReferences(host, (read, input) => caller.call(read, input))
     const ids = new Map<string, string>()
-    for (const { to, reference } of references) {
-      const id = await resolved.idOf(to, reference, signal)
+    for (const { to, reference } of openReferences(operation, query)) {
+      const id = await references.idOf(to, reference, this.#signal)
       if (id !== null) ids.set(reference, id)
     }
     const check = createFilterCheck(operation, query, ids)
-    if (check) ignored = check.ignored
+    if (check) this.#ignored = check.ignored
     return check
   }
 
-  function check(): Promise<FilterCheck | null> {
-    opened ??= open()
-    return opened
-  }
-
-  const readFirst: ReadFirst = async (asked) =>
-    (await unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal }))) ??
-    (await unlessRefused(async () => (await readOtherwise?.(asked)) ?? null))
-
-  /** True if the platform filters by a parameter that its rows do not show. */
-  async function filtersBy(parameter: string, check: FilterCheck): Promise<boolean> {
-    if (check.ignored().includes(parameter)) return false
-    const known = appliedByParameter.get(parameter)
-    const applied = known ?? isApplied(operation, sent, parameter, readFirst)
-    appliedByParameter.set(parameter, applied)
-    return applied
-  }
-
-  async function isAdmitted(verdict: Verdict, check: FilterCheck): Promise<boolean> {
-    if (typeof verdict === 'boolean') return verdict
-    let doubtful = false
-    for (const { parameter, why } of verdict) {
-      if (!whyByParameter.has(parameter)) whyByParameter.set(parameter, why)
-      if (!(await filtersBy(parameter, check))) doubtful = true
+  async #keepAdmitted<Batch>(batch: Batch, { rows, keep }: BatchForm<Batch>): Promise<Batch> {
+    const items = rows(batch)
+    const check = items.length === 0 ? null : await this.check()
+    if (!check) return batch
+    const admitted: boolean[] = []
+    for (const verdict of items.map(check.judge)) {
+      admitted.push(typeof verdict === 'boolean' ? verdict : await this.#isAdmitted(verdict, check))
     }
-    if (doubtful) leftOut += 1
-    return !doubtful
+    return keep(batch, admitted)
+  }
+
+  async #isAdmitted(verdict: Exclude<Verdict, boolean>, check: FilterCheck): Promise<boolean> {
+    let isDoubtful = false
+    for (const { parameter, why } of verdict) {
+      if (!this.#whyByParameter.has(parameter)) this.#whyByParameter.set(parameter, why)
+      if (!(await this.#isApplied(parameter, check))) isDoubtful = true
+    }
+    if (isDoubtful) this.#leftOut += 1
+    return !isDoubtful
   }
 
   /** True if rows cannot be checked yet, but a later row may show the date format. */
-  async function isWaiting(rows: readonly unknown[], check: FilterCheck): Promise<boolean> {
+  async #isWaiting(rows: readonly unknown[], check: FilterCheck): Promise<boolean> {
     if (!check.isOpen()) return false
     for (const verdict of rows.map(check.judge)) {
       const open = typeof verdict === 'object' ? verdict.filter((each) => each.open) : []
-      for (const { parameter } of open) if (!(await filtersBy(parameter, check))) return true
+      for (const { parameter } of open) if (!(await this.#isApplied(parameter, check))) return true
     }
     return false
   }
 
-  async function* batches<Batch>(
-    source: AsyncIterable<Batch>,
-    { rows, keep }: BatchForm<Batch>,
-  ): AsyncGenerator<Batch> {
-    let waiting: Batch[] = []
-    let waitingRows = 0
-    for await (const batch of source) {
-      const judged = rows(batch)
-      const checked = judged.length === 0 ? null : await check()
-      for (const row of judged) checked?.learn(row)
-      waiting.push(batch)
-      waitingRows += judged.length
-      if (checked && waitingRows < maxWaitingRows && (await isWaiting(waiting.flatMap(rows), checked)))
-        continue
-      for (const each of waiting) yield await kept(each)
-      waiting = []
-      waitingRows = 0
-    }
-    for (const each of waiting) yield await kept(each)
-
-    async function kept(batch: Batch): Promise<Batch> {
-      const judged = rows(batch)
-      const checked = judged.length === 0 ? null : await check()
-      if (!checked) return batch
-      const admitted: boolean[] = []
-      for (const verdict of judged.map(checked.judge)) {
-        admitted.push(typeof verdict === 'boolean' ? verdict : await isAdmitted(verdict, checked))
-      }
-      return keep(batch, admitted)
-    }
+  /** True if the platform filters by a parameter that its rows do not show. */
+  #isApplied(parameter: string, check: FilterCheck): Promise<boolean> {
+    if (check.ignored().includes(parameter)) return Promise.resolve(false)
+    const { operation } = this.#filtering
+    const known = this.#isAppliedByParameter.get(parameter)
+    const applied = known ?? isApplied(operation, this.#sent, parameter, this.#readFirst)
+    this.#isAppliedByParameter.set(parameter, applied)
+    return applied
   }
 
-  return {
-    check,
-    batches,
-    pages: (pages) =>
-      batches(pages, {
-        rows: ({ data, strict }) => (strict ? [] : data),
-        keep: (page, admitted) => ({ ...page, data: page.data.filter((_, index) => admitted[index]) }),
-      }),
-    facts: () => ({
-      // Rows that only match the wider query sent are not the platform's fault.
-      ignored: ignored().filter((name) => sent[name] === query[name]),
-      unchecked: whyByParameter,
-      leftOut,
-    }),
+  readonly #readFirst: ReadFirst = async (query) => {
+    const { operation, params, readOtherwise } = this.#filtering
+    const input = { params, query, signal: this.#signal }
+    return (
+      (await unlessRefused(() => firstPage(this.#caller, operation, input))) ??
+      (await unlessRefused(async () => (await readOtherwise?.(query)) ?? null))
+    )
   }
 }
 
