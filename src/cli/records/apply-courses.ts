@@ -28,7 +28,7 @@ import {
 import { openWriting, type Writing } from './execute.ts'
 import { restoreLessons } from './restore-lessons.ts'
 import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
-import { carryOut, type Done, nothingDone } from './send-course.ts'
+import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'
 import { readLessons, type ShownCourse } from './sources/shown-course.ts'
 
@@ -158,14 +158,15 @@ async function applyAll(context: Context, { wanted, prune, planOut, requireSame 
   let refused = 0
   for (const [index, plan] of plans.entries()) {
     const records = wanted[index]
-    const restored = await restoreDeleted({ caller, signal: io.signal }, plan)
-    const anew = restored > 0 && records
-    if (anew)
-      await output.note(
-        `Restored ${pluralise(restored, 'deleted lesson')} of course ${thingName(plan.record)}`,
-      )
-    const now = anew ? await planCourse(records, await currentOf(context, caller, records), prune) : plan
-    refused += await carryOutPlan(context, { ...writing, notes: createWriteNotes() }, now)
+    const restored = records ? await restoreDeleted(writing, plan) : 0
+    if (!records || restored === 0) {
+      refused += await applyPlan(context, writing, plan)
+      continue
+    }
+    const lessons = pluralise(restored, 'deleted lesson')
+    await output.note(`Restored ${lessons} of course ${thingName(plan.record)}`)
+    const current = await currentOf(context, caller, records)
+    refused += await applyPlan(context, writing, await planCourse(records, current, prune))
   }
   if (isData(settings)) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')
@@ -271,45 +272,46 @@ function consequenceOf({ session }: Context, lessons: number): string {
 }
 
 /** Carries out a plan and prints the result. Returns the number of refused lessons. */
-async function carryOutPlan(
+async function applyPlan(
   { output, session, settings }: Context,
-  writing: Writing,
+  academy: Writing,
   plan: CoursePlan,
 ): Promise<number> {
+  const writing = { ...academy, notes: createWriteNotes() }
   const name = `course ${thingName(plan.record)}`
   if (isEmpty(plan)) {
     await output.done(`No changes to ${name}`)
     if (settings.quiet.value) await output.text(`${escapeHidden(String(plan.current?.['id']))}\n`)
     return 0
   }
-  const done = nothingDone()
+  const sent = nothingSent()
   try {
-    await carryOut(writing, plan, done)
+    await sendCourse(writing, plan, sent)
   } catch (error) {
-    const sent = done.created + done.updated + done.deleted
-    const stopped = done.course
-      ? `Stopped after ${sent} of ${pluralise(lessonChanges(plan), 'lesson change')}`
+    const count = sent.created + sent.updated + sent.deleted
+    const stopped = sent.course
+      ? `Stopped after ${count} of ${pluralise(lessonChanges(plan), 'lesson change')}`
       : 'Nothing was changed'
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
   }
   for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
-  for (const { lesson, message } of done.refused) {
+  for (const { lesson, message } of sent.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }
   const verb = plan.current ? 'Updated' : 'Created'
   const rest =
-    done.refused.length > 0 ? `; ${done.refused.length} refused, run the same command again to continue` : ''
-  await output.done(`${verb} ${name}${lessonCounts(done)}${rest}`)
-  if (settings.quiet.value) await output.text(`${escapeHidden(String(done.course?.['id']))}\n`)
-  return done.refused.length
+    sent.refused.length > 0 ? `; ${sent.refused.length} refused, run the same command again to continue` : ''
+  await output.done(`${verb} ${name}${lessonCounts(sent)}${rest}`)
+  if (settings.quiet.value) await output.text(`${escapeHidden(String(sent.course?.['id']))}\n`)
+  return sent.refused.length
 }
 
 function lessonChanges({ steps, prune, absent }: CoursePlan): number {
   return steps.length + (prune ? absent.length : 0)
 }
 
-function lessonCounts({ created, updated, deleted }: Done): string {
+function lessonCounts({ created, updated, deleted }: SentCourse): string {
   const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0)
   if (counts.length === 0) return ''
   return `: ${counts.map(([verb, count], index) => (index === 0 ? `${pluralise(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`

@@ -9,7 +9,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
 import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
 import { openWriting } from './execute.ts'
-import { carryOut, nothingDone } from './send-course.ts'
+import { nothingSent, sendCourse } from './send-course.ts'
 import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './sources/shown-course.ts'
 
 /** Options of a copy that differ from its source. */
@@ -75,15 +75,15 @@ async function makeCopy(
     return asData ? output.document(planData(plan)) : output.text(lines.join(''))
   }
 
-  const done = nothingDone()
-  const progress = () => `${done.created} of ${pluralise(plan.steps.length, 'lesson')}`
-  const made = () => thingName({ ...record, externalId: record.externalId ?? done.course?.['id'] })
+  const sent = nothingSent()
+  const progress = () => `${sent.created} of ${pluralise(plan.steps.length, 'lesson')}`
+  const made = () => thingName({ ...record, externalId: record.externalId ?? sent.course?.['id'] })
   const remove = () =>
-    `learnctl courses delete ${done.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
+    `learnctl courses delete ${sent.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
   try {
-    await carryOut(writing, plan, done)
+    await sendCourse(writing, plan, sent)
   } catch (error) {
-    if (done.course) {
+    if (sent.course) {
       await output.note(
         `Copied ${progress()} to course ${made()}; delete the incomplete copy with: ${remove()}`,
       )
@@ -91,16 +91,16 @@ async function makeCopy(
     throw error
   }
   for (const text of notes.sentences(platformName(target.target()))) await output.note(text)
-  for (const { lesson, message } of done.refused) {
+  for (const { lesson, message } of sent.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }
   const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
-  const what = done.refused.length > 0 ? progress() : pluralise(done.created, 'lesson')
+  const what = sent.refused.length > 0 ? progress() : pluralise(sent.created, 'lesson')
   await output.done(
     `Copied course ${thingName(source.course)} to course ${made()}${where}, ${status}, with ${what}`,
   )
-  if (asData) await output.document(done.course)
+  if (asData) await output.document(sent.course)
   else if (settings.quiet.value || !io.stdout.isTTY)
-    await output.text(`${escapeHidden(String(done.course?.['id']))}\n`)
-  if (done.refused.length > 0) throw new ExitWith('partial')
+    await output.text(`${escapeHidden(String(sent.course?.['id']))}\n`)
+  if (sent.refused.length > 0) throw new ExitWith('partial')
 }

@@ -82,7 +82,7 @@ async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSig
     }
     return []
   } catch (error) {
-    if (isUntold(error)) return []
+    if (isUnavailable(error)) return []
     throw error
   }
 }
@@ -98,11 +98,11 @@ async function* deletedRecords(caller: Caller, list: Call, signal: AbortSignal):
       if (left === 0) return
     }
   } catch (error) {
-    if (!isUntold(error)) throw error
+    if (!isUnavailable(error)) throw error
   }
 }
 
-function isUntold(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   return (
     error instanceof NotOfferedError ||
     (error instanceof ApiError && [400, 403, 404, 422].includes(error.status))
@@ -164,7 +164,7 @@ async function courseShown(
     const { data } = await caller.call(calls.courses.get, { params: { courseId }, signal })
     return isJsonObject(data) ? data : null
   } catch (error) {
-    if (isUntold(error)) return null
+    if (isUnavailable(error)) return null
     throw error
   }
 }

@@ -88,13 +88,13 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
 }
 
 /** Maximum number of users in one request; keeps its URL below the usual limit of servers (8 KiB). */
-const usersAtOnce = 40
-const charactersAtOnce = 3000
+const maxUsers = 40
+const maxCharacters = 3000
 /** Maximum number of pages to read per request; a user has few records of one kind in a course. */
-const mostPages = 10
+const maxPagesPerLookup = 10
 
 /** Lookup of several users: everything but the user is the same. */
-interface Question {
+interface Lookup {
   readonly query: Readonly<Record<string, string>>
   readonly users: Set<string>
 }
@@ -116,10 +116,10 @@ export function byReferences(
   /** Records found, by lookup and user; an absent lookup was not answered. */
   let answers = new Map<string, Map<string, JsonObject[]>>()
 
-  async function ask(name: string, { query, users }: Question): Promise<void> {
+  async function lookUp(name: string, { query, users }: Lookup): Promise<void> {
     const asked = { ...query, [parameter]: joinReferences([...users]), limit: String(pageSize) }
     const found = new Map<string, JsonObject[]>([...users].map((user) => [plainReference(user), []]))
-    let left = mostPages
+    let left = maxPagesPerLookup
     try {
       const { list } = dataset.operations
       const pages = caller.pages<Operation>(list, { query: asked, signal })
@@ -147,23 +147,23 @@ export function byReferences(
   return {
     async prepare(records) {
       answers = new Map()
-      const open = new Map<string, Question>()
+      const open = new Map<string, Lookup>()
       for (const record of records) {
-        const of = questionOf(dataset, record, parameter)
-        if (of === null) continue
-        const question = open.get(of.name) ?? { query: of.query, users: new Set() }
-        question.users.add(of.user)
-        open.set(of.name, question)
-        const characters = [...question.users].reduce((sum, user) => sum + user.length, 0)
-        if (question.users.size < usersAtOnce && characters < charactersAtOnce) continue
-        await ask(of.name, question)
-        open.delete(of.name)
+        const own = lookupOf(dataset, record, parameter)
+        if (own === null) continue
+        const lookup = open.get(own.name) ?? { query: own.query, users: new Set() }
+        lookup.users.add(own.user)
+        open.set(own.name, lookup)
+        const characters = [...lookup.users].reduce((sum, user) => sum + user.length, 0)
+        if (lookup.users.size < maxUsers && characters < maxCharacters) continue
+        await lookUp(own.name, lookup)
+        open.delete(own.name)
       }
-      for (const [name, question] of open) if (question.users.size > 1) await ask(name, question)
+      for (const [name, lookup] of open) if (lookup.users.size > 1) await lookUp(name, lookup)
     },
     async find(record) {
-      const of = questionOf(dataset, record, parameter)
-      const found = of === null ? undefined : answers.get(of.name)?.get(plainReference(of.user))
+      const lookup = lookupOf(dataset, record, parameter)
+      const found = lookup === null ? undefined : answers.get(lookup.name)?.get(plainReference(lookup.user))
       if (!found) return single.find(record)
       const search = dataset.find(record)
       return { shown: found.find((shown) => search?.matches(shown)) ?? null, other: null }
@@ -172,7 +172,7 @@ export function byReferences(
 }
 
 /** Returns the lookup for a record and its user; null if the record has no key or names the user in another form. */
-function questionOf(dataset: Dataset, record: JsonObject, parameter: string) {
+function lookupOf(dataset: Dataset, record: JsonObject, parameter: string) {
   const { [parameter]: user, ...query } = dataset.find(record)?.query ?? {}
   const [name] = splitReferences(user ?? '')
   return name === undefined || name === '' ? null : { name: JSON.stringify(query), query, user: name }
@@ -181,7 +181,7 @@ function questionOf(dataset: Dataset, record: JsonObject, parameter: string) {
 type Reader = Pick<Writer, 'caller' | 'signal'>
 
 /** Maximum number of records to request one by one instead of reading the whole list. */
-const few = 50
+const maxSingleReads = 50
 
 /**
  * Yields the existing records that may match records of files; duplicates are possible. Reads the whole list, page by
@@ -194,7 +194,7 @@ export async function* shownFor(
   { whole, idOf }: { readonly whole: boolean; readonly idOf: KnownIds['idOf'] },
 ): AsyncGenerator<JsonObject> {
   const isLesson = dataset.name === 'lessons'
-  if (whole || (records.length > few && !isLesson)) yield* shownIn(reader, dataset)
+  if (whole || (records.length > maxSingleReads && !isLesson)) yield* shownIn(reader, dataset)
   else if (isLesson) yield* lessonsFor(reader, dataset, records, idOf)
   else yield* foundFor(reader, dataset, records)
 }
@@ -233,7 +233,7 @@ async function* foundFor(
 ): AsyncGenerator<JsonObject> {
   for (const record of records) {
     for (const sought of dataset.name === 'users' ? namesOf(record) : [record]) {
-      const shown = await findShown(caller, dataset, sought, signal).catch(noneOf)
+      const shown = await findShown(caller, dataset, sought, signal).catch(nullIfMissing)
       if (shown) yield shown
     }
   }
@@ -258,7 +258,7 @@ export async function* shownIn(
 }
 
 /** Returns null for a user who does not exist yet. */
-function noneOf(error: unknown): null {
+function nullIfMissing(error: unknown): null {
   if (error instanceof ApiError && error.status === 404) return null
   throw error
 }

@@ -13,8 +13,8 @@ import { namesOf } from './sources/shown-course.ts'
 import type { Outcome, Refusal, Step, Unit } from './step.ts'
 import { versionOf } from './write.ts'
 
-/** Work done so far, updated while a plan is carried out. */
-export interface Done {
+/** What has been sent of a plan, updated while it is carried out. */
+export interface SentCourse {
   /** Course as the API shows it; null before it is created. */
   course: JsonObject | null
   created: number
@@ -25,16 +25,16 @@ export interface Done {
 }
 
 /** Initial state. */
-export function nothingDone(): Done {
+export function nothingSent(): SentCourse {
   return { course: null, created: 0, updated: 0, deleted: 0, refused: [] }
 }
 
 /**
  * Carries out a plan in phases: the course, its lessons, deletions, then the status, since an archived course takes
- * no changes and learners must not see half a course. Throws what prevents it from continuing; `done` then has the
- * work done, and a new plan the rest.
+ * no changes and learners must not see half a course. Throws what prevents it from continuing; `sent` then has what
+ * was sent, and a new plan the rest.
  */
-export async function carryOut(writing: Writing, plan: CoursePlan, done: Done): Promise<void> {
+export async function sendCourse(writing: Writing, plan: CoursePlan, sent: SentCourse): Promise<void> {
   const { current, status, steps } = plan
   const removed = plan.prune ? plan.absent : []
   const hasLessons = steps.length > 0 || removed.length > 0
@@ -47,11 +47,11 @@ export async function carryOut(writing: Writing, plan: CoursePlan, done: Done): 
   // Reopening the course has checked the version already.
   const version = isReopened ? undefined : versionOf(course)
   if (current && Object.keys(body).length > 0) await update(body, version)
-  done.course = course
+  sent.course = course
 
   const executor = createExecutor<LessonStep | null>({ ...writing, names: namesOf(course), finish })
   await executor.run(steps.map((step) => lessonStep(step, course['id'])))
-  if (done.refused.length > 0) return
+  if (sent.refused.length > 0) return
   await executor.run(
     removed.map((lesson) => ({ deed: 'delete', dataset: lessons, from: null, record: {}, current: lesson })),
   )
@@ -65,22 +65,22 @@ export async function carryOut(writing: Writing, plan: CoursePlan, done: Done): 
       ...(externalId !== null && { externalId }),
       status: hasLessons || status === 'archived' ? 'draft' : status,
     }
-    const shown = await sendCourse({ deed: 'create', record })
+    const shown = await writeCourse({ deed: 'create', record })
     // The platform's answer may lack the course.
     const isWhole = isJsonObject(shown) && shown['id'] !== undefined
     return isWhole ? shown : required(await findShown(writing.caller, courses, plan.record, writing.signal))
   }
 
   async function update(record: JsonObject, version?: number): Promise<void> {
-    await sendCourse({ deed: 'patch', record, current: course, version })
+    await writeCourse({ deed: 'patch', record, current: course, version })
     // The answer may show only the published interface of the new version.
     writing.names.forgetCourses()
     course = required(await writing.names.course(String(course['id'])))
-    done.course = course
+    sent.course = course
   }
 
   /** Sends a write of the course. Returns the answer. */
-  async function sendCourse(step: Pick<Step<null>, 'deed' | 'record' | 'current' | 'version'>) {
+  async function writeCourse(step: Pick<Step<null>, 'deed' | 'record' | 'current' | 'version'>) {
     let answer: unknown
     const executor = createExecutor<null>({
       ...writing,
@@ -96,9 +96,9 @@ export async function carryOut(writing: Writing, plan: CoursePlan, done: Done): 
   function finish({ steps: [step] }: Unit<LessonStep | null>, [outcome]: readonly Outcome[]): void {
     const from = step?.from
     if (outcome?.kind !== 'failed') {
-      done[from ? (from.action === 'create' ? 'created' : 'updated') : 'deleted'] += 1
+      sent[from ? (from.action === 'create' ? 'created' : 'updated') : 'deleted'] += 1
     } else if (from) {
-      done.refused.push({ lesson: from.record, message: messageOf(outcome) })
+      sent.refused.push({ lesson: from.record, message: messageOf(outcome) })
     } else throw outcome.error
   }
 }

@@ -90,7 +90,7 @@ export function recordsOf({ modules, lessons, ...attributes }: CourseDocument): 
   const course = { ...attributes, modules: modules.map(({ lessons: _, ...module }) => module) }
   return {
     course,
-    lessons: inSequence(entries, ({ entry }) => entry.order).map(({ entry, module }, index) => ({
+    lessons: orderByNumber(entries, ({ entry }) => entry.order).map(({ entry, module }, index) => ({
       ...entry,
       courseId: `ext:${course.externalId}`,
       module,
@@ -145,7 +145,7 @@ export async function readCourseFile(io: Io, path: string): Promise<CourseRecord
 /**
  * Sorts things of a file: numbered ones take that place of the whole, from 1; the others fill the gaps in file order.
  */
-function inSequence<Thing>(
+function orderByNumber<Thing>(
   things: readonly Thing[],
   numberOf: (thing: Thing) => number | undefined,
 ): Thing[] {
@@ -157,7 +157,7 @@ function inSequence<Thing>(
 }
 
 /**
- * Returns the numbers that things need so that `inSequence` gives these ranks (from 0, in file order): as few as
+ * Returns the numbers that things need so that `orderByNumber` gives these ranks (from 0, in file order): as few as
  * possible, undefined for the others.
  */
 function numbersFor(ranks: readonly number[]): (number | undefined)[] {
