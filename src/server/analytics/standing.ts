@@ -54,8 +54,8 @@ export async function readCourseStanding(database: Database, courseId: string, n
     now,
   )
   return standingOf(await readSteps(database, scope), own?.attention ?? zeroAttention, {
-    graded: total(figures, ({ graded }) => graded),
-    grade: total(figures, ({ grade }) => grade),
+    graded: sumOf(figures, ({ graded }) => graded),
+    grade: sumOf(figures, ({ grade }) => grade),
   })
 }
 
@@ -70,7 +70,7 @@ export async function readAcademyStanding(
 }> {
   const courses = await readAttentionIn(database, sql`select id from courses where status = 'published'`, now)
   const { learners: graded, amount: grade } = await readAcademyGrades(database)
-  const all = (kind: Attention) => total(courses, ({ attention }) => attention[kind])
+  const all = (kind: Attention) => sumOf(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
   return {
     learners: await countLearners(database, false),
@@ -110,16 +110,16 @@ function standingOf(
 function partsOf(
   figures: readonly Pick<StatusFigures, 'status' | 'learners' | 'percentage'>[],
 ): CourseStanding {
-  const enrollments = total(figures, ({ learners }) => learners)
+  const enrollments = sumOf(figures, ({ learners }) => learners)
   const counted = (...statuses: readonly string[]) =>
-    total(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
+    sumOf(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
   return {
     enrollments,
     notStarted: counted('none', 'not_started'),
     inProgress: counted('in_progress'),
     completed: counted('completed'),
     averageCompletionPercentage: average(
-      total(figures, ({ percentage }) => percentage),
+      sumOf(figures, ({ percentage }) => percentage),
       enrollments,
     ),
   }
@@ -143,7 +143,7 @@ async function readAttentionIn(database: Database, courses: Sql, now: Date): Pro
   })
 }
 
-function total<One>(all: readonly One[], of: (one: One) => number): number {
+function sumOf<One>(all: readonly One[], of: (one: One) => number): number {
   return all.reduce((sum, one) => sum + of(one), 0)
 }
 

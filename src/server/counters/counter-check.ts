@@ -43,13 +43,13 @@ export async function countDifferingCounters(
 /**
  * Returns the differences of courses' counters from a recount.
  *
- * @param seen receives the tallies of each enrolment for the academy as a whole
+ * @param onTallies receives the tallies of each enrolment for the academy as a whole
  */
 async function courseDifferences(
   database: Database,
   range: CourseRange,
   firstDay: number,
-  seen: (tallies: readonly Tally[]) => void = () => {},
+  onTallies: (tallies: readonly Tally[]) => void = () => {},
 ): Promise<Tally[]> {
   const own: Sums = new Map()
   for await (const enrollments of readEnrollments(database, range)) {
@@ -60,7 +60,7 @@ async function courseDifferences(
         tallies.filter(({ courseId }) => courseId !== ''),
         1,
       )
-      seen(tallies.filter(({ courseId }) => courseId === ''))
+      onTallies(tallies.filter(({ courseId }) => courseId === ''))
     }
   }
   addTallies(own, await readCourseCounters(database, range, firstDay), -1)
@@ -84,13 +84,13 @@ async function rangesOf(database: Database, atOnce: number): Promise<CourseRange
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
   )
   const starts = ['']
-  let total = 0
+  let inRange = 0
   for (const { course_id: courseId, size } of sizes) {
-    if (total > 0 && total + size > atOnce) {
+    if (inRange > 0 && inRange + size > atOnce) {
       starts.push(courseId)
-      total = 0
+      inRange = 0
     }
-    total += size
+    inRange += size
   }
   return starts.map((start, index) => {
     const below = starts[index + 1]
@@ -148,7 +148,7 @@ export async function correctCounters(
   atOnce = comparedAtOnce,
 ): Promise<boolean> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    if (await correct(store, now, atOnce)) return true
+    if (await correctOnce(store, now, atOnce)) return true
     // Otherwise another process has started one, and may have finished.
     const isInvalid = sql`select 1 from settings where name = ${mark} and value = ${invalidCorrection}`
     if (!(await store.one(isInvalid))) return false
@@ -156,9 +156,9 @@ export async function correctCounters(
   return false
 }
 
-async function correct(store: Store, now: () => Date, atOnce: number): Promise<boolean> {
+async function correctOnce(store: Store, now: () => Date, atOnce: number): Promise<boolean> {
   const correction = randomUUID()
-  await store.write((transaction) => begin(transaction, correction))
+  await store.write((transaction) => claimCorrection(transaction, correction))
   // Two concurrent corrections would add the same difference twice.
   const write = (work: (transaction: Transaction) => Promise<unknown>) =>
     store.write(async (transaction) => {
@@ -183,7 +183,7 @@ async function correct(store: Store, now: () => Date, atOnce: number): Promise<b
   return write((transaction) => transaction.run(sql`delete from settings where name = ${mark}`))
 }
 
-async function begin(transaction: Transaction, correction: string): Promise<void> {
+async function claimCorrection(transaction: Transaction, correction: string): Promise<void> {
   await transaction.run(sql`delete from settings where name = ${mark}`)
   await transaction.run(sql`insert into settings (name, value) values (${mark}, ${correction})`)
 }
@@ -201,10 +201,10 @@ async function addDifferences(
   const firstDay = firstCountedDay(now)
   const courseIds = [...new Set(differences.map(({ courseId }) => courseId))].filter((id) => id !== '')
   const existing = new Set(await findCourses(database, courseIds))
-  const isUserDeleted = courseIds.filter((id) => !existing.has(id))
-  if (isUserDeleted.length > 0) {
-    await database.run(sql`delete from counters where course_id in (${join(isUserDeleted)})`)
-    await database.run(sql`delete from counter_changes where course_id in (${join(isUserDeleted)})`)
+  const deletedIds = courseIds.filter((id) => !existing.has(id))
+  if (deletedIds.length > 0) {
+    await database.run(sql`delete from counters where course_id in (${join(deletedIds)})`)
+    await database.run(sql`delete from counter_changes where course_id in (${join(deletedIds)})`)
   }
   const added = differences.filter(
     ({ kind, courseId, place }) =>

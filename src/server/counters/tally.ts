@@ -105,36 +105,36 @@ export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tall
   const amount = millionths(percentage)
   const place = Math.floor(percentage * 100)
   const tallies = [
-    one(all, courseId, 0, amount),
-    one(at, courseId, place, amount),
-    one(at, '', place, amount),
+    tallyOf(all, courseId, 0, amount),
+    tallyOf(at, courseId, place, amount),
+    tallyOf(at, '', place, amount),
   ]
   if (grade !== null) {
-    tallies.push(one(graded, courseId, 0, millionths(grade)), one(graded, '', 0, millionths(grade)))
+    tallies.push(tallyOf(graded, courseId, 0, millionths(grade)), tallyOf(graded, '', 0, millionths(grade)))
   }
   if (isUserDeleted) return tallies
   const isActive = enrollment.enrollment === 'active'
   if (isActive && status !== 'completed') {
-    tallies.push(one('open', courseId, 0))
-    if (dayNumber(lastSeen) >= firstDay) tallies.push(one('open since', courseId, dayNumber(lastSeen)))
+    tallies.push(tallyOf('open', courseId, 0))
+    if (dayNumber(lastSeen) >= firstDay) tallies.push(tallyOf('open since', courseId, dayNumber(lastSeen)))
   }
   if (isActive && status === 'in_progress' && percentage < stuckBelow && risenAt !== null) {
-    tallies.push(one('early', courseId, 0))
-    if (dayNumber(risenAt) >= firstDay) tallies.push(one('early since', courseId, dayNumber(risenAt)))
+    tallies.push(tallyOf('early', courseId, 0))
+    if (dayNumber(risenAt) >= firstDay) tallies.push(tallyOf('early since', courseId, dayNumber(risenAt)))
   }
   if (grade !== null && grade < passingScore && isActive) {
-    tallies.push(one('failed', courseId, 0))
+    tallies.push(tallyOf('failed', courseId, 0))
   }
   return tallies
 }
 
-function one(kind: string, courseId: string, place: number, amount = 0): Tally {
+function tallyOf(kind: string, courseId: string, place: number, amount = 0): Tally {
   return { kind, courseId, place, learners: 1, amount }
 }
 
 /** Returns the difference of two lists of tallies. */
 export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
-  const removed = before.map((one) => times(one, -1))
+  const removed = before.map((one) => multiply(one, -1))
   const added: Tally[] = []
   // At most ten: comparing all is faster than building keys.
   for (const one of after) {
@@ -158,7 +158,7 @@ export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 =
     const key = `${one.kind}\n${one.courseId}\n${one.place}`
     const before = sums.get(key)
     if (!before) {
-      sums.set(key, times(one, sign))
+      sums.set(key, multiply(one, sign))
       continue
     }
     before.learners += sign * one.learners
@@ -166,7 +166,7 @@ export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 =
   }
 }
 
-function times({ kind, courseId, place, learners, amount }: Tally, sign: 1 | -1): Tally {
+function multiply({ kind, courseId, place, learners, amount }: Tally, sign: 1 | -1): Tally {
   return { kind, courseId, place, learners: sign * learners, amount: sign * amount }
 }
 

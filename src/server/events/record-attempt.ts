@@ -102,8 +102,8 @@ function timeAfter(now: Date, ms: number): string {
 }
 
 /** Rows per transaction: some milliseconds. */
-const pieceRows = 500
-const maxPieces = 100
+const batchRows = 500
+const maxBatches = 100
 /** Maximum messages that wait for an endpoint; the oldest are given up. */
 const maxWaiting = 100_000
 const maxEndpoints = 1000
@@ -128,12 +128,12 @@ export async function tidyOutbox(database: Store, now: Date, maxQueued = maxWait
 }
 
 async function removeMessages(database: Store, endpointId: string): Promise<void> {
-  const rows = sql`select id from webhook_messages where endpoint_id = ${endpointId} limit ${pieceRows}`
-  for (let piece = 0; piece < maxPieces; piece += 1) {
+  const rows = sql`select id from webhook_messages where endpoint_id = ${endpointId} limit ${batchRows}`
+  for (let batch = 0; batch < maxBatches; batch += 1) {
     const removed = await database.write((transaction) =>
       transaction.run(sql`delete from webhook_messages where id in (${rows})`),
     )
-    if (removed === pieceRows) continue
+    if (removed === batchRows) continue
     await database.write((transaction) =>
       transaction.run(sql`delete from webhook_endpoints where id = ${endpointId}`),
     )
@@ -155,15 +155,15 @@ async function giveUpBeyond(
     sql`select id ${queue} order by id desc limit 1 offset ${maxQueued}`,
   )
   if (!last) return
-  for (let piece = 0; piece < maxPieces; piece += 1) {
+  for (let batch = 0; batch < maxBatches; batch += 1) {
     const given = await database.write(async (transaction) => {
       const old = await transaction.all<Row & { id: string; subject: string }>(
-        sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${pieceRows}`,
+        sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${batchRows}`,
       )
       if (old.length > 0) await giveUp(transaction, endpointId, time, old, maxQueued)
       return old.length
     })
-    if (given < pieceRows) return
+    if (given < batchRows) return
   }
 }
 
