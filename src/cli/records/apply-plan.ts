@@ -99,22 +99,22 @@ interface StagedSteps {
 }
 
 /** Returns the steps of all actions of a plan. */
-function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
+async function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
   const busy = busyIn(plan)
-  return Promise.all(
-    [...plan.actions, ...plan.closed].map(async (action) => {
-      const dataset = await loadPart(action.dataset)
-      const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
-      const opening = patchOf(dataset, action, bodies.opening)
-      return {
-        action,
-        opening,
-        writes: writesOf(dataset, action, record, opening),
-        publishing: patchOf(dataset, action, bodies.publishing),
-        closing: patchOf(dataset, action, bodies.closing, opening),
-      }
-    }),
-  )
+  const stages: StagedSteps[] = []
+  for (const action of [...plan.actions, ...plan.closed]) {
+    const dataset = await loadPart(action.dataset)
+    const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
+    const opening = patchOf(dataset, action, bodies.opening)
+    stages.push({
+      action,
+      opening,
+      writes: writesOf(dataset, action, record, opening),
+      publishing: patchOf(dataset, action, bodies.publishing),
+      closing: patchOf(dataset, action, bodies.closing, opening),
+    })
+  }
+  return stages
 }
 
 /** Returns the steps that close what an interrupted apply opened and the plan does not mention. */

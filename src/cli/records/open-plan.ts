@@ -121,7 +121,7 @@ async function shownAt({ caller, signal }: Writer, get: Operation, params: Reado
 }
 
 /** Action in a plan file. */
-export interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'entry'> {
+interface Saved extends Pick<Action, 'dataset' | 'kind' | 'key' | 'changes' | 'entry'> {
   readonly id: unknown
   readonly version: unknown
 }
@@ -234,7 +234,7 @@ async function readPlan(io: Io, path: string, target: string, variables: Variabl
 }
 
 /** Returns the error for an academy that has changed since the plan was made. */
-export function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
+function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
   const name = `${nouns[dataset]} ${keyText(key)}`
   return stalePlan('apply', `Cannot ${kind} ${name} as planned; nothing was changed`)
 }

@@ -241,7 +241,7 @@ async function filesIn(cwd: string, folder: string, depth: number): Promise<stri
  *
  * @param named where the name is written
  */
-export async function* readTable(
+async function* readTable(
   io: Io,
   dataset: PartDataset,
   file: string,
