@@ -49,50 +49,58 @@ export function publishedKeys(fetchKeySet: FetchKeySet, now: () => number): (url
     if (known) return known
     const [oldest] = all.keys()
     if (all.size >= maxUrls && oldest !== undefined) all.delete(oldest)
-    const keys = keysAt(() => fetchKeySet(url), now)
+    const keys = new PublishedKeys(() => fetchKeySet(url), now)
     all.set(url, keys)
     return keys
   }
 }
 
-function keysAt(fetchText: () => Promise<string>, now: () => number): SigningKeys {
-  let keys: ReadonlyMap<string, JsonObject> = new Map()
-  let fetchedAt = Number.NEGATIVE_INFINITY
-  let triedAt = Number.NEGATIVE_INFINITY
-  let failure: unknown
-  let fetching: Promise<void> | undefined
+/** The keys at one URL, cached. */
+class PublishedKeys implements SigningKeys {
+  readonly #fetchText: () => Promise<string>
+  readonly #now: () => number
+  #keys: ReadonlyMap<string, JsonObject> = new Map()
+  #fetchedAt = Number.NEGATIVE_INFINITY
+  #triedAt = Number.NEGATIVE_INFINITY
+  /** Error of the last fetch; undefined if it succeeded. */
+  #failure: unknown
+  #fetching: Promise<void> | undefined
 
-  async function fetchAgain(): Promise<void> {
-    triedAt = now()
-    try {
-      keys = parseKeySet(await fetchText())
-      fetchedAt = now()
-      failure = undefined
-    } catch (cause) {
-      failure = cause
-    }
+  constructor(fetchText: () => Promise<string>, now: () => number) {
+    this.#fetchText = fetchText
+    this.#now = now
+  }
+
+  async find(kid: string): Promise<JsonObject | null> {
+    const now = this.#now
+    if (now() - this.#fetchedAt >= freshMs || !this.#keys.has(kid)) await this.#refresh()
+    const key = now() - this.#fetchedAt < usableMs ? this.#keys.get(kid) : undefined
+    if (key) return key
+    // Keys were fetched, so this one does not exist; else the sender has to try again.
+    if (this.#failure === undefined) return null
+    throw new DeliveryFault('keys_unavailable', 'The signing keys could not be fetched.', {
+      cause: this.#failure,
+    })
   }
 
   /** Fetches the keys if the pause is over; concurrent calls share one fetch. */
-  async function refresh(): Promise<void> {
-    const pause = failure !== undefined && keys.size === 0 ? failurePauseMs : pauseMs
-    if (!fetching && now() - triedAt < pause) return
-    fetching ??= fetchAgain().finally(() => {
-      fetching = undefined
+  async #refresh(): Promise<void> {
+    const pause = this.#failure !== undefined && this.#keys.size === 0 ? failurePauseMs : pauseMs
+    if (!this.#fetching && this.#now() - this.#triedAt < pause) return
+    this.#fetching ??= this.#fetch().finally(() => {
+      this.#fetching = undefined
     })
-    await fetching
+    await this.#fetching
   }
 
-  return {
-    find: async (kid) => {
-      if (now() - fetchedAt >= freshMs || !keys.has(kid)) await refresh()
-      const key = now() - fetchedAt < usableMs ? keys.get(kid) : undefined
-      if (key) return key
-      // Keys were fetched, so this one does not exist; else the sender has to try again.
-      if (failure === undefined) return null
-      throw new DeliveryFault('keys_unavailable', 'The signing keys could not be fetched.', {
-        cause: failure,
-      })
-    },
+  async #fetch(): Promise<void> {
+    this.#triedAt = this.#now()
+    try {
+      this.#keys = parseKeySet(await this.#fetchText())
+      this.#fetchedAt = this.#now()
+      this.#failure = undefined
+    } catch (cause) {
+      this.#failure = cause
+    }
   }
 }
