@@ -143,7 +143,7 @@ async function poll(signIn: DeviceSignIn, authorization: DeviceAuthorization): P
   for (;;) {
     signal.throwIfAborted()
     const leftMs = endMs - now()
-    if (leftMs <= 0) throw lastFault ?? expired()
+    if (leftMs <= 0) throw lastFault ?? expiredError()
     await signIn.onWait(leftMs)
     await sleep(Math.min(intervalMs, leftMs), signal)
     try {
@@ -177,7 +177,7 @@ function requestDeviceTokens(signIn: DeviceSignIn, { deviceCode, place }: Device
   )
 }
 
-function expired(): SignInError {
+function expiredError(): SignInError {
   return new SignInError('sign_in_timed_out', 'The code expired before anyone signed in', {
     hint: 'Try again: learnctl auth login --device',
   })

@@ -45,10 +45,10 @@ export async function readAnswer(url: string, response: Response, elsewhere?: st
     }
   }
   if (response.ok && body) return { body, refusal: null }
-  throw unusable(url, response, text, body, elsewhere)
+  throw unusableError(url, response, text, body, elsewhere)
 }
 
-function unusable(
+function unusableError(
   url: string,
   response: Response,
   text: string,

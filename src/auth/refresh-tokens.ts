@@ -32,7 +32,7 @@ export async function refreshTokens(
   const work = async () => {
     signal.throwIfAborted()
     const stored = tokensOf(store.read(), options, held)
-    if (stored === null) throw signedOut(options, held)
+    if (stored === null) throw signedOutError(options, held)
     const { refreshToken } = stored
     if (isUsable(stored) || refreshToken === null) return stored
     // A trial write: a full disk must show before the refresh token is used up.
@@ -77,7 +77,7 @@ function tokensOf(profiles: Profiles, { profile }: RefreshOptions, held: StoredT
   return credential?.kind === 'oauth' && credential.origin === held.origin ? credential : null
 }
 
-function signedOut({ profile }: RefreshOptions, { issuer }: StoredTokens): SignInError {
+function signedOutError({ profile }: RefreshOptions, { issuer }: StoredTokens): SignInError {
   return new SignInError('signed_out', `Profile ${profile} is no longer signed in to ${issuer}`)
 }
 

@@ -101,11 +101,11 @@ async function validateTokenResponse(
   try {
     const granted = await processGenericTokenEndpointResponse({ issuer }, { client_id: clientId }, response)
     if (granted.token_type === 'bearer' && /^[\x21-\x7e]+$/.test(granted.access_token)) return granted
-    throw unusable(host, 'the access token is not a bearer token')
+    throw unusableError(host, 'the access token is not a bearer token')
   } catch (error) {
     if (!(error instanceof OperationProcessingError || error instanceof UnsupportedOperationError))
       throw error
-    throw unusable(host, error.message.replace('"response" body ', ''), error)
+    throw unusableError(host, error.message.replace('"response" body ', ''), error)
   }
 }
 
@@ -119,7 +119,7 @@ function scopeText(scope: unknown, asked: readonly string[]): unknown {
   return scope.replaceAll(',', ' ')
 }
 
-function unusable(host: string, why: string, cause?: unknown): SignInError {
+function unusableError(host: string, why: string, cause?: unknown): SignInError {
   return new SignInError('answer_unusable', `${host} returned unusable tokens: ${why}`, {
     cause,
   })

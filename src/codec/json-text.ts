@@ -28,7 +28,7 @@ export function parseJson(text: string): unknown {
   const marked =
     text.split(opening, maxJsonDepth + 1).length <= maxJsonDepth && !inexactNumber.test(text)
       ? text
-      : mark(text)
+      : markNumbers(text)
   if (marked === text) return JSON.parse(text)
   let value: unknown
   try {
@@ -37,7 +37,7 @@ export function parseJson(text: string): unknown {
     // Parse the original, so that the message is about that.
     return JSON.parse(text)
   }
-  return unmark(value)
+  return unmarkNumbers(value)
 }
 
 /** Parses a JSON text; null if it is not JSON or exceeds a limit. */
@@ -91,7 +91,7 @@ const markerCode = 1
  * Asking the engine for the source of every value takes twenty times as long. Text that is not JSON does not
  * become JSON. Throws JsonLimitError.
  */
-function mark(text: string): string {
+function markNumbers(text: string): string {
   const pieces: string[] = []
   let taken = 0
   let depth = 0
@@ -142,10 +142,11 @@ function numberAt(text: string, start: number): { readonly end: number; readonly
 }
 
 /** Replaces the marked strings in a value with their numbers. */
-function unmark(value: unknown): unknown {
-  if (typeof value === 'string') return value.charCodeAt(0) === markerCode ? unmarked(value.slice(1)) : value
+function unmarkNumbers(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.charCodeAt(0) === markerCode ? parseMarked(value.slice(1)) : value
   if (typeof value !== 'object' || value === null) return value
-  setMembers(value, unmark)
+  setMembers(value, unmarkNumbers)
   return value
 }
 
@@ -165,7 +166,7 @@ export function setMembers(parent: object, replace: (member: unknown) => unknown
   }
 }
 
-function unmarked(text: string): unknown {
+function parseMarked(text: string): unknown {
   if (text.charCodeAt(0) === markerCode) return text
   const number = Number(text)
   if (Number.isSafeInteger(number)) return number

@@ -68,7 +68,7 @@ export function readPostgresUrl(
 
   const named = url.username !== '' && url.hostname === placeholderHost ? '' : url.hostname
   const port = portOf(url.port || parameter('port'))
-  const host = decoded(named).replace(/^\[(.+)\]$/, '$1') || parameter('host') || ownHost(port)
+  const host = decoded(named).replace(/^\[(.+)\]$/, '$1') || parameter('host') || localHost(port)
   const user = decoded(url.username) || parameter('user') || userInfo().username
   const database = decoded(url.pathname.slice(1)) || parameter('dbname') || user
   const password = decoded(url.password) || parameter('password')
@@ -127,7 +127,7 @@ function portOf(text: string | undefined): number {
  * Returns where PostgreSQL listens on this machine: its socket in Debian's directory or PostgreSQL's own, or
  * localhost.
  */
-function ownHost(port: number): string {
+function localHost(port: number): string {
   const folders = ['/var/run/postgresql', '/tmp']
   return folders.find((folder) => existsSync(`${folder}/.s.PGSQL.${port}`)) ?? 'localhost'
 }

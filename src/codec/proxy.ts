@@ -46,7 +46,7 @@ export function readProxies(env: Environment): FindProxy {
   return (url) => {
     const { protocol, hostname } = url
     const port = Number(url.port) || (protocol === 'https:' ? 443 : 80)
-    const host = plainHost(hostname)
+    const host = normaliseHost(hostname)
     if (isLoopbackHost(hostname) || exceptions.some((matches) => matches(host, port))) return null
     const proxy = proxies.get(protocol)
     return proxy === undefined ? proxyFor(protocol) : proxy
@@ -114,7 +114,7 @@ function exceptionIn(entry: string): Matches {
   }
   // A bare IPv6 address has more than one colon.
   const [, withPort, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(entry) ?? []
-  const name = plainHost(withPort ?? entry)
+  const name = normaliseHost(withPort ?? entry)
   const matchesPort = (given: number) => port === undefined || given === Number(port)
   if (name === '*') return (_, given) => matchesPort(given)
   const isWildcard = name.startsWith('*.')
@@ -125,7 +125,7 @@ function exceptionIn(entry: string): Matches {
 }
 
 /** A host name in lower case, without the brackets of IPv6 and the dot of the root. */
-function plainHost(hostname: string): string {
+function normaliseHost(hostname: string): string {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   // A URL writes each IPv6 address in one form; NO_PROXY may have another.
   const isIpv6 = isIP(host) === 6

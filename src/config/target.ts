@@ -98,8 +98,7 @@ export function chooseTarget(from: TargetSources): Target | null {
   }
   if (url.value !== null && decides(url)) {
     assertAddress(url.value, url.origin.name)
-    const stored =
-      profile.value === null ? null : remoteOnly(findProfile(from, profile.value, profile.origin))
+    const stored = profile.value === null ? null : asRemote(findProfile(from, profile.value, profile.origin))
     const used =
       stored && profile.value !== null ? { name: profile.value, stored, origin: profile.origin } : null
     return remoteTarget(from, url.value, used, {
@@ -137,7 +136,7 @@ function placesOf({ settings: { url, database } }: TargetSources, profile: Setti
 
 /** Returns the most specific source that names a target; `default` if none does. */
 function mostSpecificSource(named: readonly { readonly origin: Origin }[]): Source {
-  return named.reduce<Source>((best, { origin }) => moreSpecific(best, origin.source), 'default')
+  return named.reduce<Source>((best, { origin }) => chooseMoreSpecific(best, origin.source), 'default')
 }
 
 /**
@@ -188,7 +187,7 @@ export function assertAddress(text: string, name: string): void {
   throw new SettingError(`${name} must be a URL such as https://academy.example.org, not ${quoted}`, guess)
 }
 
-function remoteOnly(profile: Profile): RemoteProfile | null {
+function asRemote(profile: Profile): RemoteProfile | null {
   return isLocal(profile) ? null : profile
 }
 
@@ -254,6 +253,6 @@ function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[]
   })
 }
 
-function moreSpecific(one: Source, other: Source): Source {
+function chooseMoreSpecific(one: Source, other: Source): Source {
   return sources.indexOf(one) <= sources.indexOf(other) ? one : other
 }

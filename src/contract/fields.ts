@@ -141,20 +141,20 @@ export function patchOf<Schema extends z.ZodObject>(
   fields: () => Fields = () => fieldsOf(schema) ?? {},
 ) {
   // Only the OpenAPI document reads its structure; lazy saves other users the cost.
-  const patch = z.lazy(() => loose(schema)) as unknown as z.ZodType<
+  const patch = z.lazy(() => patchSchemaOf(schema)) as unknown as z.ZodType<
     Patch<z.input<Schema>>,
     Patch<z.input<Schema>>
   >
   return withFields(patch, fields)
 }
 
-function loose(schema: z.ZodType): z.ZodType {
+function patchSchemaOf(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   if (!(inner instanceof z.ZodObject)) return inner
   const shape = Object.entries(inner.shape).map(([key, value]) => {
     const field = value as z.ZodType
     const meta = field.meta()
-    const inside = loose(field)
+    const inside = patchSchemaOf(field)
     const open = (field.safeParse(undefined).success ? inside.nullable() : inside).optional()
     return [key, meta ? open.meta(meta) : open]
   })

@@ -27,7 +27,7 @@ const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'exter
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
 /** Returns the line of an update, `Updated course Marine Biology (BIO-101), version 3`, or that nothing changed. */
-function updated(verb: string, state?: string) {
+function updatedText(verb: string, state?: string) {
   return (answer: unknown, { arguments: names }: Given, unchanged: boolean): string => {
     const name = `course ${thingName(valueAt(answer, 'course') ?? answer, names['course'])}`
     const version = valueAt(answer, 'version')
@@ -53,7 +53,7 @@ function statusCommand(
     fixed: { status },
     versioned: true,
     columns: updateColumns,
-    done: updated(verb, status === 'draft' ? 'a draft' : status),
+    done: updatedText(verb, status === 'draft' ? 'a draft' : status),
     examples: [`courses ${name} ext:first-course`, ...examples],
   })
 }
@@ -120,7 +120,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns: updateColumns,
-    done: updated('Updated'),
+    done: updatedText('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
   statusCommand('publish', 'published', 'Published', 'Publish courses and make them visible to learners', [
@@ -170,7 +170,7 @@ export const commands: readonly Command[] = [
     updateColumns,
     columns,
     example: 'ext:first-course',
-    updated,
+    updated: updatedText,
   }).map((command) => (command.name === 'diff' ? withFiles(command) : command)),
   applyCommand,
   validateCommand,

@@ -79,15 +79,15 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   const { io, profiles, directories, session } = context
   const findings: Finding[] = [
     { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
-    ...files(profiles.path, directories.config),
-    ...(await proxies(io.env)),
-    ...(await servers(directories.state)),
+    ...checkFiles(profiles.path, directories.config),
+    ...(await checkProxies(io.env)),
+    ...(await listRunning(directories.state)),
   ]
   let target: Target
   try {
     target = session.target()
   } catch (error) {
-    return [...findings, failing('Platform', error, null)]
+    return [...findings, failedFinding('Platform', error, null)]
   }
   const place = target.kind === 'local' ? target.database : target.url
   findings.push({
@@ -97,12 +97,14 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   })
   return [
     ...findings,
-    ...(target.kind === 'local' ? await local(context, fixes) : await remote(context, target)),
+    ...(target.kind === 'local'
+      ? await checkLocalAcademy(context, fixes)
+      : await checkPlatform(context, target)),
   ]
 }
 
 /** Checks that other users cannot read files that may contain a credential. */
-function files(...paths: readonly string[]): Finding[] {
+function checkFiles(...paths: readonly string[]): Finding[] {
   return paths.flatMap((path): Finding[] => {
     const found = statSync(path, { throwIfNoEntry: false })
     if (!found) return [{ check: 'Configuration', status: 'ok', detail: `${path} does not exist yet` }]
@@ -122,7 +124,7 @@ function files(...paths: readonly string[]): Finding[] {
 }
 
 /** Lists the proxies that are set; whether one is used depends on the URL. */
-async function proxies(env: Context['io']['env']): Promise<Finding[]> {
+async function checkProxies(env: Context['io']['env']): Promise<Finding[]> {
   const { listProxies } = await import('../../codec/proxy.ts')
   return listProxies(env).map((proxy): Finding => {
     const check = 'Proxy'
@@ -133,7 +135,7 @@ async function proxies(env: Context['io']['env']): Promise<Finding[]> {
   })
 }
 
-async function servers(state: string): Promise<Finding[]> {
+async function listRunning(state: string): Promise<Finding[]> {
   const running = await runningServers(state).list()
   return running.map(({ url, database }) => ({
     check: 'Server',
@@ -142,23 +144,23 @@ async function servers(state: string): Promise<Finding[]> {
   }))
 }
 
-async function local({ session }: Context, fixes: boolean): Promise<Finding[]> {
+async function checkLocalAcademy({ session }: Context, fixes: boolean): Promise<Finding[]> {
   try {
     const academy = await session.open()
     const faults = await academy.check()
     if (faults.length > 0) return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
     return [
       { check: 'Database', status: 'ok', detail: 'integrity check passed' },
-      await counters(academy, fixes),
-      await encryption(academy),
+      await checkCounters(academy, fixes),
+      await checkEncryption(academy),
     ]
   } catch (error) {
-    return [failing('Database', error, null)]
+    return [failedFinding('Database', error, null)]
   }
 }
 
 /** Checks the counters behind summaries and the dashboard. */
-async function counters(
+async function checkCounters(
   academy: Awaited<ReturnType<Context['session']['open']>>,
   fixes: boolean,
 ): Promise<Finding> {
@@ -172,7 +174,7 @@ async function counters(
 }
 
 /** Checks whether the encrypted secrets can be decrypted. */
-async function encryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {
+async function checkEncryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {
   const check = 'Encryption'
   const trouble = await academy.encryptionTrouble()
   if (trouble === undefined) return { check, status: 'ok', detail: 'everything encrypted can be read' }
@@ -180,7 +182,7 @@ async function encryption(academy: Awaited<ReturnType<Context['session']['open']
   return { check, status: 'failed', detail: `${trouble.replace(/\.$/, '')}; ${lost}` }
 }
 
-async function remote(context: Context, target: Target): Promise<Finding[]> {
+async function checkPlatform(context: Context, target: Target): Promise<Finding[]> {
   const { io, session } = context
   const { users } = (await import('../../contract/calls.ts')).calls
   try {
@@ -197,19 +199,19 @@ async function remote(context: Context, target: Target): Promise<Finding[]> {
         status: 'ok',
         detail: `${email ?? id ?? 'unknown user'} (${role ?? 'unknown role'})${rights}`,
       },
-      ...signedIn(session.target(), nowMs),
-      ...clock(date, nowMs),
+      ...checkSession(session.target(), nowMs),
+      ...checkClock(date, nowMs),
     ]
   } catch (error) {
     io.signal.throwIfAborted()
     const lines = credentialLines(target)
-    const finding = failing('Connection', error, target)
+    const finding = failedFinding('Connection', error, target)
     return [{ ...finding, detail: [finding.detail, ...lines].join('; ') }]
   }
 }
 
 /** Shows when a session with tokens in a profile ends. */
-function signedIn(target: Target, nowMs: number): Finding[] {
+function checkSession(target: Target, nowMs: number): Finding[] {
   const tokens = target.kind === 'remote' ? target.credential?.kept?.tokens : null
   if (!tokens) return []
   const { expiresAt, refreshToken } = tokens
@@ -225,7 +227,7 @@ function signedIn(target: Target, nowMs: number): Finding[] {
   return [{ check: 'Session', status: 'warning', detail }]
 }
 
-function clock(date: string | null, nowMs: number): Finding[] {
+function checkClock(date: string | null, nowMs: number): Finding[] {
   const seconds = secondsAhead(date, nowMs)
   if (seconds === null) return []
   const warning = clockWarning(seconds)
@@ -234,7 +236,7 @@ function clock(date: string | null, nowMs: number): Finding[] {
   return [{ check: 'Clock', status: 'ok', detail }]
 }
 
-function failing(check: string, error: unknown, target: Target | null): Finding {
+function failedFinding(check: string, error: unknown, target: Target | null): Finding {
   const { message, hint } = failureOf(error, target)
   return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message, fault: error }
 }

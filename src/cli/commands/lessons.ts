@@ -22,7 +22,7 @@ const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
 const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
 /** Returns the line of a change: `Updated lesson The tides (tides), version 3`. */
-function updated(verb: string) {
+function updatedText(verb: string) {
   return (answer: unknown, { arguments: { lesson } }: Given, unchanged: boolean): string =>
     updatedLine(verb, `lesson ${thingName(answer, lesson)}`, answer, unchanged)
 }
@@ -79,7 +79,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    done: updated('Updated'),
+    done: updatedText('Updated'),
     examples: ['lessons update ext:welcome --order 1', 'lessons update ext:welcome --unset duration-minutes'],
   }),
   call({
@@ -108,7 +108,7 @@ export const commands: readonly Command[] = [
     updateColumns: columns,
     columns,
     example: 'ext:welcome',
-    updated,
+    updated: updatedText,
   }),
   importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
   exportCommand({

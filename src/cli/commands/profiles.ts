@@ -99,7 +99,7 @@ async function add(context: Context, given: Given): Promise<void> {
   const name = validProfileName(given.arguments['name'] ?? '')
   const profile = await profileFrom(context)
   const makeActive = given.flags['use'] === true
-  const changed = await change(context, `Would add profile ${name}`, (stored) => {
+  const changed = await changeProfiles(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
       throw new CommandError('profile_exists', 'conflict', `Profile ${name} already exists`, {
         hint: `Choose another name, or delete it: learnctl profiles delete ${shellWord(name)}`,
@@ -111,7 +111,7 @@ async function add(context: Context, given: Given): Promise<void> {
     }
   })
   if (settings.dryRun.value) return
-  await tell(
+  await reportProfile(
     context,
     name,
     `Added profile ${name} (${placeOf(profile)})${changed.active === name ? ', now active' : ''}`,
@@ -138,12 +138,12 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
 
 async function use(context: Context, given: Given): Promise<void> {
   const name = given.arguments['name'] ?? ''
-  const stored = await change(context, `Would switch to profile ${name}`, (stored) => {
+  const stored = await changeProfiles(context, `Would switch to profile ${name}`, (stored) => {
     find(stored, name)
     return { ...stored, active: name }
   })
   if (context.settings.dryRun.value) return
-  await tell(context, name, `Switched to profile ${name} (${placeOf(find(stored, name))})`)
+  await reportProfile(context, name, `Switched to profile ${name} (${placeOf(find(stored, name))})`)
 }
 
 async function remove(context: Context, given: Given): Promise<void> {
@@ -157,7 +157,7 @@ async function remove(context: Context, given: Given): Promise<void> {
 
 async function removeOne(context: Context, name: string, profile: Profile): Promise<void> {
   const removal = () =>
-    change(context, `Would delete profile ${name}`, (stored) => ({
+    changeProfiles(context, `Would delete profile ${name}`, (stored) => ({
       active: stored.active === name ? null : stored.active,
       profiles: Object.fromEntries(Object.entries(stored.profiles).filter(([other]) => other !== name)),
     }))
@@ -179,7 +179,7 @@ async function removeOne(context: Context, name: string, profile: Profile): Prom
 }
 
 /** Changes the profiles and returns them; in a dry run only describes the change. */
-async function change(
+async function changeProfiles(
   context: Context,
   announcement: string,
   change: (stored: Profiles) => Profiles,
@@ -192,7 +192,11 @@ async function change(
 }
 
 /** Prints a success line, or the profile if a format was requested. */
-async function tell({ settings, profiles, output }: Context, name: string, text: string): Promise<void> {
+async function reportProfile(
+  { settings, profiles, output }: Context,
+  name: string,
+  text: string,
+): Promise<void> {
   if (!hasChosenForm(settings)) return output.done(text)
   const row = rowOf(profiles.read(), name)
   await output.one(row, { ...shapeOfValue(row, columns), identifier: 'name' })

@@ -28,7 +28,7 @@ export const quickstartCommand = (runLine: RunLine): Command => ({
 async function run(context: Context, runLine: RunLine): Promise<void> {
   const { session, settings, output } = context
   const { database, prefix, active, saveProfile } = chooseDatabase(context)
-  const say = storyteller(context)
+  const say = createNarrator(context)
 
   const academy = await session.open({ silent: true })
   const { created } = academy
@@ -44,7 +44,7 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
   await say(learners)
 
   await say('\nCreating a course with two lessons:')
-  const type = typist(context, prefix, say, runLine)
+  const type = createLineRunner(context, prefix, say, runLine)
   await makeCourse(context, type, say)
 
   await say('\nExporting the learners as CSV:')
@@ -80,7 +80,7 @@ async function run(context: Context, runLine: RunLine): Promise<void> {
 type Say = (line: string) => Promise<void>
 
 /** Prints the walk-through for table output only; other formats print only data. */
-function storyteller({ io, settings, output }: Context): Say {
+function createNarrator({ io, settings, output }: Context): Say {
   const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
   // Indented lines are meant to be copied, so they are not wrapped.
   const wrapLine = (line: string) => (line.startsWith('  ') ? [line] : wrap(line, width))
@@ -145,7 +145,7 @@ async function addLearners({ session }: Context): Promise<string> {
 }
 
 /** Prints a command line, then runs it as if it had been typed. */
-function typist(
+function createLineRunner(
   context: Context,
   prefix: string,
   say: Say,
@@ -159,7 +159,11 @@ function typist(
   }
 }
 
-async function makeCourse({ session }: Context, type: ReturnType<typeof typist>, say: Say): Promise<void> {
+async function makeCourse(
+  { session }: Context,
+  type: ReturnType<typeof createLineRunner>,
+  say: Say,
+): Promise<void> {
   const { courses } = (await import('../../contract/calls.ts')).calls
   const caller = await session.caller()
   const { data: known } = await caller.call(courses.list, { query: { external_id: 'first-course' } })

@@ -34,7 +34,7 @@ An academy in a PostgreSQL database is backed up with pg_dump.`,
   flags: [{ name: 'force', kind: 'switch', summary: 'Overwrite the file if it exists' }],
   refuses: { ...notAList, url: 'Only an academy on this machine can be backed up' },
   examples: ['server backup academy-backup.db', 'server backup academy-backup.db --force'],
-  run: backup,
+  run: runBackup,
 }
 
 /** `learnctl server restore` */
@@ -60,7 +60,7 @@ server start prints a new admin API key.`,
   run: reset,
 }
 
-async function backup(context: Context, given: Given): Promise<void> {
+async function runBackup(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
   output.check(shape)
   const database = await databaseFile(context, pgDump)
@@ -76,7 +76,7 @@ async function backup(context: Context, given: Given): Promise<void> {
   if (settings.dryRun.value) return output.note(`Would back up ${database} to ${named}`)
   await removeDeadParts(file)
   const part = await partPath(file)
-  const bytes = await copied(io, database, { path: part, shown: named })
+  const bytes = await copyToFile(io, database, { path: part, shown: named })
   await placePart(part, file, named, given.flags['force'] === true)
   if (hasChosenForm(settings)) return output.one({ file, database, bytes }, shape)
   await output.done(`Backed up ${database} to ${named} (${sizeText(bytes)}, checked)`)
@@ -105,13 +105,13 @@ async function restore(context: Context, given: Given): Promise<void> {
   makeDatabaseDirectory(io, database)
   let trouble: string | undefined
   if (exists) makeDirectory(snapshotFolder(database), null)
-  await replaced(
+  await replaceExclusively(
     context,
     'restore a backup',
     database,
     exists ? snapshotPath(database, former) : undefined,
     async (draft) => {
-      await copied(io, file, { path: draft, shown: database })
+      await copyToFile(io, file, { path: draft, shown: database })
       const { openAcademyFile } = await import('../../server/academy/open-academy.ts')
       const options = { watch: upgradeNotes(io, draft) }
       const academy = await openAcademyFile(draft, () => new Date(io.now()), options).catch(
@@ -143,7 +143,7 @@ async function reset(context: Context): Promise<void> {
     'All its data is deleted; this cannot be undone.',
   )
   if (settings.dryRun.value) return output.note(`Would reset ${database}`)
-  await replaced(context, 'reset the academy', database, undefined, async (draft) => {
+  await replaceExclusively(context, 'reset the academy', database, undefined, async (draft) => {
     const [{ openAcademyFile }, { oweFirstKey }] = await Promise.all([
       import('../../server/academy/open-academy.ts'),
       import('../../server/credentials/first-admin.ts'),
@@ -155,7 +155,7 @@ async function reset(context: Context): Promise<void> {
 }
 
 /** Replaces the database by the result of `make`. Throws a CommandError if it is in use. */
-async function replaced(
+async function replaceExclusively(
   context: Context,
   action: string,
   database: string,
@@ -177,7 +177,7 @@ async function replaced(
 }
 
 /** Copies an academy that may be in use; returns the size of the copy in bytes. */
-async function copied(
+async function copyToFile(
   io: Io,
   from: string,
   to: { readonly path: string; readonly shown: string },

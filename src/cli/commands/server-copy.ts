@@ -49,10 +49,10 @@ same command again to continue it: until it is finished, nothing else opens the 
   ],
   refuses: { ...notAList, profile: named, url: named, database: named },
   examples: ['server copy --from academy.db --to copy.db'],
-  run: copy,
+  run: runCopy,
 }
 
-async function copy(context: Context, { flags }: Given): Promise<void> {
+async function runCopy(context: Context, { flags }: Given): Promise<void> {
   const { io, settings, output } = context
   output.check(shape)
   const from = await placeOf(io, flags['from'], '--from')
@@ -66,7 +66,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   for (const { name } of [from, to]) await assertNoServer(context, 'copy', name)
   if (settings.dryRun.value) return output.note(`Would copy ${from.name} to ${to.name}`)
   if (!to.postgres) makeDatabaseDirectory(io, to.name)
-  const summary = await copied(io, from, to)
+  const summary = await copyBetween(io, from, to)
   if (hasChosenForm(settings)) return output.one({ from: from.name, to: to.name, ...summary }, shape)
   const rows = formatCount(summary.rows)
   await output.done(
@@ -94,7 +94,7 @@ function identityOf({ name, postgres }: CopyPlace): string {
   return !postgres && existsSync(name) ? realpathSync(name) : name
 }
 
-async function copied(io: Io, from: CopyPlace, to: CopyPlace): Promise<CopySummary> {
+async function copyBetween(io: Io, from: CopyPlace, to: CopyPlace): Promise<CopySummary> {
   const [{ copyAcademy }, { openCopyEnds }] = await Promise.all([
     import('../../server/copy/copy-academy.ts'),
     import('../../server/copy/copy-ends.ts'),

@@ -110,9 +110,9 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
     {
       ...io,
       now,
-      stdout: nowhere(),
-      stderr: nowhere(),
-      env: { ...withoutOwn(io.env), LEARNCTL_STATE_DIR: join(directory, 'state') },
+      stdout: discardingOutput(),
+      stderr: discardingOutput(),
+      env: { ...withoutOwnVariables(io.env), LEARNCTL_STATE_DIR: join(directory, 'state') },
     },
     { database: join(directory, 'academy.db'), yes: true, noInput: true },
     {
@@ -147,7 +147,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
     return
   }
   try {
-    await runLine(planting(seed), context)
+    await runLine(seedCommandLine(seed), context)
   } catch (error) {
     if (!(error instanceof ExitWith)) throw error
     throw new CommandError(
@@ -162,7 +162,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
 }
 
 /** Returns the command line that applies a seed. */
-function planting(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
+function seedCommandLine(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
   if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
   return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
 }
@@ -214,11 +214,11 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
 }
 
 /** Returns an output that discards everything: standard output and error belong to the command that runs. */
-function nowhere(): Output {
+function discardingOutput(): Output {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
 /** Removes this program's variables, so that only those for the command inside remain. */
-function withoutOwn(env: Context['io']['env']): Record<string, string | undefined> {
+function withoutOwnVariables(env: Context['io']['env']): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEARNCTL_')))
 }

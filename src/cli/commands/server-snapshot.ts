@@ -79,7 +79,7 @@ async function save(context: Context, given: Given): Promise<void> {
   makeDirectory(snapshotFolder(database), null)
   await removeDeadParts(path)
   const part = await partPath(path)
-  await alone(context, 'save a snapshot', database, ({ withSoleUse, cloneFile }) => {
+  await withExclusiveUse(context, 'save a snapshot', database, ({ withSoleUse, cloneFile }) => {
     withSoleUse(database, () => cloneFile(database, part))
     chmodSync(part, 0o600)
     utimesSync(part, io.now() / 1000, io.now() / 1000)
@@ -97,7 +97,7 @@ async function restore(context: Context, given: Given): Promise<void> {
   await confirmAt(context, `restore snapshot ${name}`, `to ${database}`, 'Changes made since then are lost.')
   if (settings.dryRun.value) return output.note(`Would restore ${database} to snapshot ${name}`)
   const draft = await partPath(database)
-  await alone(context, 'restore a snapshot', database, ({ cloneFile, replaceDatabase }) => {
+  await withExclusiveUse(context, 'restore a snapshot', database, ({ cloneFile, replaceDatabase }) => {
     cloneFile(path, draft)
     replaceDatabase(database, draft)
   }).finally(() => rmSync(draft, { force: true }))
@@ -117,7 +117,7 @@ async function remove(context: Context, given: Given): Promise<void> {
 type SoleUse = typeof import('../../server/database/sqlite/backup.ts')
 
 /** Runs an action with exclusive use of the database. Throws a CommandError if it is in use. */
-async function alone(
+async function withExclusiveUse(
   context: Context,
   action: string,
   database: string,

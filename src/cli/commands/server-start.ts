@@ -154,7 +154,7 @@ async function serveUntilInterrupted(
     if (fixed.fixedTime === undefined) log.write(clockText(server.clockAheadMs, formatLog !== undefined))
     log.write(encryptionText(server.encryptionTrouble, formatLog !== undefined))
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
-    await aborted(io)
+    await waitForAbort(io)
     throw io.signal.reason
   } finally {
     await server.stop()
@@ -234,7 +234,7 @@ function listenFault(error: unknown, { host, port }: Options): unknown {
   })
 }
 
-function aborted({ signal }: Io): Promise<void> {
+function waitForAbort({ signal }: Io): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -63,7 +63,7 @@ async function listen(context: Context, given: Given): Promise<void> {
   const events = given.flags['events'] as readonly EventPattern[] | undefined
   const body = (url: string) => ({
     ...{ url, description: 'learnctl webhooks listen', events: [...(events ?? (['*'] as const))] },
-    expiresAt: until(io.now()),
+    expiresAt: expiryAfter(io.now()),
   })
   if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
@@ -86,7 +86,7 @@ async function listen(context: Context, given: Given): Promise<void> {
       return 204
     }
     const forwarded = forwarder ? await forwarder.forward(event) : null
-    printed = printed.then(() => print(context, event, forwarded))
+    printed = printed.then(() => printEvent(context, event, forwarded))
     printed.catch(ended.reject)
     await printed
     return forwarded ? (forwarded.status ?? 500) : 204
@@ -104,11 +104,11 @@ async function listen(context: Context, given: Given): Promise<void> {
     const { host } = new URL(server)
     await output.note(`Listening for events of ${host}; press Ctrl-C to stop`)
     if (to !== null) await output.note(`Events are forwarded to ${to}, signed with ${secret}`)
-    await Promise.race([ended.promise, renew(context, caller, id)])
+    await Promise.race([ended.promise, renewEndpoint(context, caller, id)])
   } finally {
     await listener.close()
     await forwarder?.close()
-    if (id !== undefined) await remove(caller, id)
+    if (id !== undefined) await deleteEndpoint(caller, id)
   }
 }
 
@@ -140,17 +140,17 @@ async function requireReached(
 }
 
 /** Extends the endpoint's lifetime while this process runs. */
-async function renew({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
+async function renewEndpoint({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
   const { calls } = await import('../../contract/calls.ts')
   for (;;) {
     await io.sleep(renewIntervalMs, io.signal).catch(() => {})
     io.signal.throwIfAborted()
-    const body = { expiresAt: until(io.now()) }
+    const body = { expiresAt: expiryAfter(io.now()) }
     await caller.call(calls.endpoints.update, { params: { endpointId }, body, signal: io.signal })
   }
 }
 
-async function remove(caller: Caller, endpointId: string): Promise<void> {
+async function deleteEndpoint(caller: Caller, endpointId: string): Promise<void> {
   const { calls } = await import('../../contract/calls.ts')
   try {
     await caller.call(calls.endpoints.delete, { params: { endpointId } })
@@ -160,7 +160,7 @@ async function remove(caller: Caller, endpointId: string): Promise<void> {
   }
 }
 
-async function print(
+async function printEvent(
   { io, settings, output }: Context,
   event: ArrivedEvent,
   forwarded: Forwarded | null,
@@ -208,6 +208,6 @@ async function serverFor({ session, directories }: Context): Promise<string> {
   )
 }
 
-function until(now: number): string {
+function expiryAfter(now: number): string {
   return new Date(now + lifetimeMs).toISOString()
 }

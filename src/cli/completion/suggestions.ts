@@ -82,18 +82,20 @@ export async function suggest(
   current: string,
   around: Surroundings,
 ): Promise<Suggestions> {
-  const all = await unfiltered(place, current, around)
+  const all = await suggestAll(place, current, around)
   return { ...all, found: all.found.filter(({ value }) => value.startsWith(current)) }
 }
 
-async function unfiltered(place: CursorPlace, current: string, around: Surroundings): Promise<Suggestions> {
+async function suggestAll(place: CursorPlace, current: string, around: Surroundings): Promise<Suggestions> {
   const { nouns } = around
   const { awaiting, flags, command, noun, isAfterFlags } = place
   if (awaiting) return valuesOf(awaiting, place, current, around)
   if (!isAfterFlags && current.startsWith('-')) {
     const [, name = '', value] = /^(--[\w-]+)=(.*)$/s.exec(current) ?? []
     const known = value === undefined ? undefined : flagNamed(flags, name)
-    return known ? attached(name, await valuesOf(known, place, value ?? '', around)) : words(flagWords(place))
+    return known
+      ? withFlagName(name, await valuesOf(known, place, value ?? '', around))
+      : words(flagWords(place))
   }
   if (noun === null) return words(nounWords(nouns, current))
   if (command === null) return words(verbWords(place, nouns[noun], current))
@@ -107,7 +109,7 @@ function words(found: readonly Suggestion[]): Suggestions {
 }
 
 /** Prefixes the suggestions with `--name=`. */
-function attached(name: string, all: Suggestions): Suggestions {
+function withFlagName(name: string, all: Suggestions): Suggestions {
   return { ...all, found: all.found.map(({ value, meaning }) => ({ value: `${name}=${value}`, meaning })) }
 }
 
@@ -158,13 +160,14 @@ async function argumentValues(
   const [first] = given
   if (noun === 'help') return words(await helpWords(given, nouns))
   if (noun === 'api') return words(await requestWords(given, place, current, find))
-  if (noun === 'completion') return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plain))
+  if (noun === 'completion')
+    return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plainSuggestion))
   if (noun === 'profiles' && command?.name !== 'add') return words(await find('profiles', place, current))
   if (noun === 'server' && name === 'name' && command?.name !== 'snapshot save') {
     return words(await find('snapshots', place, current))
   }
   const choices = (command && argumentAt(command, given.length)?.choices) ?? []
-  if (choices.length > 0) return words(choices.map(plain))
+  if (choices.length > 0) return words(choices.map(plainSuggestion))
   if (noun === 'open' && first === 'course') return words(await find('courses', place, current))
   if (noun === 'integrations' && name === 'reference') {
     return words(await find(given[1] === 'user' ? 'users' : 'courses', place, current))
@@ -179,7 +182,7 @@ async function argumentValues(
   return pathArguments.test(name) ? files : nothing
 }
 
-function plain(value: string): Suggestion {
+function plainSuggestion(value: string): Suggestion {
   return { value, meaning: '' }
 }
 
@@ -203,7 +206,7 @@ async function requestWords(
   const { operations } = await import('../operation/operations.ts')
   const [id] = given
   if (id === undefined) {
-    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plain)
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plainSuggestion)
     return [...operations.map(({ id, summary }) => ({ value: id, meaning: summary })), ...methods]
   }
   const path = operations.find((operation) => operation.id === id)?.path ?? ''
@@ -249,14 +252,14 @@ const maxNames = 1000
 
 /** Returns the files for a path after `@`, which no shell completes. */
 async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
-  if (!current.startsWith('@')) return [plain('@'), plain('-')]
+  if (!current.startsWith('@')) return [plainSuggestion('@'), plainSuggestion('-')]
   const [{ opendirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
   const folder = /^@(.*\/)?/s.exec(current)?.[1] ?? ''
   const found: Suggestion[] = []
   const directory = opendirSync(resolve(cwd, folder))
   try {
     for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
-      found.push(plain(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`))
+      found.push(plainSuggestion(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`))
       if (found.length === maxNames) break
     }
   } finally {

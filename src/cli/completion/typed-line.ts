@@ -29,7 +29,7 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
   let redirects = false
   let isFile = false
 
-  function end(): void {
+  function endWord(): void {
     if (word && !isFile) words.push(word.text)
     if (word) isFile = false
     word = null
@@ -39,14 +39,14 @@ export function readTypedLine(line: string, escapesInSingle = false): TypedLine 
     const character = line[at] ?? ''
     const { quote } = word ?? empty()
     if (!quote && /\s/.test(character)) {
-      end()
+      endWord()
     } else if (!quote && /[<>]/.test(character)) {
       // A digit before a redirection is a file descriptor.
       if (word && /^\d$/.test(word.raw)) word = null
-      end()
+      endWord()
       isFile = true
     } else if (!quote && /[|;&]/.test(character)) {
-      end()
+      endWord()
       words = []
     } else {
       word ??= empty()

@@ -17,7 +17,7 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   })
   return page([
     'Usage: learnctl <command> [flags]',
-    wrapped(
+    wrapParagraph(
       'The command line for learning platforms: manage courses, lessons, users and enrolments, record progress, export analytics.',
       width,
     ),
@@ -31,7 +31,7 @@ export function nounHelp(path: string, summary: string, commands: readonly Comma
   const rows = commands.filter(isListed).map((command): Row => [usageOf(command), command.summary])
   return page([
     `Usage: learnctl ${path} <command> [flags]`,
-    wrapped(`${summary}.`, width),
+    wrapParagraph(`${summary}.`, width),
     section('Commands', rows, width),
     `More: learnctl ${path} <command> --help`,
   ])
@@ -56,14 +56,14 @@ export function commandHelp(path: string, command: Command, width: number): stri
   const given = positions.map(({ name, summary }): Row => [name, summary])
   return page([
     `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
-    wrapped(`${summary}.`, width),
-    ...(description?.split('\n\n').map((paragraph) => wrapped(paragraph, width)) ?? []),
+    wrapParagraph(`${summary}.`, width),
+    ...(description?.split('\n\n').map((paragraph) => wrapParagraph(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
     ...(examples.length > 0
       ? [`Examples:\n${examples.map((line) => exampleText(line, width)).join('\n')}`]
       : []),
-    wrapped(`Global flags: learnctl help flags${refusedBy(command)}`, width),
+    wrapParagraph(`Global flags: learnctl help flags${refusalsText(command)}`, width),
   ])
 }
 
@@ -77,7 +77,7 @@ function exampleText(line: string, width: number): string {
 }
 
 /** Returns the global flags that a command refuses; empty if it accepts all. */
-function refusedBy({ refuses = {} }: Command): string {
+function refusalsText({ refuses = {} }: Command): string {
   const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
     name in refuses ? [`--${flag}`] : [],
   )
@@ -85,7 +85,7 @@ function refusedBy({ refuses = {} }: Command): string {
 }
 
 /** Joins the lines of a paragraph and wraps it. */
-function wrapped(paragraph: string, width: number): string {
+function wrapParagraph(paragraph: string, width: number): string {
   return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
 

@@ -19,13 +19,13 @@ export function manPage(parts: readonly ManualPart[], { version, date }: { versi
   const lines = [
     `.TH LEARNCTL 1 ${date} "learnctl ${version}" "User Commands"`,
     ...section('NAME', ['learnctl \\- the command line for learning platforms']),
-    ...section('SYNOPSIS', ['.B learnctl', plain('<command> [flags]')]),
+    ...section('SYNOPSIS', ['.B learnctl', escapeRoff('<command> [flags]')]),
     ...section('DESCRIPTION', [
-      plain(
+      escapeRoff(
         'Manages courses, lessons, users and enrolments, records progress and exports analytics, on a platform that you sign in to or on a local academy in a SQLite file.',
       ),
       '.PP',
-      plain('Begin with: learnctl quickstart'),
+      escapeRoff('Begin with: learnctl quickstart'),
     ]),
     ...section('COMMANDS', parts.flatMap(commandsOf)),
     ...section('GLOBAL FLAGS', globalFlagRows().flatMap(row)),
@@ -36,7 +36,9 @@ export function manPage(parts: readonly ManualPart[], { version, date }: { versi
     ),
     ...section('ENVIRONMENT', environmentRows().flatMap(row)),
     ...section('FILES', fileRows.flatMap(row)),
-    ...section('SEE ALSO', [plain('learnctl help <topic>: output, configuration, environment, exit-codes')]),
+    ...section('SEE ALSO', [
+      escapeRoff('learnctl help <topic>: output, configuration, environment, exit-codes'),
+    ]),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -50,7 +52,7 @@ function commandsOf({ name, noun, loaded }: ManualPart): string[] {
   if (!('length' in loaded)) return [`.SS ${name}`, ...commandText('learnctl', loaded).slice(1)]
   return [
     `.SS ${name}`,
-    plain(`${noun.summary}.`),
+    escapeRoff(`${noun.summary}.`),
     ...loaded.filter(isListed).flatMap((command) => commandText(`learnctl ${name}`, command)),
   ]
 }
@@ -60,28 +62,28 @@ function commandText(path: string, command: Command): string[] {
   const paragraphs = [`${summary}.`, ...(description?.split('\n\n') ?? [])]
   return [
     '.PP',
-    `.B ${plain(`${path} ${usageOf(command)}`)}`,
+    `.B ${escapeRoff(`${path} ${usageOf(command)}`)}`,
     '.RS 4',
     ...paragraphs.flatMap((paragraph, index) => [
       ...(index === 0 ? [] : ['.PP']),
-      plain(paragraph.replaceAll('\n', ' ')),
+      escapeRoff(paragraph.replaceAll('\n', ' ')),
     ]),
     ...positions.flatMap(({ name, summary }) => row([`<${name}>`, summary])),
     ...flags.flatMap((flag) => row(flagRow(flag))),
     ...(examples.length === 0
       ? []
-      : ['.PP', '.nf', ...examples.map((line) => plain(`learnctl ${line}`)), '.fi']),
+      : ['.PP', '.nf', ...examples.map((line) => escapeRoff(`learnctl ${line}`)), '.fi']),
     '.RE',
   ]
 }
 
 /** Formats a term and its meaning. */
 function row([term, meaning]: readonly [term: string, meaning: string]): string[] {
-  return ['.TP', `.B ${plain(term.trim())}`, plain(meaning)]
+  return ['.TP', `.B ${escapeRoff(term.trim())}`, escapeRoff(meaning)]
 }
 
 /** Escapes text: no requests, no escapes, no hyphens that become dashes. */
-function plain(text: string): string {
+function escapeRoff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')

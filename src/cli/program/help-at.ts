@@ -36,7 +36,7 @@ export async function helpAt(path: readonly string[], width: number, host: Host)
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (!noun) return null
   const loaded = await noun.load(host)
-  const words = 'length' in loaded ? inFull(typed, loaded) : typed
+  const words = 'length' in loaded ? expandAliases(typed, loaded) : typed
   if (!('length' in loaded)) return words.length === 0 ? commandHelp(`learnctl ${name}`, loaded, width) : null
   if (words.length === 0) return nounHelp(name, noun.summary, loaded, width)
   const command = loaded.find((each) => each.name === words.join(' '))
@@ -50,7 +50,7 @@ function wordsFor<Words>(table: Readonly<Record<string, Words>>, word: string): 
 }
 
 /** Replaces aliases among the words after a noun. */
-function inFull(words: readonly string[], commands: readonly Command[]): string[] {
+function expandAliases(words: readonly string[], commands: readonly Command[]): string[] {
   return words.map((word, index) => {
     const before = words.slice(0, index)
     const names = commands

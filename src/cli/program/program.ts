@@ -67,7 +67,7 @@ class CommandLine implements Program {
       .showSuggestionAfterError(false)
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     for (const name of Object.keys(nouns)) root.command(name)
-    alias(root, Object.entries(nounAliases))
+    addAliases(root, Object.entries(nounAliases))
     for (const word of Object.keys(shortcuts)) root.command(word, { hidden: true })
     return root.hook('preSubcommand', (_, noun) => this.#fill(noun))
   }
@@ -130,7 +130,7 @@ class CommandLine implements Program {
       this.#commandByParser.set(owner.command(inner ?? word), command)
     }
     for (const each of [parser, ...parser.commands.filter(({ commands }) => commands.length > 0)]) {
-      alias(each, verbsByAlias(each.commands.map((command) => command.name())))
+      addAliases(each, verbsByAlias(each.commands.map((command) => command.name())))
     }
     parser.hook('preSubcommand', (_, chosen) => this.#fill(chosen))
   }
@@ -184,23 +184,22 @@ function optionsOf(flag: Flag): Option[] {
   const { name, short, unlisted = [], kind, negatable } = flag
   const long = short === undefined ? `--${name}` : `-${short}, --${name}`
   const value = kind === 'switch' ? '' : ` <${kind}>`
-  const options = [new Option(`${long}${value}`), ...unlisted.map((each) => hidden(`${each}${value}`))]
+  const options = [new Option(`${long}${value}`), ...unlisted.map((each) => hiddenOption(`${each}${value}`))]
   if (kind === 'switch') {
     const off = negatable ? [new Option(`--no-${name}`)] : []
-    return [...options.map((each) => called(name, each)), ...off]
+    return [...options.map((each) => storeAs(name, each)), ...off]
   }
   return options.map((each) =>
-    called(name, each).argParser((text: string, previous: unknown) => parseFlag(flag, text, previous)),
+    storeAs(name, each).argParser((text: string, previous: unknown) => parseFlag(flag, text, previous)),
   )
 }
 
 /** Returns the flags that may replace an argument. */
 function argumentOptions({ name, unlisted = [] }: Argument): Option[] {
   return unlisted.map((each) =>
-    called(argumentKey(name), hidden(`${each} <${name}>`)).argParser((text: string, previous: unknown) => [
-      ...(Array.isArray(previous) ? previous : []),
-      text,
-    ]),
+    storeAs(argumentKey(name), hiddenOption(`${each} <${name}>`)).argParser(
+      (text: string, previous: unknown) => [...(Array.isArray(previous) ? previous : []), text],
+    ),
   )
 }
 
@@ -208,12 +207,12 @@ function argumentKey(name: string): string {
   return `argument ${name}`
 }
 
-function hidden(flags: string): Option {
+function hiddenOption(flags: string): Option {
   return new Option(flags).hideHelp()
 }
 
 /** Stores the value of an option under another name. */
-function called(name: string, option: Option): Option {
+function storeAs(name: string, option: Option): Option {
   const key = name.includes(' ') ? name : attributeOf(name)
   return Object.assign(option, { attributeName: () => key })
 }
@@ -268,7 +267,7 @@ function pathOf(parser: Parser): string {
 }
 
 /** Adds aliases for the commands of a parser. */
-function alias(parser: Parser, words: Iterable<readonly [word: string, name: string]>): void {
+function addAliases(parser: Parser, words: Iterable<readonly [word: string, name: string]>): void {
   for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
 

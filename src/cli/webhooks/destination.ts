@@ -53,7 +53,7 @@ export function requestOf(url: string, { headers, query, body }: SignedDelivery)
  * `--account` if it is unknown: for a URL of no profile, and if the integration is unreadable or has none.
  */
 export async function canvasAccount({ session, io }: Context, to: string | undefined): Promise<string> {
-  if (to !== undefined) throw required('The integration at --to cannot be asked for it')
+  if (to !== undefined) throw accountRequiredError('The integration at --to cannot be asked for it')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   try {
@@ -64,7 +64,7 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
     const account = valueAt(data, 'rootAccountUuid')
     if (typeof account === 'string') return account
   } catch (error) {
-    if (error instanceof ApiError) throw required(error.message.replace(/\.$/, ''))
+    if (error instanceof ApiError) throw accountRequiredError(error.message.replace(/\.$/, ''))
     throw error
   }
   throw new UsageError('The canvas integration has no root account UUID', {
@@ -73,7 +73,7 @@ export async function canvasAccount({ session, io }: Context, to: string | undef
   })
 }
 
-function required(why: string): UsageError {
+function accountRequiredError(why: string): UsageError {
   return new UsageError('--account is required with --signing-key', {
     why: ['A signed event is accepted only from the Canvas account of the integration', why],
   })

@@ -41,19 +41,19 @@ export function factsOf(
     throw new UsageError(`${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required`)
   }
   return {
-    user: named(String(flags['user'] ?? ''), 'user', event.namesUser, kind, name),
-    course: named(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
-    item: textOf(flags, 'item'),
-    label: textOf(flags, 'label'),
-    account: textOf(flags, 'account'),
-    score: flags['cleared'] === true ? null : numberOf(flags, 'score', 0, 1_000_000),
-    maximum: numberOf(flags, 'maximum', 0.0001, 1_000_000) ?? 100,
-    percentage: numberOf(flags, 'percentage', 0, 100),
+    user: readName(String(flags['user'] ?? ''), 'user', event.namesUser, kind, name),
+    course: readName(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
+    item: readText(flags, 'item'),
+    label: readText(flags, 'label'),
+    account: readText(flags, 'account'),
+    score: flags['cleared'] === true ? null : readNumber(flags, 'score', 0, 1_000_000),
+    maximum: readNumber(flags, 'maximum', 0.0001, 1_000_000) ?? 100,
+    percentage: readNumber(flags, 'percentage', 0, 100),
     published: flags['unpublished'] !== true,
   }
 }
 
-function named(
+function readName(
   text: string,
   flag: 'user' | 'course',
   taken: SimulatedEvent['namesUser'],
@@ -81,12 +81,12 @@ function nameIn(text: string): SimulatedName {
   return { by: text.includes('@') ? 'email' : 'id', value: text }
 }
 
-function textOf(flags: FlagValues, name: string): string | undefined {
+function readText(flags: FlagValues, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-function numberOf(flags: FlagValues, name: string, least: number, most: number): number | undefined {
+function readNumber(flags: FlagValues, name: string, least: number, most: number): number | undefined {
   const value = flags[name]
   if (value === undefined) return undefined
   if (typeof value === 'number' && value >= least && value <= most) return value

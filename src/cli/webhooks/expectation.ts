@@ -115,7 +115,7 @@ function hintFor(
   { outcome, status, reason, deliveryId }: DeliveryResult,
 ): string | null {
   const { kind, secret } = simulation
-  if (outcome === 'unmatched') return thenReplay(matching(simulation, reason ?? ''), deliveryId)
+  if (outcome === 'unmatched') return thenReplay(matchingSteps(simulation, reason ?? ''), deliveryId)
   if (outcome === 'stale') return 'Something newer was recorded before: send a later time with --at'
   if (status === 401) {
     return typeof secret === 'string'
@@ -129,7 +129,7 @@ function hintFor(
 }
 
 /** Returns how to make a missing record known. */
-function matching({ kind, facts }: Simulation, reason: string): string {
+function matchingSteps({ kind, facts }: Simulation, reason: string): string {
   // The learner and the course are known, but there is no enrolment.
   if (reason.startsWith('enrollment')) return enrolStep
   const missing = [

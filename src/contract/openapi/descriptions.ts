@@ -15,41 +15,41 @@ export function partsOf(schema: Schema, path = ''): [path: string, part: Schema]
  * generated clients require the field.
  */
 export function sentOf(schema: Schema, words: Words, path = ''): Schema {
-  const { default: standard, ...plain } = flat(schema)
+  const { default: standard, ...plain } = flattenNullable(schema)
   const text = words[path]
   const needsDefault = text !== undefined && !text.includes('(default') && isWorthStating(standard)
   return {
-    ...described(needsDefault ? `${text} (default ${standard})` : text),
+    ...withDescription(needsDefault ? `${text} (default ${standard})` : text),
     ...limited(
-      inner(plain, path, (part, at) => sentOf(part, words, at)),
-      lastOf(path),
+      mapParts(plain, path, (part, at) => sentOf(part, words, at)),
+      lastNameOf(path),
     ),
   }
 }
 
 /** Returns the schema of a response with descriptions; it allows more fields. */
 export function shownOf(schema: Schema, words: Words, path = ''): Schema {
-  const { additionalProperties, propertyNames, default: standard, ...plain } = flat(schema)
+  const { additionalProperties, propertyNames, default: standard, ...plain } = flattenNullable(schema)
   return {
-    ...described(words[path]),
+    ...withDescription(words[path]),
     ...limited(
       {
-        ...inner(plain, path, (part, at) => shownOf(part, words, at)),
+        ...mapParts(plain, path, (part, at) => shownOf(part, words, at)),
         ...(additionalProperties ? { additionalProperties } : {}),
       },
-      lastOf(path),
+      lastNameOf(path),
     ),
   }
 }
 
 /** Returns the parameters of a query with limits. */
 export function queryOf(schema: Schema): Schema {
-  return inner(schema, '', (part, path) =>
+  return mapParts(schema, '', (part, path) =>
     limited(part.items ? { ...part, items: limited(part.items, path) } : part, path),
   )
 }
 
-function inner(schema: Schema, path: string, each: (part: Schema, path: string) => Schema): Schema {
+function mapParts(schema: Schema, path: string, each: (part: Schema, path: string) => Schema): Schema {
   const { properties, items } = schema
   return {
     ...schema,
@@ -67,11 +67,11 @@ function below(path: string, name: string): string {
   return path === '' ? name : `${path.replace(/\[\]$/, '')}.${name}`
 }
 
-function lastOf(path: string): string {
+function lastNameOf(path: string): string {
   return path.replaceAll('[]', '').split('.').at(-1) ?? ''
 }
 
-function described(description: string | undefined): Schema {
+function withDescription(description: string | undefined): Schema {
   return description === undefined ? {} : { description }
 }
 
@@ -83,7 +83,7 @@ function isWorthStating(value: unknown): boolean {
 }
 
 /** Simplifies "this or null" to one schema with two types, which all generators support. */
-function flat(schema: Schema): Schema {
+function flattenNullable(schema: Schema): Schema {
   const { anyOf, ...rest } = schema
   const [value, nothing, ...more] = anyOf ?? []
   if (!value || nothing?.type !== 'null' || more.length > 0 || typeof value.type !== 'string') return schema

@@ -64,7 +64,7 @@ export function parametersOf(
       in: 'path',
       required: true,
       ...pathParameters[name],
-      ...(given[name] !== undefined && { example: typed(given[name], pathParameters[name]?.schema) }),
+      ...(given[name] !== undefined && { example: parseExample(given[name], pathParameters[name]?.schema) }),
     })),
     ...Object.entries(query.properties ?? {}).map(([name, { description, ...schema }]) => ({
       name,
@@ -74,7 +74,7 @@ export function parametersOf(
       // A comma-separated list.
       ...(schema.type === 'array' && { style: 'form', explode: false }),
       schema,
-      ...(given[name] !== undefined && { example: typed(given[name], schema) }),
+      ...(given[name] !== undefined && { example: parseExample(given[name], schema) }),
     })),
     ...(method === 'POST'
       ? [
@@ -122,7 +122,7 @@ function header(name: string, description: string, example: string): Json {
 }
 
 /** Returns the text of a parameter as a value of its schema. */
-function typed(text: string, schema: Json | undefined): unknown {
+function parseExample(text: string, schema: Json | undefined): unknown {
   switch (schema?.['type']) {
     case 'array':
       return text.split(',')

@@ -26,8 +26,10 @@ export function documentSchemas(): DocumentSchemas {
   )
   const input = jsonOf('input', { ...choiceComponents, ...requestComponents, ...queries })
   const output = jsonOf('output', { ...choiceComponents, ...responseComponents })
-  const requests = each(requestComponents, (name, schema) => sentOf(input[name] ?? {}, wordsOf(schema)))
-  const responses = each({ ...choiceComponents, ...responseComponents }, (name, schema) =>
+  const requests = mapComponents(requestComponents, (name, schema) =>
+    sentOf(input[name] ?? {}, wordsOf(schema)),
+  )
+  const responses = mapComponents({ ...choiceComponents, ...responseComponents }, (name, schema) =>
     shownOf(output[name] ?? {}, wordsOf(schema)),
   )
   const names = new Map(
@@ -41,13 +43,13 @@ export function documentSchemas(): DocumentSchemas {
   }
   return {
     components: { ...responses, ...requests },
-    queries: each(queries, (id) => queryOf(input[id] ?? {})),
+    queries: mapComponents(queries, (id) => queryOf(input[id] ?? {})),
     nameOf,
     referenceTo: (body) => ({ $ref: referenceTo(nameOf(body)) }),
   }
 }
 
-function each(named: Named, make: (name: string, schema: z.ZodType) => Schema): Schemas {
+function mapComponents(named: Named, make: (name: string, schema: z.ZodType) => Schema): Schemas {
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, make(name, schema)]))
 }
 
@@ -58,7 +60,7 @@ function jsonOf(io: 'input' | 'output', named: Named): Schemas {
     io,
     unrepresentable: 'any',
     uri: referenceTo,
-    override: plainly,
+    override: simplifyKeywords,
   })
   // Zod's type is looser: it produces JSON Schema with the keywords of Schema.
   return Object.fromEntries(
@@ -71,7 +73,7 @@ function referenceTo(name: string): string {
 }
 
 /** Removes keywords that Zod adds and that confuse readers, and adds those that it lacks. */
-function plainly({
+function simplifyKeywords({
   zodSchema,
   jsonSchema,
 }: {
@@ -97,19 +99,19 @@ const responses = componentsIn(operations.map(({ response }) => response))
 const requests = componentsIn(operations.map(({ body }) => body))
 
 /** Named choiceComponents of requests and responses. */
-export const choiceComponents: Named = only(responses, isChoice)
+export const choiceComponents: Named = filterComponents(responses, isChoice)
 
 /** Components of responses. */
-export const responseComponents: Named = only(responses, (schema) => !isChoice(schema))
+export const responseComponents: Named = filterComponents(responses, (schema) => !isChoice(schema))
 
 /** Components of requests. */
-export const requestComponents: Named = only(requests, (schema) => !isChoice(schema))
+export const requestComponents: Named = filterComponents(requests, (schema) => !isChoice(schema))
 
 function isChoice(schema: z.ZodType): boolean {
   return schema instanceof z.ZodEnum
 }
 
-function only(named: Named, isMeant: (schema: z.ZodType) => boolean): Named {
+function filterComponents(named: Named, isMeant: (schema: z.ZodType) => boolean): Named {
   return Object.fromEntries(Object.entries(named).filter(([, schema]) => isMeant(schema)))
 }
 
