@@ -1,4 +1,5 @@
-import type { AnyInput } from '../../client/call.ts'
+import type { AnyInput, Result } from '../../client/call.ts'
+import type { Caller } from '../../client/caller.ts'
 import { ApiError, isAboutRecord, ProtocolError, RequestError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject } from '../../codec/json-text.ts'
@@ -15,8 +16,8 @@ import { readFileText, readInput } from '../terminal/text-input.ts'
 import { showRequests } from './dry-run.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from './operation-flags.ts'
-import type { BoundCall } from './operation-spec.ts'
-import { assertSecretShown, prepareCall } from './prepare-call.ts'
+import type { BoundCall, Find } from './operation-spec.ts'
+import { assertSecretShown, type PreparedCall, prepareCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
 
@@ -39,97 +40,151 @@ interface Refused {
 export async function runSeveral(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { io, session, settings, output } = context
   const { spec } = call
-  const operation: Operation = call.operation
-  const [position] = call.positions
-  if (!position || spec.several === undefined) throw new TypeError(`${spec.name} takes one thing`)
-  const [parameter, { name }] = position
   assertForAll(given)
   const things = await thingsGiven(context, given, call)
-  const one = (argument: string): Given => ({
-    ...given,
-    arguments: { ...given.arguments, [name]: argument },
-    rest: [argument],
-  })
-  if (things.length === 0) {
-    if (!settings.quiet.value) await output.note('Nothing to do: no ids were given')
+  if (things.length === 0 && !settings.quiet.value) {
+    await output.note('Nothing to do: no ids were given')
   }
-
   const pacing = createPacing(maxConcurrent, (ms) => io.sleep(ms, io.signal))
   const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
-  const prepared = await prepareCall(context, one(things[0] ?? ''), call)
+  const prepared = await prepareCall(context, givenOne(call, given, things[0] ?? ''), call)
   const { shape, secret } = prepared
   if (secret !== undefined) assertSecretShown(context, secret, shape)
   const find = await spec.finds?.({ context, caller })
-  const inputFor = async (thing: string): Promise<AnyInput> => {
-    const { input } = prepared
-    const value = (await find?.(one(thing))) ?? thing
-    return parameter === spec.subject?.field
-      ? { ...input, body: { ...(isJsonObject(input.body) ? input.body : {}), [parameter]: value } }
-      : { ...input, params: { ...input.params, [parameter]: value } }
-  }
-  if (settings.dryRun.value) {
-    const requests = []
-    for (const thing of things) requests.push(caller.request(operation, await inputFor(thing)))
-    // For tables print a line per thing; the requests are for programs and --debug.
-    if (settings.debug.value || settings.output.value !== 'table')
-      return showRequests(context, requests, true)
-    const noun = spec.several.replace(/s$/, '')
-    const lines = things.map((thing) => `Would ${verbOf(spec.name)} ${noun} ${escapeHidden(thing)}\n`)
-    return output.text(lines.join(''))
-  }
+  const run = new SeveralCalls({ context, given, call, caller, prepared, find })
+  if (settings.dryRun.value) return run.show(things)
   if (things.length > 0) await confirmAll(context, given, call, createLookup(caller, io.signal), things)
 
-  const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
-  const refused: Refused[] = []
-  let fault: Refused | null = null
-  let done = 0
-  const asRecords = hasChosenForm(settings) && !settings.quiet.value && operation.response !== null
+  const asRecords = hasChosenForm(settings) && !settings.quiet.value && call.operation.response !== null
+  if (asRecords) await output.list(run.records(things, pacing, true), shape)
+  else for await (const _ of run.records(things, pacing, false));
+  await run.report(things.length)
+}
 
-  /** Prints the success lines, or yields the records, in the order of the things. */
-  async function* records(): AsyncGenerator<readonly unknown[]> {
-    const work = async (thing: string) => {
-      const input = await inputFor(thing)
-      // Things that may exist already are looked up and created one after the other.
-      return { input, result: isSearched ? null : await caller.write(operation, input) }
-    }
-    for await (const settled of inOrder(things, work, pacing, isFatal)) {
+/** Returns the flags and arguments for one of the things. */
+function givenOne({ positions }: BoundCall, given: Given, argument: string): Given {
+  const named = { ...given.arguments, [positions[0]?.[1].name ?? '']: argument }
+  return { ...given, arguments: named, rest: [argument] }
+}
+
+/** Parts of a run. */
+interface RunParts {
+  readonly context: Context
+  readonly given: Given
+  readonly call: BoundCall
+  readonly caller: Caller
+  readonly prepared: PreparedCall
+  readonly find: Find | undefined
+}
+
+/** Calls for several things, and what came of them. */
+class SeveralCalls {
+  readonly #parts: RunParts
+  readonly #refused: Refused[] = []
+  /** First error that does not concern a thing. */
+  #fault: Refused | null = null
+  #done = 0
+
+  constructor(parts: RunParts) {
+    this.#parts = parts
+  }
+
+  /** Shows the requests of a dry run, or for tables a line per thing. */
+  async show(things: readonly string[]): Promise<void> {
+    const { context, call, caller } = this.#parts
+    const { settings, output } = context
+    const operation: Operation = call.operation
+    const requests = []
+    for (const thing of things) requests.push(caller.request(operation, await this.#inputFor(thing)))
+    if (settings.debug.value || settings.output.value !== 'table')
+      return showRequests(context, requests, true)
+    const { name, several = '' } = call.spec
+    const noun = several.replace(/s$/, '')
+    const lines = things.map((thing) => `Would ${verbOf(name)} ${noun} ${escapeHidden(thing)}\n`)
+    await output.text(lines.join(''))
+  }
+
+  /** Makes the calls; prints the success lines, or yields the records, in the order of the things. */
+  async *records(
+    things: readonly string[],
+    pacing: Pacing,
+    asRecords: boolean,
+  ): AsyncGenerator<readonly unknown[]> {
+    for await (const settled of inOrder(things, (thing) => this.#send(thing), pacing, isFatal)) {
       const rows: unknown[] = []
       try {
         if ('error' in settled) throw settled.error
-        const collect = asRecords ? { collect: (record: unknown) => rows.push(record) } : {}
-        const given = one(settled.item)
-        const { input, result } = settled.value
-        const readied = { ...prepared, input, ...collect }
-        if (result) await printAnswer(context, given, call, { ...readied, result })
-        else await (await import('./create-or-find.ts')).createOrFind(context, given, call, caller, readied)
-        done += 1
+        await this.#print(settled.item, settled.value, asRecords ? (record) => rows.push(record) : undefined)
+        this.#done += 1
       } catch (error) {
         const failed = { argument: settled.item, error }
-        if (isFatal(error)) fault ??= failed
-        else refused.push(failed)
+        if (isFatal(error)) this.#fault ??= failed
+        else this.#refused.push(failed)
       }
       if (rows.length > 0) yield rows
     }
   }
 
-  if (asRecords) await output.list(records(), shape)
-  else for await (const _ of records());
-
-  const failures = refused.map((each) => ({ ...each, failure: failureFor(context, given, call, each) }))
-  if (fault !== null) {
-    for (const { argument, failure } of failures) await output.note(`${argument}: ${failure.message}`)
-    if (things.length > 1) {
-      await output.note(
-        `Stopped after ${done} of ${things.length} ${spec.several}; the error is about all of them`,
-      )
+  /** Throws the error of the run; does nothing if all calls succeeded. */
+  async report(total: number): Promise<void> {
+    const { context, given, call } = this.#parts
+    const { name, several = '' } = call.spec
+    const failures = this.#refused.map((each) => ({
+      ...each,
+      failure: failureFor(context, given, call, each),
+    }))
+    if (this.#fault !== null) {
+      for (const { argument, failure } of failures)
+        await context.output.note(`${argument}: ${failure.message}`)
+      if (total > 1) {
+        await context.output.note(
+          `Stopped after ${this.#done} of ${total} ${several}; the error is about all of them`,
+        )
+      }
+      throw this.#fault.error
     }
-    // The compiler does not see the assignment inside the generator.
-    throw (fault as Refused).error
+    const [first] = this.#refused
+    if (!first) return
+    if (total === 1) throw withSources(first.error, call, givenOne(call, given, first.argument))
+    throw partialError(name, several, total, failures)
   }
-  const [first] = refused
-  if (!first) return
-  if (things.length === 1) throw withSources(first.error, call, one(first.argument))
-  throw partialError(spec.name, spec.several, things.length, failures)
+
+  async #inputFor(thing: string): Promise<AnyInput> {
+    const { call, given, prepared, find } = this.#parts
+    const { input } = prepared
+    const [parameter = ''] = call.positions[0] ?? []
+    const value = (await find?.(givenOne(call, given, thing))) ?? thing
+    return parameter === call.spec.subject?.field
+      ? { ...input, body: { ...(isJsonObject(input.body) ? input.body : {}), [parameter]: value } }
+      : { ...input, params: { ...input.params, [parameter]: value } }
+  }
+
+  /** Sends the call for a thing; a thing that may exist already is looked up later, one after the other. */
+  async #send(thing: string): Promise<Sent> {
+    const { call, given, caller } = this.#parts
+    const input = await this.#inputFor(thing)
+    const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
+    return { input, result: isSearched ? null : await caller.write<Operation>(call.operation, input) }
+  }
+
+  async #print(
+    thing: string,
+    { input, result }: Sent,
+    collect: ((record: unknown) => void) | undefined,
+  ): Promise<void> {
+    const { context, call, caller, prepared } = this.#parts
+    const given = givenOne(call, this.#parts.given, thing)
+    const printed = { ...prepared, input, ...(collect && { collect }) }
+    if (result) return printAnswer(context, given, call, { ...printed, result })
+    const { createOrFind } = await import('./create-or-find.ts')
+    await createOrFind(context, given, call, caller, printed)
+  }
+}
+
+/** A sent call; its result is null for a thing that is looked up first. */
+interface Sent {
+  readonly input: AnyInput
+  readonly result: Result<unknown> | null
 }
 
 /** Throws a UsageError for flags that apply to a single thing, and if both read standard input. */
@@ -193,9 +248,7 @@ function isExpired({ code }: ApiError): boolean {
 }
 
 function failureFor(context: Context, given: Given, call: BoundCall, { argument, error }: Refused): Failure {
-  const [position] = call.positions
-  const one = { ...given, arguments: { ...given.arguments, [position?.[1].name ?? '']: argument } }
-  return failureOf(withSources(error, call, one), context.session.target())
+  return failureOf(withSources(error, call, givenOne(call, given, argument)), context.session.target())
 }
 
 interface NamedFailure {
