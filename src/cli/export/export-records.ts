@@ -13,7 +13,7 @@ import { cellOf } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
-import { createNames } from '../dataset/names.ts'
+import { createNames, type Names } from '../dataset/names.ts'
 import { recordPages } from '../dataset/shown-records.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
@@ -69,9 +69,10 @@ export async function exportRecords(
   await writeExport(
     context,
     asked,
-    () => {
+    async () => {
       const pages = judged.pages(orderedPages(caller, list, input, usualOrder))
-      return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns })
+      const wanted = { ...asked, dataset, list: shown, columns }
+      return new RecordSource(context, caller, pages, wanted, await encoderOf(context, wanted))
     },
     () => expectedRows(context, caller, list, query),
     () => judged.assertJudged(),
@@ -120,34 +121,89 @@ interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly columns: RecordColumns
 }
 
-/** Yields the records of a list in the form that files have. */
-async function recordSource(
-  context: Context,
-  caller: Caller,
-  pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
-  wanted: WantedRecords,
-): Promise<Source> {
-  const { dataset, columns } = wanted
-  const names = createNames(caller, context.io.signal)
-  const encoder = await encoderOf(context, wanted)
-  const target = context.session.target()
-  const host = platformName(target)
-  const differs = mayDiffer(target)
-  // Platforms never return fields that only an import sends.
-  const absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
-  let rows = 0
-  let lacking = 0
-  let unanswered = 0
+/** The records of a list in the form that files have. */
+class RecordSource implements Source {
+  readonly bytes: AsyncIterable<Uint8Array>
+  readonly #wanted: WantedRecords
+  readonly #encoder: ListEncoder
+  readonly #names: Names
+  readonly #host: string
+  readonly #mayDiffer: boolean
+  /** Columns that no record has had yet. */
+  readonly #absent: Set<Column>
+  #rows = 0
+  /** Rows without a required value. */
+  #lacking = 0
+  /** Lessons whose answers are hidden. */
+  #unanswered = 0
 
-  async function rowOf(shown: unknown): Promise<JsonObject> {
-    if (!isJsonObject(shown)) {
-      throw new CommandError('invalid_row', 'failure', `${host} sent a ${dataset.noun} that is not an object`)
+  constructor(
+    { io, session }: Context,
+    caller: Caller,
+    pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
+    wanted: WantedRecords,
+    encoder: ListEncoder,
+  ) {
+    const { columns, dataset } = wanted
+    const target = session.target()
+    this.#wanted = wanted
+    this.#encoder = encoder
+    this.#names = createNames(caller, io.signal)
+    this.#host = platformName(target)
+    this.#mayDiffer = mayDiffer(target)
+    // Platforms never return fields that only an import sends.
+    this.#absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
+    this.bytes = this.#encode(recordPages(caller, wanted.list, pages))
+  }
+
+  rows(): number {
+    return this.#rows
+  }
+
+  guarded(): number {
+    return this.#encoder.guarded?.() ?? 0
+  }
+
+  notes(): readonly string[] {
+    const unsent = this.#rows === 0 ? [] : [...this.#absent].map(({ name }) => name)
+    const hidden = hiddenNote(this.#encoder)
+    return [
+      ...(unsent.length > 0 ? [`${this.#host} does not send ${unsent.join(', ')}`] : []),
+      ...(this.#lacking > 0 && unsent.length === 0
+        ? [`${pluralise(this.#lacking, 'row')} cannot be imported: a required column is empty`]
+        : []),
+      ...(this.#unanswered > 0
+        ? [
+            `The answers of questions in ${pluralise(this.#unanswered, 'lesson')} are not included: this credential cannot see them`,
+          ]
+        : []),
+      ...(hidden === null ? [] : [hidden]),
+    ]
+  }
+
+  async *#encode(pages: AsyncIterable<{ readonly data: readonly unknown[] }>): AsyncGenerator<Uint8Array> {
+    for await (const { data } of pages) {
+      const records: JsonObject[] = []
+      for (const item of data) records.push(await this.#recordOf(item))
+      this.#noteAbsentColumns(records)
+      this.#rows += records.length
+      yield Buffer.from(this.#encoder.rows(records.map((record) => rowOfRecord(record, this.#wanted))))
     }
-    const record = orderFields(dataset, await dataset.toRecord(shown, names))
-    if (hidesAnswers(record)) unanswered += 1
+    yield Buffer.from(this.#encoder.end())
+  }
+
+  /** Returns the record in the form that files have. Throws a CommandError if it is not an object. */
+  async #recordOf(shown: unknown): Promise<JsonObject> {
+    const { dataset, columns } = this.#wanted
+    if (!isJsonObject(shown)) {
+      const message = `${this.#host} sent a ${dataset.noun} that is not an object`
+      throw new CommandError('invalid_row', 'failure', message)
+    }
+    const record = orderFields(dataset, await dataset.toRecord(shown, this.#names))
+    if (hidesAnswers(record)) this.#unanswered += 1
     for (const { path, kind } of dataset.columns) {
       // Other platforms may have numbers as ids, where an import takes text.
-      const value = differs && kind === 'text' ? valueAt(record, path) : undefined
+      const value = this.#mayDiffer && kind === 'text' ? valueAt(record, path) : undefined
       if (typeof value === 'number' || typeof value === 'bigint')
         setAt(record, path.split('.'), String(value))
     }
@@ -158,15 +214,18 @@ async function recordSource(
     return record
   }
 
-  function noteAbsentColumns(records: readonly JsonObject[]): void {
-    for (const column of absent) {
-      if (records.some((record) => valueAt(record, column.path) !== undefined)) absent.delete(column)
+  /** Notes what records lack. Throws a CommandError if the first ones lack a required column that was not chosen. */
+  #noteAbsentColumns(records: readonly JsonObject[]): void {
+    const { dataset, columns } = this.#wanted
+    for (const column of this.#absent) {
+      if (records.some((record) => valueAt(record, column.path) !== undefined)) this.#absent.delete(column)
     }
     const needed = columns.shown.filter(({ required }) => required)
-    const missing = rows === 0 && records.length > 0 ? needed.filter((column) => absent.has(column)) : []
+    const isFirst = this.#rows === 0 && records.length > 0
+    const missing = isFirst ? needed.filter((column) => this.#absent.has(column)) : []
     if (missing.length > 0 && !columns.chosen) {
-      const said = missing.map(({ name }) => name).join(', ')
-      throw new CommandError('missing_column', 'failure', `${host} does not send ${said}`, {
+      const names = missing.map(({ name }) => name).join(', ')
+      throw new CommandError('missing_column', 'failure', `${this.#host} does not send ${names}`, {
         why: [`${dataset.name} cannot be imported without it`],
         hint: 'To export other columns: --columns <names>',
       })
@@ -175,40 +234,7 @@ async function recordSource(
       value === undefined || (value === null && !nullable)
     const lacks = (record: JsonObject) =>
       needed.some((column) => isEmpty(valueAt(record, column.path), column))
-    lacking += records.filter(lacks).length
-  }
-
-  async function* bytes() {
-    for await (const { data } of recordPages(caller, wanted.list, pages)) {
-      const records: JsonObject[] = []
-      for (const item of data) records.push(await rowOf(item))
-      noteAbsentColumns(records)
-      rows += records.length
-      yield Buffer.from(encoder.rows(records.map((record) => rowOfRecord(record, wanted))))
-    }
-    yield Buffer.from(encoder.end())
-  }
-
-  return {
-    bytes: bytes(),
-    rows: () => rows,
-    guarded: () => encoder.guarded?.() ?? 0,
-    notes: () => {
-      const unsent = rows === 0 ? [] : [...absent].map(({ name }) => name)
-      const hidden = hiddenNote(encoder)
-      return [
-        ...(unsent.length > 0 ? [`${host} does not send ${unsent.join(', ')}`] : []),
-        ...(lacking > 0 && unsent.length === 0
-          ? [`${pluralise(lacking, 'row')} cannot be imported: a required column is empty`]
-          : []),
-        ...(unanswered > 0
-          ? [
-              `The answers of questions in ${pluralise(unanswered, 'lesson')} are not included: this credential cannot see them`,
-            ]
-          : []),
-        ...(hidden === null ? [] : [hidden]),
-      ]
-    },
+    this.#lacking += records.filter(lacks).length
   }
 }
 
