@@ -8,7 +8,6 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { readFileText } from '../terminal/text-input.ts'
 import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
 import {
   createProblems,
@@ -24,7 +23,7 @@ import { openWriting, type Writing } from './execute.ts'
 import { keyText } from './identity.ts'
 import { makePlan, type PlanOptions } from './make-plan.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
-import { planHeader, savePlanLines, stalePlan } from './plan-lines.ts'
+import { readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
 import type { Writer } from './write.ts'
@@ -180,12 +179,9 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
 
 /** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
 async function readPlan(io: Io, path: string, target: string, variables: Variables): Promise<SavedPlan> {
-  const text = await readFileText(io, path)
-  const [first, ...lines] = text.split('\n').filter(Boolean).map(valueIn)
-  const last = lines.pop()
-  const header = planHeader(path, { command: 'apply', target }, first, { last, count: lines.length })
+  const { header, changes, text } = await readPlanLines(io, path, { command: 'apply', target })
   // Written by savePlan.
-  const saved = lines as (Saved & { isClosed?: boolean })[]
+  const saved = changes as (Saved & { isClosed?: boolean })[]
   const actions = saved.filter(({ isClosed }) => !isClosed)
   const problems = createProblems()
   const entries = new Map<Part, Entry[]>()
@@ -251,12 +247,4 @@ function leftIn(journal: ApplyJournal, entries: readonly Entry[]): Entry[] {
 /** Returns what must not change before an action is applied: the version of the record, else what is changed. */
 function signatureOf({ kind, changes, id, version }: Saved): unknown {
   return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
-}
-
-function valueIn(line: string): unknown {
-  try {
-    return parseJson(line)
-  } catch {
-    return null
-  }
 }

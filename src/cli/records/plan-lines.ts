@@ -1,7 +1,8 @@
-import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJsonOrNull } from '../../codec/json-text.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { openTarget } from '../terminal/target-file.ts'
+import { readFileText } from '../terminal/text-input.ts'
 
 const version = 2
 
@@ -66,6 +67,22 @@ export function planHeader(
   if (header['target'] === target) return header
   const message = `The plan was made for ${header['target']}, not for ${target}`
   throw new CommandError('stale_plan', 'conflict', message)
+}
+
+/**
+ * Reads a plan that fits in memory. Throws a UsageError if the file is not one for a command, and a CommandError if it
+ * was made for another target.
+ */
+export async function readPlanLines(
+  io: Io,
+  path: string,
+  plan: PlanTarget,
+): Promise<{ readonly header: JsonObject; readonly changes: readonly unknown[]; readonly text: string }> {
+  const text = await readFileText(io, path)
+  const [first, ...changes] = text.split('\n').filter(Boolean).map(parseJsonOrNull)
+  const last = changes.pop()
+  const header = planHeader(path, plan, first, { last, count: changes.length })
+  return { header, changes, text }
 }
 
 /** Returns the error for a platform that has changed since a plan was made. */

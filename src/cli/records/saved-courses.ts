@@ -1,9 +1,8 @@
-import { type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { thingName } from '../operation/thing-name.ts'
 import type { Io } from '../terminal/io.ts'
-import { readFileText } from '../terminal/text-input.ts'
 import type { CoursePlan } from './course-plan.ts'
-import { planHeader, savePlanLines, stalePlan } from './plan-lines.ts'
+import { readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import type { CourseRecords } from './sources/course.ts'
 
 const command = 'courses apply'
@@ -30,12 +29,9 @@ export async function saveCourses(
 
 /** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
 export async function readSavedCourses(io: Io, path: string, target: string): Promise<SavedCourses> {
-  const text = await readFileText(io, path)
-  const [first, ...lines] = text.split('\n').filter(Boolean).map(valueIn)
-  const last = lines.pop()
-  const header = planHeader(path, { command, target }, first, { last, count: lines.length })
+  const { header, changes } = await readPlanLines(io, path, { command, target })
   // Written by saveCourses.
-  const saved = lines as unknown as readonly (CourseRecords & { readonly changes: readonly string[] })[]
+  const saved = changes as readonly (CourseRecords & { readonly changes: readonly string[] })[]
   return {
     wanted: saved.map(({ course, lessons }) => ({ course, lessons })),
     prune: header['prune'] === true,
@@ -76,12 +72,4 @@ function changesOf({ record, current, changes, steps, absent, prune }: CoursePla
 
 function creationOf({ externalId = null, title }: JsonObject): string {
   return jsonText(['create', externalId, title])
-}
-
-function valueIn(line: string): unknown {
-  try {
-    return parseJson(line)
-  } catch {
-    return null
-  }
 }
