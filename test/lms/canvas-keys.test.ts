@@ -15,7 +15,7 @@ function published(...kids: string[]) {
     },
     () => state.now,
   )(url)
-  return Object.assign(state, { find: keys.find })
+  return Object.assign(state, { find: (kid: string) => keys.find(kid) })
 }
 
 test('keys are kept for an hour', async () => {
