@@ -70,10 +70,7 @@ async function listen(context: Context, given: Given): Promise<void> {
     return showRequest(context, caller.request(calls.endpoints.create, { body: body('http://127.0.0.1/') }))
   }
 
-  const [{ listenForEvents }, { openForwarder }] = await Promise.all([
-    import('../webhooks/event-listener.ts'),
-    import('../webhooks/event-listener.ts'),
-  ])
+  const { listenForEvents, openForwarder } = await import('../webhooks/event-listener.ts')
   const forwarder = to === null ? null : await openForwarder(io, to)
   const ended = Promise.withResolvers<never>()
   let secret: string | undefined
