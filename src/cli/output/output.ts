@@ -65,53 +65,6 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
   const format = settings.output.value
   const quiet = settings.quiet.value
 
-  /**
-   * Returns the chosen columns; null for the default ones. Names match declared paths before those of a
-   * sample. Throws a UsageError on names that match none or several.
-   */
-  function choose(declared: readonly string[], valid = declared): readonly Column[] | null {
-    const { value, origin } = settings.columns
-    if (value === null || quiet) return null
-    const scope = (name: string) => (matchingPaths(name, declared).length === 1 ? declared : valid)
-    if (origin.source !== 'project') {
-      return value.map((label) => ({ label, path: resolvePath(label, scope(label)) }))
-    }
-    // The project file applies to all commands: each uses the columns that it has.
-    const fitting = value.flatMap((label) => {
-      const [path, ...others] = matchingPaths(label, scope(label))
-      return path === undefined || others.length > 0 ? [] : [{ label, path }]
-    })
-    return fitting.length > 0 ? fitting : null
-  }
-
-  /** Returns the format for values, with the undeclared fields of a sample. */
-  async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
-    if (quiet) return idFormat(shape)
-    const chosen = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
-    switch (format) {
-      case 'json':
-      case 'jsonl':
-      case 'yaml':
-        return reduceFormat(await documentFormat(format), chosen)
-      case 'csv': {
-        const fields = fieldsOf(sample, shape)
-        return (await import('./formats/delimited.ts')).csv(chosen ?? labelColumns(fields, fields))
-      }
-      case 'table': {
-        const columns = chosen ?? labelColumns(shape.table, shape.paths)
-        if (!io.stdout.isTTY) return (await import('./formats/delimited.ts')).tsv(columns)
-        const chalk = await createPainterFor(io.stdout, io, settings)
-        const width = io.stdout.columns ?? 80
-        return (await import('./formats/table.ts')).loadTable({
-          columns,
-          chosen: chosen !== null,
-          width,
-          chalk,
-        })
-      }
-    }
-  }
-
   function print({ drawn }: Format, text: string): Promise<void> {
     if (!io.stdout.isTTY) return write(io.stdout, text)
     return write(io.stdout, mask(drawn ? text : escapeHiddenInDocument(text)))
@@ -140,13 +93,13 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 
   return {
     one: async (value, shape) => {
-      const chosen = await formatFor([value], shape)
+      const chosen = await loadFormat(io, settings, [value], shape)
       await print(chosen, chosen.one(value))
     },
     list: async (pages, shape) => {
       const late = new Set<string>()
       const watched = format === 'csv' ? collectLateFields(pages, shape, late) : pages
-      await printPages(watched, (rows) => formatFor(rows, shape))
+      await printPages(watched, (rows) => loadFormat(io, settings, rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
       await note(
         io,
@@ -157,7 +110,9 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       const { value: chosen } = settings.columns
       const shown = quiet || chosen !== null || format === 'csv'
       const unknown = { table: chosen ?? [], paths: [] }
-      return printPages(pages, (rows) => (shown ? formatFor(rows, unknown) : documentFormat(format)))
+      return printPages(pages, (rows) =>
+        shown ? loadFormat(io, settings, rows, unknown) : documentFormat(format),
+      )
     },
     document: async (value) => {
       const document = await documentFormat(format)
@@ -177,8 +132,61 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
         throw noId()
       }
-      if (!open) choose(shape.paths)
+      if (!open) chosenColumns(settings, shape.paths)
     },
+  }
+}
+
+/**
+ * Returns the chosen columns; null for the default ones. Names match declared paths before those of a sample. Throws
+ * a UsageError on names that match none or several.
+ */
+function chosenColumns(
+  { columns: { value, origin }, quiet }: Settings,
+  declared: readonly string[],
+  valid = declared,
+): readonly Column[] | null {
+  if (value === null || quiet.value) return null
+  const scope = (name: string) => (matchingPaths(name, declared).length === 1 ? declared : valid)
+  if (origin.source !== 'project') {
+    return value.map((label) => ({ label, path: resolvePath(label, scope(label)) }))
+  }
+  // The project file applies to all commands: each uses the columns that it has.
+  const fitting = value.flatMap((label) => {
+    const [path, ...others] = matchingPaths(label, scope(label))
+    return path === undefined || others.length > 0 ? [] : [{ label, path }]
+  })
+  return fitting.length > 0 ? fitting : null
+}
+
+/** Loads the format for values, with the undeclared fields of a sample. */
+async function loadFormat(
+  io: Io,
+  settings: Settings,
+  sample: readonly unknown[],
+  shape: Shape,
+): Promise<Format> {
+  if (settings.quiet.value) return idFormat(shape)
+  const format = settings.output.value
+  const valid = [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])]
+  const chosen = chosenColumns(settings, shape.paths, valid)
+  switch (format) {
+    case 'json':
+    case 'jsonl':
+    case 'yaml':
+      return reduceFormat(await documentFormat(format), chosen)
+    case 'csv': {
+      const fields = fieldsOf(sample, shape)
+      return (await import('./formats/delimited.ts')).csv(chosen ?? labelColumns(fields, fields))
+    }
+    case 'table': {
+      const columns = chosen ?? labelColumns(shape.table, shape.paths)
+      if (!io.stdout.isTTY) return (await import('./formats/delimited.ts')).tsv(columns)
+      const chalk = await createPainterFor(io.stdout, io, settings)
+      const width = io.stdout.columns ?? 80
+      const { loadTable } = await import('./formats/table.ts')
+      return loadTable({ columns, chosen: chosen !== null, width, chalk })
+    }
   }
 }
 
