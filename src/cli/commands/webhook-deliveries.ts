@@ -127,8 +127,8 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
   output.check(shape)
   const operation = (await contract()).replayAll
   const caller = await session.caller()
-  const lmsKind = flags[kindFlag.name] ?? null
-  const bodyFrom = (cursor: string | null) => ({ lmsKind, cursor }) as never
+  const lmsKind = lmsKinds.find((kind) => kind === flags[kindFlag.name]) ?? null
+  const bodyFrom = (cursor: string | null) => ({ lmsKind, cursor })
   if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(operation, { body: bodyFrom(null) }))

@@ -115,9 +115,16 @@ export async function reportStored(
   if (overriding) await output.note(`${overriding} is set and takes precedence`)
 }
 
-/** Returns the name of an account: its email or id on the platform. */
-export function accountNameOf(user: { readonly email?: unknown; readonly id?: unknown }): string {
-  return String(user.email ?? user.id ?? 'somebody')
+/** Returns the name of an account: its email or id on the platform; null if the platform shows neither. */
+export function accountNameOf({
+  email,
+  id,
+}: {
+  readonly email?: unknown
+  readonly id?: unknown
+}): string | null {
+  const name = email ?? id ?? null
+  return name === null ? null : String(name)
 }
 
 /** Returns a valid name of a profile unchanged; throws a UsageError on any other. */
