@@ -2,7 +2,7 @@ import { isJsonObject, parseJsonOrNull } from '../codec/json-text.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
-import type { FailureStatus, ToldError } from './foreign/refusal.ts'
+import type { ErrorContent, FailureStatus } from './foreign/refusal.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './reply.ts'
 
 /** Maximum size to read of an unsuccessful response: 64 KiB. */
@@ -57,7 +57,7 @@ export async function errorOf(
   // The body may be a web page or plain text; then the status is enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
-  const told = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).toldError(value)
+  const told = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).readError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
@@ -89,7 +89,7 @@ export async function errorOf(
 }
 
 /** Reads a problem of a server of this API; null for any other body. */
-function ownProblem(problem: Readonly<Record<string, unknown>> | null): ToldError | null {
+function ownProblem(problem: Readonly<Record<string, unknown>> | null): ErrorContent | null {
   const { type, requestId, detail, errors } = problem ?? {}
   const isOwn = type === 'about:blank' && typeof detail === 'string' && String(requestId).startsWith('req_')
   if (!isOwn) return null
@@ -127,7 +127,7 @@ const statusWords =
  * True for a 403 that says that the key has expired, or that has no reason: the published interface has no code for an
  * expired key. A code or a text with another reason means that the key lacks a permission.
  */
-function isExpiredKey({ code, faults }: ToldError, texts: readonly string[]): boolean {
+function isExpiredKey({ code, faults }: ErrorContent, texts: readonly string[]): boolean {
   const told = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
   if (told !== null) return /expired/i.test(told)
   const reasons = [...texts, ...faults.map(({ detail }) => detail)]

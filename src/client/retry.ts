@@ -123,7 +123,7 @@ const noContent: HttpResponse = { status: 204, headers: {}, body: null }
  * the current version then changes nothing and returns the lost response.
  * Throws `error` in any other case.
  */
-export async function settleRepeated<T>(
+export async function resolveRepeated<T>(
   request: OutgoingRequest,
   error: ApiError,
   settling: Settling<T>,

@@ -5,7 +5,7 @@ import type { OutgoingRequest } from './call.ts'
 import { ApiError, ProtocolError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { readJson } from './reply.ts'
-import { type RetryPolicy, retry, settleRepeated } from './retry.ts'
+import { type RetryPolicy, resolveRepeated, retry } from './retry.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
 
 /** Report of one attempt: it got the headers of a response, or failed. */
@@ -67,7 +67,7 @@ export class Sender {
         const isReply = fault instanceof ApiError || fault instanceof ProtocolError
         const error = translate && isReply ? await translate(fault) : fault
         if (!mayHaveHappened || !(error instanceof ApiError)) throw error
-        return settleRepeated(request, error, {
+        return resolveRepeated(request, error, {
           read: (get) =>
             this.send(get, async (reply) => ({
               body: await readJson(get, reply),

@@ -20,15 +20,15 @@ export function createWrite({ call, pages, host, isOurs }: WrittenPlatform) {
   let opened: Promise<References> | null = null
 
   /** Returns the input as a platform of any style takes it. */
-  async function settled(operation: Operation, input: AnyInput): Promise<AnyInput> {
+  async function prepareInput(operation: Operation, input: AnyInput): Promise<AnyInput> {
     if (isOurs() || !['POST', 'PUT'].includes(operation.method) || !needsReads(input)) return input
-    const { createReferences, settleWrite } = await import('./foreign/references.ts')
+    const { createReferences, prepareWrite } = await import('./foreign/references.ts')
     opened ??= Promise.resolve(createReferences(host, call))
-    return settleWrite(await opened, operation, input)
+    return prepareWrite(await opened, operation, input)
   }
 
   return async (operation: Operation, input: AnyInput): Promise<Result<unknown>> => {
-    const sent = await settled(operation, input)
+    const sent = await prepareInput(operation, input)
     try {
       return await call(operation, sent)
     } catch (error) {

@@ -143,7 +143,7 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         const word = meant(String(value))
         if (wanted.includes(word)) return true
         // A platform may have its own word for the choice.
-        return inOurWords && !choices.includes(word) ? withValue(field, value) : false
+        return inOurWords && !choices.includes(word) ? unclearValue(field, value) : false
       })
     }
     case 'equal': {
@@ -155,7 +155,7 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         const values = filter.fields.map((field) => memberOf(item, field, noun))
         const found = values.filter((value) => typeof value === 'string')
         if (lower(found.join(' ')).includes(lower(text))) return true
-        return values.includes(undefined) ? without(filter.fields[0] ?? '') : false
+        return values.includes(undefined) ? missingField(filter.fields[0] ?? '') : false
       }
     case 'start':
     case 'end': {
@@ -167,15 +167,15 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
       const isInOthers = (instants: Instants) => others.every(([, , isIn]) => isIn(instants))
       return (item) => {
         const value = memberOf(item, filter.field, noun)
-        if (value === undefined) return without(filter.field)
+        if (value === undefined) return missingField(filter.field)
         if (value === null || value === '') return withoutTime
         const readings = column.read(value)
         // Ignore a reading that the other bound of the period excludes.
         const possible = readings.filter(isInOthers)
         const verdicts = new Set((possible.length > 0 ? possible : readings).map(isIn))
         const [verdict] = verdicts
-        if (verdict === undefined) return withValue(filter.field, value)
-        return verdicts.size === 1 ? verdict : { ...withValue(filter.field, value), open: true }
+        if (verdict === undefined) return unclearValue(filter.field, value)
+        return verdicts.size === 1 ? verdict : { ...unclearValue(filter.field, value), open: true }
       }
     }
     case 'reference':
@@ -195,7 +195,7 @@ function referenceJudge(
     if (field !== undefined) return onField(field, noun, (value) => matchesReference(reference, value))
     const id = by === 'id' ? text : ids.get(text)
     return id === undefined
-      ? () => without(filter.field)
+      ? () => missingField(filter.field)
       : onField(filter.field, noun, (value) => String(value) === id)
   })
   return (item) => {
@@ -213,16 +213,16 @@ function referencesIn(filter: Extract<Filter, { by: 'reference' }>, text: string
 function onField(field: string, noun: string, holds: (value: unknown) => boolean | Doubt): Judge {
   return (item) => {
     const value = memberOf(item, field, noun)
-    if (value === undefined) return without(field)
+    if (value === undefined) return missingField(field)
     return value !== null && value !== '' && holds(value)
   }
 }
 
-function without(field: string): Doubt {
+function missingField(field: string): Doubt {
   return { why: `without ${field}`, open: false }
 }
 
-function withValue(field: string, value: unknown): Doubt {
+function unclearValue(field: string, value: unknown): Doubt {
   return { why: `with ${field} ${JSON.stringify(String(value).slice(0, 40))}`, open: false }
 }
 

@@ -14,7 +14,7 @@ const remarks: ReadonlySet<string> = new Set([
   ...['success', 'ok', 'status', 'statuscode', 'code', 'message', 'msg', 'error', 'errors', 'warnings'],
   ...['meta', 'metadata', 'links', 'included', 'jsonapi', 'timestamp', 'requestid', 'took'],
 ])
-const deepest = 3
+const maxDepth = 3
 
 /** True for a normalised name (`bareName`) of a member that describes the call. */
 export function isRemark(name: string): boolean {
@@ -25,7 +25,7 @@ export function isRemark(name: string): boolean {
  * Returns the record in a response: from an object with a single member, such as `{"data": {…}}` or `{"course": {…}}`,
  * also with `"success": true` beside it, or from an array of one item. Returns anything else unchanged.
  */
-export function thingIn(body: unknown, noun: string, depth = deepest): unknown {
+export function thingIn(body: unknown, noun: string, depth = maxDepth): unknown {
   const inner = depth === 0 ? undefined : contentOf(body, noun)
   return inner === undefined ? body : thingIn(inner, noun, depth - 1)
 }
@@ -65,7 +65,7 @@ const generalNames = [
   ...['documents', 'list', 'collection', 'elements', 'members', 'hits', 'nodes', 'objects', 'resources'],
 ]
 /** Names of lists that accompany the requested list. */
-const besides: ReadonlySet<string> = new Set([
+const besideNames: ReadonlySet<string> = new Set([
   ...['errors', 'error', 'warnings', 'links', 'tags', 'messages', 'notices', 'included', 'meta'],
   ...['facets', 'filters', 'columns', 'fields', 'headers', 'roles', 'scopes', 'permissions', 'sort'],
 ])
@@ -82,7 +82,7 @@ const listEnvelopes = [
   'page',
 ]
 /** Fields of which a record of the API has at least one; errors and links have none. */
-const telling = ['id', 'title', 'email', 'courseId', 'learnerId']
+const recordFields = ['id', 'title', 'email', 'courseId', 'learnerId']
 
 /** Returns the list in the response to an operation. Throws ProtocolError if the body has none. */
 export function foundList(
@@ -111,7 +111,7 @@ export function listBodyOf({ items, around }: FoundList): ListBody {
 function listIn(body: unknown, names: readonly string[], noun?: string): FoundList | null {
   if (Array.isArray(body)) return { items: body, around: [] }
   const known = [...new Set(['data', ...names, ...generalNames].map(bareName))]
-  return isJsonObject(body) ? inObject(body, known, names.map(bareName), noun, deepest) : null
+  return isJsonObject(body) ? inObject(body, known, names.map(bareName), noun, maxDepth) : null
 }
 
 function inObject(
@@ -124,9 +124,9 @@ function inObject(
   const members = Object.entries(body).map(([name, value]) => ({ name: bareName(name), value }))
   const lists = members.flatMap(({ name, value }) => (Array.isArray(value) ? [{ name, value }] : []))
   const named = known.flatMap((name) => lists.filter((list) => list.name === name))
-  const unnamed = lists.filter(({ name }) => !besides.has(name) && !known.includes(name))
+  const unnamed = lists.filter(({ name }) => !besideNames.has(name) && !known.includes(name))
   const [only, ...others] = unnamed
-  const like = only && others.length === 0 && holdsThings(only.value, noun) ? only : undefined
+  const like = only && others.length === 0 && holdsRecords(only.value, noun) ? only : undefined
   const found = named[0] ?? like
   if (found) return { items: found.value, around: [body] }
   // Go encodes an empty list as null.
@@ -134,7 +134,7 @@ function inObject(
     return { items: [], around: [body] }
   }
   if (depth === 0) return null
-  const objects = members.filter(({ name, value }) => isJsonObject(value) && !besides.has(name))
+  const objects = members.filter(({ name, value }) => isJsonObject(value) && !besideNames.has(name))
   const inner = objects.length === 1 ? objects : objects.filter(({ name }) => listEnvelopes.includes(name))
   for (const { value } of inner) {
     const deeper = isJsonObject(value) ? inObject(value, known, own, noun, depth - 1) : null
@@ -143,6 +143,6 @@ function inObject(
   return null
 }
 
-function holdsThings([first]: readonly unknown[], noun: string | undefined): boolean {
-  return telling.some((field) => memberOf(first, field, noun) !== undefined)
+function holdsRecords([first]: readonly unknown[], noun: string | undefined): boolean {
+  return recordFields.some((field) => memberOf(first, field, noun) !== undefined)
 }

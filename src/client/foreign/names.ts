@@ -65,10 +65,10 @@ export function bareName(name: string): string {
   const known = bareNames.get(name)
   if (known !== undefined) return known
   const bare = name.replace(/[_\-\s]/g, '').toLowerCase()
-  if (bareNames.size < maximumBareNames) bareNames.set(name, bare)
+  if (bareNames.size < maxBareNames) bareNames.set(name, bare)
   return bare
 }
 
 /** Cache of bare names: all rows of a list have the same names. */
 const bareNames = new Map<string, string>()
-const maximumBareNames = 10_000
+const maxBareNames = 10_000

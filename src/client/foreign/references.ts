@@ -81,7 +81,7 @@ export function createReferences(host: string, read: ReadRecord): References {
  * Prepares a write for a platform of any style: replaces references by ids and requires the version. All of that is read
  * before anything is written.
  */
-export async function settleWrite(
+export async function prepareWrite(
   references: References,
   operation: Operation,
   input: AnyInput,

@@ -16,8 +16,17 @@ export interface FailureStatus {
 }
 
 /** Members that report an error; Moodle sends the exception and its code. */
-const telling = ['error', 'errors', 'exception', 'fault', 'errorcode', 'errcode', 'errormessage', 'errormsg']
-const worked = ['success', 'ok', 'succeeded']
+const errorMembers = [
+  'error',
+  'errors',
+  'exception',
+  'fault',
+  'errorcode',
+  'errcode',
+  'errormessage',
+  'errormsg',
+]
+const successMembers = ['success', 'ok', 'succeeded']
 
 /**
  * Returns the failure that a body reports although its status is one of success, by `success: false`, `error`, `errors`
@@ -25,22 +34,22 @@ const worked = ['success', 'ok', 'succeeded']
  * and `status` counts only if there is no content.
  */
 export function failureIn(body: unknown): FailureStatus | null {
-  if (!isJsonObject(body) || saysNothing(body)) return null
+  if (!isJsonObject(body) || hasContentOnly(body)) return null
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
   const status = statusIn(body, said)
   const isThing = [said.get('id'), said.get('uuid')].some((id) => id !== undefined && id !== null)
   const bare = [...said].every(([name, value]) => value === null || isRemark(name) || explanations.has(name))
   const failing =
-    worked.some((name) => /^(false|no|0)$/i.test(String(said.get(name)))) ||
-    (!isThing && telling.some((name) => isSaid(said.get(name)))) ||
+    successMembers.some((name) => /^(false|no|0)$/i.test(String(said.get(name)))) ||
+    (!isThing && errorMembers.some((name) => isErrorValue(said.get(name)))) ||
     (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
   return failing ? { said: status } : null
 }
 
-const outcomeNames: ReadonlySet<string> = new Set([...telling, ...worked])
+const outcomeNames: ReadonlySet<string> = new Set([...errorMembers, ...successMembers])
 
 /** True for a body with content and no member about the outcome: the usual case. */
-function saysNothing(body: JsonObject): boolean {
+function hasContentOnly(body: JsonObject): boolean {
   let shows = false
   for (const key of Object.keys(body)) {
     const name = bareName(key)
@@ -61,7 +70,7 @@ const changes = [
  * True for a response to a write without effect: `false`, `{"deletedCount": 0}`. Matched records that needed no change do
  * not count as such, nor does a record with an id.
  */
-export function saysNothingDone(body: unknown): boolean {
+export function reportsNoEffect(body: unknown): boolean {
   if (body === false || body === 0) return true
   if (!isJsonObject(body)) return false
   if (Object.keys(body).some((name) => ['id', 'uuid'].includes(bareName(name)))) return false
@@ -77,12 +86,12 @@ export function saysNothingDone(body: unknown): boolean {
 }
 
 /** True for a response to a write with an effect: `true`, `"success": true`, `{"affectedRows": 1}`. */
-export function saysDone(body: unknown): boolean {
+export function reportsEffect(body: unknown): boolean {
   if (body === true || body === 1) return true
   if (!isJsonObject(body)) return false
   return Object.entries(body).some(([key, value]) => {
     const name = bareName(key)
-    if (worked.includes(name) || name === 'acknowledged') return /^(true|yes|1)$/i.test(String(value))
+    if (successMembers.includes(name) || name === 'acknowledged') return /^(true|yes|1)$/i.test(String(value))
     return (
       [...matches, ...changes].includes(name) && (value === true || (typeof value === 'number' && value > 0))
     )
@@ -90,7 +99,7 @@ export function saysDone(body: unknown): boolean {
 }
 
 /** True for a value that reports an error: not empty, not a word for nothing, not a count. */
-function isSaid(value: unknown): boolean {
+function isErrorValue(value: unknown): boolean {
   if (typeof value === 'string') return !/^(|0|false|no|none|null|ok)$/i.test(value)
   if (Array.isArray(value)) return value.length > 0
   return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
@@ -128,7 +137,7 @@ function statusIn({ error, errors }: JsonObject, said: ReadonlyMap<string, unkno
 }
 
 /** Content of an error response in any format. */
-export interface ToldError {
+export interface ErrorContent {
   /** The error as text; null if there is none. */
   readonly detail: string | null
   readonly faults: readonly Fault[]
@@ -161,7 +170,7 @@ const codes = ['code', 'errorCode', 'error_code', 'type', 'status', 'reason']
  * Reads the error of any platform: problem details (RFC 9457), JSON:API's `errors`, `detail` as a list of `loc` and
  * `msg`, `error.message`, lists of texts, fields with their texts, or a text alone.
  */
-export function toldError(body: unknown): ToldError {
+export function readError(body: unknown): ErrorContent {
   if (typeof body === 'string')
     return { detail: clipped(body), faults: [], code: null, texts: [clipped(body)] }
   if (Array.isArray(body)) return withDetail([], faultsIn(body, deepest), null)
@@ -169,7 +178,7 @@ export function toldError(body: unknown): ToldError {
   return withDetail(textsIn(body, deepest), faultsOf(body, deepest), codeIn(body, deepest))
 }
 
-function withDetail(texts: readonly string[], faults: readonly Fault[], code: string | null): ToldError {
+function withDetail(texts: readonly string[], faults: readonly Fault[], code: string | null): ErrorContent {
   const [detail] = texts
   const [first] = faults
   return { detail: detail ?? (faults.length === 1 && first ? first.detail : null), faults, code, texts }

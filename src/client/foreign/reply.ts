@@ -15,11 +15,11 @@ import {
 import { foundList, type ListBody, listBodyOf, thingIn } from './body.ts'
 import { nounOf } from './names.ts'
 import { recordOf } from './record.ts'
-import { type FailureStatus, failureIn, saysNothingDone } from './refusal.ts'
+import { type FailureStatus, failureIn, reportsNoEffect } from './refusal.ts'
 import { type AnsweredWrite, answeredId, type ForeignAnswer, judgeWrite } from './written.ts'
 
 /** Maximum size of a body where the operation declares none: 64 KiB. */
-const maximumRemarkBytes = 64 * 1024
+const maxRemarkBytes = 64 * 1024
 
 /** Creates the error of a refusal; `failure` is the status in the body of a response with a status of success. */
 export type Refuse = (target: Target, reply: HttpResponse, failure: FailureStatus) => Promise<Error>
@@ -105,20 +105,20 @@ export async function readPage(
  * write was done. Throws ApiError and ProtocolError as for other responses.
  */
 async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<ForeignAnswer> {
-  const { form, value: body } = await readSuccess(target, reply, refuse, maximumRemarkBytes)
+  const { form, value: body } = await readSuccess(target, reply, refuse, maxRemarkBytes)
   assertDone(target, body)
   return { data: undefined, body, form }
 }
 
 /** Throws a ProtocolError if the response to a write says that nothing changed. */
 function assertDone(target: Target, body: unknown): void {
-  if (target.method === 'GET' || !saysNothingDone(body)) return
+  if (target.method === 'GET' || !reportsNoEffect(body)) return
   throw new ProtocolError(target, 'nothing_done', `${subjectOf(target)} says that nothing changed`)
 }
 
 /** Throws an ApiError if JSON in place of a stream reports a failure. */
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
-  const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
+  const text = (await readBytes(reply, maxRemarkBytes))?.toString('utf8') ?? ''
   await assertSuccess(target, reply, parseJsonOrNull(text), refuse)
 }

@@ -7,7 +7,7 @@ import { type RawPage, repeatedError, type WalkedPage, withParameter } from '../
 import { hintsIn, type PagingHints } from './paging.ts'
 
 /** Maximum number of empty pages in a row: some platforms filter after paging, so matching items can be far apart. */
-const maximumEmptyPages = 1_000
+const maxEmptyPages = 1_000
 /** Statuses with which platforms refuse an unknown parameter or a page that does not exist. */
 const refusals = [400, 404, 422]
 const walkParameters = ['page', 'cursor', 'offset', 'skip', 'after']
@@ -44,8 +44,8 @@ export async function* readPages(
       if (incomplete) throw incompleteError(request, count, hints.total)
       return
     }
-    assertNew(request, next, seen)
-    if (empty >= maximumEmptyPages) {
+    assertNewPage(request, next, seen)
+    if (empty >= maxEmptyPages) {
       const message = `${hostOf(request)} returned ${empty.toLocaleString('en')} empty pages in a row (${lineOf(request)})`
       throw new ProtocolError(request, 'incomplete', message)
     }
@@ -71,7 +71,7 @@ export async function* readPages(
   }
 }
 
-function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySet<string>): void {
+function assertNewPage(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySet<string>): void {
   if (new URL(url).origin !== new URL(request.url).origin) {
     const message = `${hostOf(request)} returned a next page on another host (${url}), which is not followed`
     throw new ProtocolError(request, 'foreign_link', message)

@@ -8,7 +8,7 @@ import { type Body, subjectOf } from '../reply.ts'
 import { isRemark } from './body.ts'
 import { bareName, nounOf } from './names.ts'
 import { idOf, memberOf, thingsIn } from './record.ts'
-import { saysDone, toldError } from './refusal.ts'
+import { readError, reportsEffect } from './refusal.ts'
 import { sameReference, short, timeOf, verdictOn } from './same-value.ts'
 
 /** A response, read. */
@@ -57,12 +57,12 @@ export function judgeWrite(write: AnsweredWrite): Written {
   const isNamed = id === 'own' || id === 'acted on' || things.some((thing) => showsMade(thing, noun))
   const bodies = [...new Set([answer.body, answer.data, ...things])].filter(isJsonObject)
   const isShown =
-    !bodies.some(saysFailed) &&
+    !bodies.some(reportsFailure) &&
     (write.reply.status === 202
       ? same && (isNamed || operation.method !== 'POST') && !bodies.some(isWaiting)
       : // An object with only an id, or with only the values sent, may be an error.
-        (same && isNamed) || ((same || isNamed) && !bodies.some(objects)))
-  if (!isShown && !isTold(write, bodies)) {
+        (same && isNamed) || ((same || isNamed) && !bodies.some(reportsProblem)))
+  if (!isShown && !confirmsOtherwise(write, bodies)) {
     if (typeof id === 'object' && id !== null) throw aboutAnother(write, { field: 'id', ...id })
     throw notShown(write)
   }
@@ -178,17 +178,17 @@ function showsMade(thing: JsonObject, noun: string): boolean {
 }
 
 /** True if a response confirms the write without showing the record. */
-function isTold(
+function confirmsOtherwise(
   { target, operation, reply: { status, headers }, answer: { body, form } }: AnsweredWrite,
   bodies: readonly JsonObject[],
 ): boolean {
   // 202 is not done yet, and the status 207 covers several results.
-  if (status === 202 || status === 207 || bodies.some(saysFailed)) return false
+  if (status === 202 || status === 207 || bodies.some(reportsFailure)) return false
   if ([201, 204, 205].includes(status) || form === 'empty') return true
   if (isInside(operation, target, headers['location'])) return true
-  if (bodies.some(objects)) return false
+  if (bodies.some(reportsProblem)) return false
   if (typeof body === 'string') return isDoneText(body)
-  return saysDone(body) || bodies.some((each) => saysDone(each) || textsIn(each).some(isDoneText))
+  return reportsEffect(body) || bodies.some((each) => reportsEffect(each) || textsIn(each).some(isDoneText))
 }
 
 /** True for a `Location` in the collection that was written to (RFC 9110 §10.2.2), not of a job elsewhere. */
@@ -199,7 +199,7 @@ function isInside({ path }: Operation, { url }: Target, location: string | undef
 }
 
 /** Members that describe the outcome of a call. */
-const sayingNames =
+const outcomeNames =
   /^(message|messages|msg|status|statustext|result|outcome|state|code|info|text|detail|reason)$/
 const doneText =
   /\b(ok|okay|done|success|successful|successfully|succeeded|saved|stored|created|added|updated|modified|deleted|removed)\b/i
@@ -215,12 +215,12 @@ function isDoneText(text: string): boolean {
 
 function textsIn(body: JsonObject): string[] {
   return Object.entries(body).flatMap(([name, value]) =>
-    typeof value === 'string' && sayingNames.test(bareName(name)) ? [value] : [],
+    typeof value === 'string' && outcomeNames.test(bareName(name)) ? [value] : [],
   )
 }
 
 /** True for a failure in the body: `"status": "fail"`, `"statusCode": 422`. */
-function saysFailed(body: JsonObject): boolean {
+function reportsFailure(body: JsonObject): boolean {
   return Object.entries(body).some(([name, value]) => {
     const bare = bareName(name)
     if (!['status', 'statuscode', 'result', 'outcome', 'state'].includes(bare)) return false
@@ -231,16 +231,16 @@ function saysFailed(body: JsonObject): boolean {
 /** True for a response to a write that is still pending. */
 function isWaiting(body: JsonObject): boolean {
   return (
-    objects(body) ||
+    reportsProblem(body) ||
     textsIn(body).some((text) => /\b(queued|pending|scheduled|processing|running)\b/i.test(text))
   )
 }
 
 /** True for a body with content that a success would not have. */
-function objects(body: JsonObject): boolean {
+function reportsProblem(body: JsonObject): boolean {
   return (
     textsIn(body).some((text) => objection.test(text)) ||
-    Object.entries(body).some(([name, value]) => faultNames.test(bareName(name)) && isSaid(value))
+    Object.entries(body).some(([name, value]) => faultNames.test(bareName(name)) && isErrorValue(value))
   )
 }
 
@@ -249,11 +249,11 @@ export function isObjection(answer: RawAnswer | null): boolean {
   const body = parseJsonOrNull(answer?.body ?? '')
   if (typeof body === 'string') return objection.test(body)
   const bodies = isJsonObject(body) ? [body, ...Object.values(body).filter(isJsonObject)] : []
-  return bodies.some((each) => saysFailed(each) || objects(each))
+  return bodies.some((each) => reportsFailure(each) || reportsProblem(each))
 }
 
 /** True for a value that reports an error: not empty, and not a word or number for success or nothing. */
-function isSaid(value: unknown): boolean {
+function isErrorValue(value: unknown): boolean {
   if (typeof value === 'string') return !/^\s*(|0|false|no|none|null|ok|success)\s*$/i.test(value)
   if (typeof value === 'number') return value !== 0 && (value < 200 || value > 299)
   if (Array.isArray(value)) return value.length > 0
@@ -287,7 +287,7 @@ function wordsOf({ body }: ForeignAnswer): string | null {
           typeof value === 'string' && value !== '' && /te?xt|message|msg|reason|err|desc|info/i.test(name),
       )?.[1]
     : undefined
-  const text = String(toldError(body).detail ?? named ?? jsonText(body)).trim()
+  const text = String(readError(body).detail ?? named ?? jsonText(body)).trim()
   return text.length > maxWords ? `${text.slice(0, maxWords)}…` : text
 }
 

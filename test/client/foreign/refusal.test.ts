@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { toldError } from '../../../src/client/foreign/refusal.ts'
+import { readError } from '../../../src/client/foreign/refusal.ts'
 
 type Told = readonly [detail: string | null, faults?: readonly string[], code?: string]
 
 /** Formats a fault in one line: place, code and text. */
 function lines(body: unknown): Told {
-  const { detail, faults, code } = toldError(body)
+  const { detail, faults, code } = readError(body)
   const told = faults.map(
     (fault) => `${fault.parameter ?? fault.pointer ?? '-'} ${fault.code}: ${fault.detail}`,
   )
@@ -125,9 +125,9 @@ describe('the error of another platform is read in the form of', () => {
 })
 
 test('a text without an end is cut, and a form within itself is left', () => {
-  const { detail } = toldError({ message: 'x'.repeat(100_000) })
+  const { detail } = readError({ message: 'x'.repeat(100_000) })
   expect(detail).toHaveLength(1001)
   let deep: unknown = 'down here'
   for (let depth = 0; depth < 10_000; depth += 1) deep = { error: deep, errors: [deep] }
-  expect(toldError(deep)).toMatchObject({ detail: null })
+  expect(readError(deep)).toMatchObject({ detail: null })
 })
