@@ -98,31 +98,143 @@ export function createSession(
   transports: Transports,
   mayCreate = false,
 ): Session {
-  let chosen: Target | null = null
-  let source: Promise<TokenSource> | null = null
-  const replaced: string[] = []
-  let opened: Promise<OpenAcademy> | null = null
-  let network: Promise<ClosableTransport> | null = null
+  const session = new TargetSession({ io, settings, profiles, choose, transports, mayCreate })
+  return {
+    target: () => session.target(),
+    caller: (options) => session.caller(options),
+    bearer: () => session.bearer(),
+    secrets: () => session.secrets(),
+    use: (target) => session.use(target),
+    open: (options) => session.open(options),
+    causeOf: (requestId) => session.causeOf(requestId),
+    unanswered: () => session.unanswered(),
+    fetch: session.fetch,
+    network: session.network,
+    close: () => session.close(),
+  }
+}
 
-  function target(): Target {
-    chosen ??= choose()
-    if (chosen) return chosen
+/** Parts of a session. */
+interface SessionParts {
+  readonly io: Io
+  readonly settings: Settings
+  readonly profiles: ProfileStore
+  readonly choose: () => Target | null
+  readonly transports: Transports
+  readonly mayCreate: boolean
+}
+
+class TargetSession implements Session {
+  readonly #parts: SessionParts
+  #chosen: Target | null = null
+  #academy: Promise<OpenAcademy> | null = null
+  #remote: Promise<ClosableTransport> | null = null
+  /** Source of the access token of a profile. */
+  #tokens: Promise<TokenSource> | null = null
+  /** Access tokens that a refresh has replaced. */
+  readonly #replaced: string[] = []
+  /** Writes that were sent and have no response yet. */
+  readonly #unanswered = new Set<HttpRequest>()
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+  }
+
+  target(): Target {
+    this.#chosen ??= this.#parts.choose()
+    if (this.#chosen) return this.#chosen
     throw new AuthRequiredError('No platform or academy is selected', {
       why: ['No profile is active, and neither --url nor LEARNCTL_URL is set'],
       hint: 'Sign in with `learnctl auth login --url <url>`, or create a local academy with `learnctl quickstart`',
     })
   }
 
-  function open({ silent = false } = {}): Promise<OpenAcademy> {
-    const local = target()
+  async caller({ anonymous = false, onWait }: Parameters<Session['caller']>[0] = {}): Promise<Caller> {
+    const current = this.target()
+    if (current.kind === 'local') {
+      // Opened by the first request, so that a dry run leaves no trace. No retries: this process is the server.
+      const transport: Transport = async (request) => (await this.open()).transport(request)
+      return this.#openCaller({
+        baseUrl: 'http://localhost',
+        transport: this.#watch(transport),
+        attempts: 1,
+        ours: true,
+      })
+    }
+    const credential = anonymous ? null : (current.credential ?? (await this.#requireCredential(current)))
+    return this.#openCaller({
+      baseUrl: current.url,
+      transport: this.#watch(this.network),
+      ...(credential && this.#authorizing(credential)),
+      ...(onWait && { onWait }),
+    })
+  }
+
+  async bearer(): Promise<string> {
+    const current = this.target()
+    if (current.kind === 'local') {
+      const message = `The local academy in ${current.database} has no credential`
+      throw new CommandError('no_bearer', 'usage', message, {
+        hint: 'Serve it with `learnctl server start`, and create a key with `learnctl keys create --name <name>`',
+      })
+    }
+    const credential = current.credential ?? (await this.#requireCredential(current))
+    return (await this.#tokensOf(credential))?.current() ?? credential.value
+  }
+
+  secrets(): readonly string[] {
+    const { io, settings } = this.#parts
+    const credential = this.#chosen?.kind === 'remote' ? this.#chosen.credential : null
+    const tokens = credential?.kept?.tokens
+    const given = [credential?.value, tokens?.refreshToken, tokens?.clientSecret, ...this.#replaced]
+    const inUrl = databaseSecrets(settings.database.value)
+    return [...given.filter((secret) => typeof secret === 'string'), ...inUrl, ...secretsIn(io.env)]
+  }
+
+  use(target: Target): void {
+    this.#chosen = target
+    this.#tokens = null
+  }
+
+  async open({ silent = false } = {}): Promise<OpenAcademy> {
+    const local = this.target()
     if (local.kind === 'remote') {
       throw new CommandError('not_local', 'usage', `${local.url} is not an academy on this machine`)
     }
-    opened ??= openLocal(local, silent)
-    return opened
+    this.#academy ??= this.#openLocal(local, silent)
+    return this.#academy
   }
 
-  async function openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
+  async causeOf(requestId: string): Promise<unknown> {
+    return (await this.#academy)?.causeOf(requestId)
+  }
+
+  unanswered(): readonly HttpRequest[] {
+    return [...this.#unanswered]
+  }
+
+  readonly fetch: Fetch = async (url, request) => {
+    const { io, settings } = this.#parts
+    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
+    const plain = createWebFetch(this.network, settings.timeout.value)
+    return (settings.debug.value ? logExchanges(plain, io) : plain)(url, request)
+  }
+
+  readonly network: Transport = async (request) => {
+    this.#remote ??= this.#parts.transports.remote(this.#parts.io)
+    return (await this.#remote)(request)
+  }
+
+  async close(): Promise<void> {
+    // A refresh in progress must end, so that its tokens are stored.
+    await (await this.#tokens)?.settled()
+    const [local, remote] = await Promise.allSettled([this.#academy, this.#remote])
+    if (local.status === 'fulfilled') await local.value?.close()
+    if (remote.status === 'fulfilled') await remote.value?.close()
+  }
+
+  async #openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
+    const { io, profiles, transports, mayCreate } = this.#parts
     const { upgradeNotes } = await import('./upgrade-notes.ts')
     if (mayCreate) (await import('../../config/files.ts')).makeDatabaseDirectory(io, database)
     try {
@@ -142,146 +254,74 @@ export function createSession(
     }
   }
 
-  // Opened by the first request, so that a dry run leaves no trace.
-  const viaProcess: Transport = async (request) => (await open()).transport(request)
-  const viaNetwork: Transport = async (request) => {
-    network ??= transports.remote(io)
-    return (await network)(request)
+  async #openCaller(options: CallerParts): Promise<Caller> {
+    const { io, settings } = this.#parts
+    return (await import('./open-caller.ts')).openCaller(io, settings, () => this.secrets(), options)
   }
 
-  const unanswered = new Set<HttpRequest>()
-  const watching = (transport: Transport): Transport => {
+  /** Returns a transport that keeps the writes without a response after an interruption. */
+  #watch(transport: Transport): Transport {
     return async (request) => {
       if (request.method === 'GET') return transport(request)
-      unanswered.add(request)
+      this.#unanswered.add(request)
       try {
         const response = await transport(request)
-        unanswered.delete(request)
+        this.#unanswered.delete(request)
         return response
       } catch (error) {
-        if (!io.signal.aborted) unanswered.delete(request)
+        if (!this.#parts.io.signal.aborted) this.#unanswered.delete(request)
         throw error
       }
     }
   }
 
-  const fetch: Fetch = async (url, request) => {
-    const { logExchanges, createWebFetch } = await import('./web-fetch.ts')
-    const plain = createWebFetch(viaNetwork, settings.timeout.value)
-    return (settings.debug.value ? logExchanges(plain, io) : plain)(url, request)
-  }
-
-  /** Returns the source of a profile's access token; null for a credential that is sent as it is. */
-  function sourceOf({ kept }: Credential): Promise<TokenSource> | null {
-    if (!kept?.tokens) return null
-    source ??= openSource(kept.profile, kept.tokens)
-    return source
-  }
-
-  async function openSource(profile: string, tokens: StoredTokens): Promise<TokenSource> {
-    const { sessionTokens } = await import('./session-tokens.ts')
-    return sessionTokens({
-      io,
-      settings,
-      store: profiles,
-      transport: viaNetwork,
-      profile,
-      tokens,
-      target: target(),
-      onRefreshed: (tokens) => {
-        if (chosen?.kind !== 'remote' || !chosen.credential) return
-        replaced.push(chosen.credential.value)
-        const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
-        chosen = { ...chosen, credential }
-      },
-    })
+  async #requireCredential(target: RemoteTarget): Promise<never> {
+    const { missingCredentialError } = await import('./sign-in-command.ts')
+    throw missingCredentialError(target, this.#parts.profiles.read())
   }
 
   /** Returns how to authorize requests with this credential; a refused token is refreshed once. */
-  function authorizing(
+  #authorizing(
     credential: Credential,
   ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {
     const { kind, value } = credential
     if (!credential.kept?.tokens) return { credential: kind, authorization: async () => `Bearer ${value}` }
     return {
       credential: kind,
-      authorization: async () => `Bearer ${await (await sourceOf(credential))?.current()}`,
+      authorization: async () => `Bearer ${await (await this.#tokensOf(credential))?.current()}`,
       reauthorization: async (refused) => {
-        const token = await (await sourceOf(credential))?.after(refused.replace(/^Bearer /, ''))
+        const token = await (await this.#tokensOf(credential))?.after(refused.replace(/^Bearer /, ''))
         return token ? `Bearer ${token}` : null
       },
     }
   }
 
-  async function missing(remote: RemoteTarget): Promise<never> {
-    throw (await import('./sign-in-command.ts')).missingCredentialError(remote, profiles.read())
+  /** Returns the source of a profile's access token; null for a credential that is sent as it is. */
+  #tokensOf({ kept }: Credential): Promise<TokenSource> | null {
+    if (!kept?.tokens) return null
+    this.#tokens ??= this.#openTokens(kept.profile, kept.tokens)
+    return this.#tokens
   }
 
-  function secrets(): string[] {
-    const credential = chosen?.kind === 'remote' ? chosen.credential : null
-    const tokens = credential?.kept?.tokens
-    const given = [credential?.value, tokens?.refreshToken, tokens?.clientSecret, ...replaced]
-    const inUrl = databaseSecrets(settings.database.value)
-    return [...given.filter((secret) => typeof secret === 'string'), ...inUrl, ...secretsIn(io.env)]
-  }
-
-  async function create(options: CallerParts): Promise<Caller> {
-    return (await import('./open-caller.ts')).openCaller(io, settings, secrets, options)
-  }
-
-  return {
-    target,
-    secrets,
-    unanswered: () => [...unanswered],
-    open,
-    causeOf: async (requestId) => (await opened)?.causeOf(requestId),
-    fetch,
-    network: viaNetwork,
-    bearer: async () => {
-      const current = target()
-      if (current.kind === 'local') {
-        throw new CommandError(
-          'no_bearer',
-          'usage',
-          `The local academy in ${current.database} has no credential`,
-          {
-            hint: 'Serve it with `learnctl server start`, and create a key with `learnctl keys create --name <name>`',
-          },
-        )
-      }
-      const credential = current.credential ?? (await missing(current))
-      return (await sourceOf(credential))?.current() ?? credential.value
-    },
-    use: (other) => {
-      chosen = other
-      source = null
-    },
-    caller: async ({ anonymous = false, onWait } = {}) => {
-      const current = target()
-      if (current.kind === 'local') {
-        // No retries: this process is the server.
-        return create({
-          baseUrl: 'http://localhost',
-          transport: watching(viaProcess),
-          attempts: 1,
-          ours: true,
-        })
-      }
-      const credential = anonymous ? null : (current.credential ?? (await missing(current)))
-      return create({
-        baseUrl: current.url,
-        transport: watching(viaNetwork),
-        ...(credential && authorizing(credential)),
-        ...(onWait && { onWait }),
-      })
-    },
-    close: async () => {
-      // A refresh in progress must end, so that its tokens are stored.
-      await (await source)?.settled()
-      const [local, remote] = await Promise.allSettled([opened, network])
-      if (local.status === 'fulfilled') await local.value?.close()
-      if (remote.status === 'fulfilled') await remote.value?.close()
-    },
+  async #openTokens(profile: string, tokens: StoredTokens): Promise<TokenSource> {
+    const { io, settings, profiles } = this.#parts
+    const { sessionTokens } = await import('./session-tokens.ts')
+    return sessionTokens({
+      io,
+      settings,
+      store: profiles,
+      transport: this.network,
+      profile,
+      tokens,
+      target: this.target(),
+      onRefreshed: (tokens) => {
+        const chosen = this.#chosen
+        if (chosen?.kind !== 'remote' || !chosen.credential) return
+        this.#replaced.push(chosen.credential.value)
+        const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
+        this.#chosen = { ...chosen, credential }
+      },
+    })
   }
 }
 
