@@ -1,4 +1,4 @@
-import type { Document, ScalarTag, Tags, YAMLMap } from 'yaml'
+import type { Document, LineCounter, Pair, ScalarTag, Tags, YAMLMap } from 'yaml'
 import {
   isJsonObject,
   JsonLimitError,
@@ -114,7 +114,8 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
       hint: 'Convert it to JSON',
     })
   }
-  const { isMap, isAlias, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import('yaml')
+  const yaml = await import('yaml')
+  const { isAlias, isNode, isScalar, LineCounter, parseDocument, visit } = yaml
   const lineCounter = new LineCounter()
   const intAsBigInt = /\d{16}/.test(text)
   const document = parseDocument(text, {
@@ -122,7 +123,6 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     // The parser compares each key with all earlier ones.
     uniqueKeys: false,
   })
-  const members = new WeakMap<YAMLMap, ReturnType<typeof membersOf>>()
   const [fault] = document.errors
   if (fault && isOverflow(fault)) throw tooDeep(name, fault)
   if (fault) throw notYaml(fault.pos[0], fault.message, fault)
@@ -131,7 +131,8 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     if (repeated !== undefined) throw notYaml(repeated, 'Map keys must be unique')
     const value: unknown = document.toJS()
     if (isDeeper(value, maxJsonDepth)) throw tooDeep(name)
-    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
+    const lines = new YamlLines(yaml, document, lineCounter)
+    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf: (path) => lines.lineOf(path) }
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, error)
     if (!(error instanceof ReferenceError)) throw error
@@ -170,28 +171,30 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     })
     return first
   }
+}
 
-  function membersOf(map: YAMLMap) {
-    const entries = map.items.flatMap((pair) =>
-      isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
-    )
-    // Reversed, so that the first of several equal keys wins.
-    return new Map(entries.reverse())
+/** Finds the lines of the parts of a YAML document. */
+class YamlLines {
+  readonly #yaml: typeof import('yaml')
+  readonly #document: Document.Parsed
+  readonly #counter: LineCounter
+  readonly #pairsByMap = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>()
+
+  constructor(yaml: typeof import('yaml'), document: Document.Parsed, counter: LineCounter) {
+    this.#yaml = yaml
+    this.#document = document
+    this.#counter = counter
   }
 
-  function memberOf(map: YAMLMap, step: PropertyKey) {
-    const known = members.get(map) ?? membersOf(map)
-    members.set(map, known)
-    return known.get(String(step))
-  }
-
-  function lineOf(path: readonly PropertyKey[]): number {
-    let node: unknown = document.contents
+  /** Returns the line of a path, from 1; for a missing value that of its parent. */
+  lineOf(path: readonly PropertyKey[]): number {
+    const { isAlias, isMap, isNode, isSeq } = this.#yaml
+    let node: unknown = this.#document.contents
     let at = isNode(node) ? node.range?.[0] : 0
     for (const step of path) {
-      if (isAlias(node)) node = node.resolve(document)
+      if (isAlias(node)) node = node.resolve(this.#document)
       if (isMap(node)) {
-        const pair = memberOf(node, step)
+        const pair = this.#pairsOf(node).get(String(step))
         if (!pair) break
         if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
         node = pair.value
@@ -201,7 +204,19 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
         at = node.range?.[0] ?? at
       } else break
     }
-    return lineCounter.linePos(at ?? 0).line
+    return this.#counter.linePos(at ?? 0).line
+  }
+
+  #pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.#pairsByMap.get(map)
+    if (known) return known
+    const entries = map.items.flatMap((pair) =>
+      this.#yaml.isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
+    )
+    // Reversed, so that the first of several equal keys wins.
+    const pairs = new Map(entries.reverse())
+    this.#pairsByMap.set(map, pairs)
+    return pairs
   }
 }
 
