@@ -156,7 +156,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     )
     await dashboard.getByLabel('Name, username, e-mail address or external ID').fill('grace')
     await dashboard.getByLabel('Name, username, e-mail address or external ID').press('Enter')
-    await dashboard.getByText('1–1 of 1').waitFor()
+    await dashboard.getByRole('rowheader', { name: 'Ada' }).waitFor({ state: 'detached' })
+    expect(await names()).toEqual(['Grace'])
     const [file] = await Promise.all([
       dashboard.waitForEvent('download'),
       dashboard.getByRole('link', { name: 'Download CSV' }).click(),
