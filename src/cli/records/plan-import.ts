@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import type { JsonObject } from '../../codec/json-text.ts'
+import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
@@ -93,7 +95,7 @@ export async function planImport(
         planned[index] = {
           planned: { line, key, ...action },
           row,
-          found: found ? identityOf(found.shown) : undefined,
+          found: found ? identityOf(found.shown, record) : undefined,
         }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
@@ -260,11 +262,11 @@ export async function requireSameRecords(
 /** Throws a CommandError if the existing record of a row is not the one that the plan found. */
 function requireFound(
   { dataset, file, saved }: Import,
-  { found, line }: Row,
+  { found, line, record }: Row,
   shown: JsonObject | null,
 ): void {
-  const now = identityOf(shown)
-  if (!found || (found.id === now.id && found.version === now.version)) return
+  const now = identityOf(shown, record)
+  if (!found || isDeepStrictEqual(found, now)) return
   const change = !shown ? 'no longer exists' : found.id === now.id ? 'has changed' : 'exists already'
   throw stalePlan(
     saved?.command ?? '',
@@ -272,7 +274,12 @@ function requireFound(
   )
 }
 
-function identityOf(shown: JsonObject | null): NonNullable<Row['found']> {
+/** Identifies a record and its state: by its version, else by a hash of the fields that the row has. */
+function identityOf(shown: JsonObject | null, record: JsonObject): NonNullable<Row['found']> {
   const id = shown?.['id']
-  return { id: id === undefined ? null : String(id), version: versionOf(shown) ?? null }
+  const version = versionOf(shown) ?? null
+  const identity = { id: id === undefined ? null : String(id), version }
+  if (!shown || version !== null) return identity
+  const fields = Object.keys(record).map((field) => shown[field])
+  return { ...identity, hash: createHash('sha256').update(jsonText(fields)).digest('base64url') }
 }

@@ -95,5 +95,5 @@ export function stalePlan(command: string, reason: string): CommandError {
 }
 
 function again(command: string): string {
-  return `Make a new plan: learnctl ${command} --plan-out plan.jsonl`
+  return `Make a new plan with learnctl ${command} --plan-out`
 }

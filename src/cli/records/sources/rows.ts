@@ -26,7 +26,7 @@ export interface Row {
   /** Cells in the order of `Rows.header`: as in the file, but numbers and days in the API's form. */
   readonly cells: readonly string[]
   /** Existing record that a saved plan found, with null for none; undefined if it is not to be compared. */
-  readonly found?: { readonly id: string | null; readonly version: number | null }
+  readonly found?: { readonly id: string | null; readonly version: number | null; readonly hash?: string }
 }
 
 /** The rows of a file and its header. */

@@ -40,6 +40,34 @@ describe('the saved plan of an import', () => {
     )
   })
 
+  test('is refused on a platform without versions when a field that it changes has changed', async ({
+    academy,
+  }) => {
+    const { key } = await academy.person('admin')
+    const transport = transportTo(academy)
+    const cli = testCli({
+      transport: async (request) => {
+        const response = await transport(request)
+        const text = await new Response(response.body as BodyInit | null).text()
+        return { ...response, body: text.replace(/"version":\d+,?/g, '') }
+      },
+      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
+    })
+    onTestFinished(cli.remove)
+    await cli.run('courses import -', { stdin: 'externalId,title\nA,Sea\nB,Sky\n' })
+    await cli.run('courses import - --plan-out plan.jsonl', { stdin: 'externalId,title\nA,Ocean\nB,Air\n' })
+    await cli.run('courses update ext:A --language en')
+    await cli.run('courses update ext:B --title Elsewhere')
+    const ran = await cli.run('courses import --plan plan.jsonl')
+    expect(ran.code).toBe(6)
+    expect(ran.stderr).toContain('plan.jsonl: the course of line 3 has changed; nothing was changed')
+    expect(ran.stderr).toContain('hint: Make a new plan with learnctl courses import --plan-out\n')
+    expect((await resultOf(cli, 'courses get ext:A')).title).toBe('Sea')
+    await cli.run('courses update ext:B --title Sky')
+    const done = await cli.run('courses import --plan plan.jsonl')
+    expect(done.stderr).toBe('Imported 2 rows of 2 from plan.jsonl: 2 updated\n')
+  })
+
   test('knows the mode and the switches that it was made with', async ({ local }) => {
     await local.run('users import -', { stdin: before })
     await local.run('users import - --on-exists skip --plan-out plan.jsonl', { stdin: after })
