@@ -135,7 +135,7 @@ function limitConnectTime(outgoing: ClientRequest, made: 'connect' | 'secureConn
     const timer = setTimeout(() => {
       outgoing.destroy(Object.assign(new Error('the connection was not made in time'), { code: 'ETIMEDOUT' }))
     }, limitMs)
-    const settle = () => clearTimeout(timer)
-    socket.once(made, settle).once('close', settle)
+    const clear = () => clearTimeout(timer)
+    socket.once(made, clear).once('close', clear)
   })
 }

@@ -57,7 +57,7 @@ export async function errorOf(
   // The body may be a web page or plain text; then the status is enough.
   const value = parseJsonOrNull(answer.body)
   const problem = isJsonObject(value) ? value : null
-  const told = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).readError(value)
+  const parsed = ownProblem(problem) ?? (await import('./foreign/refusal.ts')).readError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
@@ -67,15 +67,15 @@ export async function errorOf(
     code === null &&
     credential === 'api_key' &&
     !page &&
-    isExpiredKey(told, plain === null ? told.texts : [plain])
+    isExpiredKey(parsed, plain === null ? parsed.texts : [plain])
   const knownCode = needed ? 'insufficient_scope' : expired ? 'expired_key' : codeByStatus[status]
   const uncertain = failure?.said === null ? 'failed' : null
   return new ApiError(target, {
     status,
     code: uncertain ?? code ?? knownCode ?? `http_${status}`,
     coded: code !== null,
-    detail: told.detail ?? plain ?? statusText(target, reply, { page, failure, code: told.code }),
-    faults: told.faults,
+    detail: parsed.detail ?? plain ?? statusText(target, reply, { page, failure, code: parsed.code }),
+    faults: parsed.faults,
     problem,
     requestId:
       textOf(problem?.['requestId']) ??
@@ -128,8 +128,8 @@ const statusWords =
  * expired key. A code or a text with another reason means that the key lacks a permission.
  */
 function isExpiredKey({ code, faults }: ErrorContent, texts: readonly string[]): boolean {
-  const told = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
-  if (told !== null) return /expired/i.test(told)
+  const firstCode = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
+  if (firstCode !== null) return /expired/i.test(firstCode)
   const reasons = [...texts, ...faults.map(({ detail }) => detail)]
     .map((text) => text.replaceAll(statusWords, ''))
     .filter((text) => /[\p{L}\p{N}]/u.test(text))

@@ -164,7 +164,7 @@ function dispatch(
 
   return new Promise((resolve, reject) => {
     const leave = () => controller?.abort(signal?.reason)
-    const settle = () => {
+    const release = () => {
       signal?.removeEventListener('abort', leave)
       wake?.()
     }
@@ -188,11 +188,11 @@ function dispatch(
       },
       onResponseEnd() {
         ended = true
-        settle()
+        release()
       },
       onResponseError(_, cause) {
         fault = { cause }
-        settle()
+        release()
         reject(cause)
       },
     })

@@ -100,8 +100,8 @@ export function problemsIn(errors: readonly Fault[], more = 0): string {
 function describe(fault: Fault): string {
   const { code, detail } = fault
   if (code !== 'unknown_field' && code !== 'unknown_parameter') return `${placeOf(fault)} ${detail}`
-  const [, meant = ''] = detail.split(/(?=; did you mean)/)
-  return `Unknown ${code === 'unknown_field' ? 'field' : 'parameter'}: ${placeOf(fault)}${meant}`
+  const [, suggestion = ''] = detail.split(/(?=; did you mean)/)
+  return `Unknown ${code === 'unknown_field' ? 'field' : 'parameter'}: ${placeOf(fault)}${suggestion}`
 }
 
 const maxNamedPlaces = 10

@@ -156,7 +156,7 @@ export const commands: readonly Command[] = [
       several: severalDeletionQuestion('course'),
     },
     done: shortDeletedLine('course'),
-    told: deletedLine('course'),
+    readDone: deletedLine('course'),
     examples: [
       'courses delete ext:first-course --force --yes',
       'courses delete ext:first-course --force --erase --yes',

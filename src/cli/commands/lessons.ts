@@ -97,7 +97,7 @@ export const commands: readonly Command[] = [
       several: severalDeletionQuestion('lesson'),
     },
     done: shortDeletedLine('lesson'),
-    told: deletedLine('lesson'),
+    readDone: deletedLine('lesson'),
     examples: ['lessons delete ext:welcome --yes'],
   }),
   ...historyCommands({

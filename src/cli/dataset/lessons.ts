@@ -95,8 +95,8 @@ async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Pro
 async function moduleId({ courseId, module }: JsonObject, names: Names): Promise<unknown> {
   const modules = await modulesOf(courseId, names)
   const place = moduleNamed(modules, String(module))
-  const meant = place === null ? undefined : modules[place]
-  if (meant) return meant['id']
+  const placed = place === null ? undefined : modules[place]
+  if (placed) return placed['id']
   const name = JSON.stringify(module)
   throw new RecordError(
     'module',

@@ -61,7 +61,7 @@ ${twoColumns(environmentRows())}`
 /** Returns all aliases and the commands that they stand for. */
 export function aliasRows(): (readonly [alias: string, command: string])[] {
   const whole = Object.entries(shortcuts).map(([word, path]) => [word, path.join(' ')] as const)
-  const verbs = Object.entries(verbAliases).map(([word, meant]) => [word, meant.join(', ')] as const)
+  const verbs = Object.entries(verbAliases).map(([word, aliased]) => [word, aliased.join(', ')] as const)
   return [...whole, ['version', '--version'], ...Object.entries(nounAliases), ...verbs]
 }
 

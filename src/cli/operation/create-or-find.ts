@@ -57,7 +57,7 @@ export async function createOrFind(
   }
 
   const found = await look()
-  if (found) return settle(found)
+  if (found) return keepOrUpdate(found)
   if (prepared.secret !== undefined) assertSecretShown(context, prepared.secret, prepared.shape)
   const { input } = prepared
   if (settings.dryRun.value) return showRequests(context, [caller.request<Operation>(call.operation, input)])
@@ -67,11 +67,11 @@ export async function createOrFind(
   } catch (error) {
     const raced = error instanceof ApiError && error.status === 409 ? await look() : null
     if (raced === null) throw error
-    return settle(raced)
+    return keepOrUpdate(raced)
   }
 
   /** Updates the existing thing or leaves it unchanged, and prints it in the form of `create`. */
-  async function settle({ thing, update }: Found): Promise<void> {
+  async function keepOrUpdate({ thing, update }: Found): Promise<void> {
     if (settings.dryRun.value) {
       if (update) return showRequests(context, [caller.request(update.operation, update.input)])
       return output.note(`Nothing would be sent: ${exists?.name(thing, given)} already exists`)

@@ -41,20 +41,20 @@ export function findNamed(named: Named): (finding: Finding) => Find {
       const items = await read
       const id = (item: JsonObject) => String(item[operation.identifier ?? 'id'])
       if (items.some((item) => id(item) === text)) return text
-      const meant = items.filter((item) => item['name'] === text && counts(item))
-      if (meant.length > 1) {
+      const matches = items.filter((item) => item['name'] === text && counts(item))
+      if (matches.length > 1) {
         throw new CommandError(
           'ambiguous',
           'usage',
-          `${meant.length} ${several} are named ${JSON.stringify(text)}`,
+          `${matches.length} ${several} are named ${JSON.stringify(text)}`,
           {
-            why: meant.map((item) => `${id(item)}: ${apart(item)}`),
+            why: matches.map((item) => `${id(item)}: ${apart(item)}`),
             hint: 'Use the id',
           },
         )
       }
       // Let the platform report an unknown name.
-      return (meant[0] && id(meant[0])) ?? text
+      return (matches[0] && id(matches[0])) ?? text
     }
   }
 }

@@ -126,7 +126,7 @@ export interface OperationSpec<O extends Call> {
    */
   readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
   /** Returns a success line that needs further reads; undefined falls back to `done`. */
-  readonly told?: (look: Lookup, given: Given) => Promise<string | undefined>
+  readonly readDone?: (look: Lookup, given: Given) => Promise<string | undefined>
   /** Returns a note below the table, if any. */
   readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]

@@ -53,8 +53,8 @@ export function problemsOf(error: z.ZodError): DocumentProblem[] {
 
 function wrongValue(issue: z.core.$ZodIssue): string {
   const { input, path } = issue
-  const told = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
-  const text = told || typeof input === 'object' ? undefined : jsonText(input)
+  const hidesValue = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
+  const text = hidesValue || typeof input === 'object' ? undefined : jsonText(input)
   return text !== undefined && text.length <= maxValueLength ? `, not ${text}` : ''
 }
 

@@ -49,8 +49,8 @@ export async function printAnswer(
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
   const id = written ? result.id : null
   // A secret is shown only now, as part of its record.
-  const told = secret === undefined && (operation.response === null || !hasChosenForm(settings))
-  const done = told ? spec.done : undefined
+  const isSummarised = secret === undefined && (operation.response === null || !hasChosenForm(settings))
+  const done = isSummarised ? spec.done : undefined
   if (done) {
     const isSet = result.written === null || result.written.other.length === 0
     const line = settings.quiet.value ? undefined : await readSuccessLine(context, call, given)
@@ -62,8 +62,8 @@ export async function printAnswer(
   else if (operation.response !== null) await printRecord(context, answered)
 
   const hasRecord = isJsonObject(data) || operation.method === 'GET' || operation.response === null
-  const isTold = result.written?.shown === false && operation.response !== null
-  const isUnseen = isTold || (!hasRecord && !done)
+  const isHidden = result.written?.shown === false && operation.response !== null
+  const isUnseen = isHidden || (!hasRecord && !done)
   if (written && id === null) {
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
@@ -86,10 +86,10 @@ async function readSuccessLine(
   { spec }: BoundCall,
   given: Given,
 ): Promise<string | undefined> {
-  if (!spec.told) return undefined
+  if (!spec.readDone) return undefined
   try {
     const { createLookup } = await import('./lookup.ts')
-    return await spec.told(createLookup(await session.caller(), io.signal), given)
+    return await spec.readDone(createLookup(await session.caller(), io.signal), given)
   } catch {
     return undefined
   }

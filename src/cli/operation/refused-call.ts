@@ -193,8 +193,8 @@ function problemLine(fault: Fault, flag: string | null): string {
   const place = flag ?? (pointer === undefined ? parameter : fieldPath(pointer))
   if (!place) return detail
   if (isUnknown(fault)) {
-    const [, meant = ''] = detail.split(/(?=; did you mean)/)
-    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
+    const [, suggestion = ''] = detail.split(/(?=; did you mean)/)
+    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${suggestion}`
   }
   // Some platforms begin the message with the field's name, which others omit.
   const leaf =

@@ -98,17 +98,17 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const { destroys } = spec
   let destroyed: unknown
   if (destroys) {
-    const meant =
+    const target =
       position && found !== undefined
         ? { ...given, arguments: { ...given.arguments, [position[1].name]: found } }
         : given
     const look = createLookup(caller, io.signal)
-    destroyed = await destroys.read(look, meant).catch((error: unknown) => {
+    destroyed = await destroys.read(look, target).catch((error: unknown) => {
       // With --yes, try it even if the platform does not show the record.
       if (settings.yes.value && error instanceof ApiError) return undefined
       throw error
     })
-    await confirm(context, destroys.action(given), () => destroys.question(look, meant, destroyed))
+    await confirm(context, destroys.action(given), () => destroys.question(look, target, destroyed))
   }
   const send = (sent: AnyInput) => caller.write(operation, sent)
   const result = await send(input).catch(async (error: unknown) => {

@@ -12,7 +12,7 @@ export interface WriteNotes {
 export function createWriteNotes(): WriteNotes {
   const other = new Map<string, number>()
   const unshown = new Map<string, number>()
-  let told = 0
+  let hidden = 0
   const count = (counts: Map<string, number>, field: string) =>
     counts.set(field, (counts.get(field) ?? 0) + 1)
   const fields = (counts: ReadonlyMap<string, number>) =>
@@ -20,15 +20,15 @@ export function createWriteNotes(): WriteNotes {
   return {
     take(written) {
       if (written === null) return
-      if (!written.shown) told += 1
+      if (!written.shown) hidden += 1
       for (const { field } of written.other) count(other, field)
       for (const field of written.unshown) count(unshown, field)
     },
     sentences: (host) => [
       ...(other.size > 0 ? [`${host} shows other values than were sent: ${fields(other)}`] : []),
       ...(unshown.size > 0 ? [`Cannot check what ${host} does not show: ${fields(unshown)}`] : []),
-      ...(told > 0
-        ? [`${host} confirmed ${pluralise(told, 'record')} without showing ${told === 1 ? 'it' : 'them'}`]
+      ...(hidden > 0
+        ? [`${host} confirmed ${pluralise(hidden, 'record')} without showing ${hidden === 1 ? 'it' : 'them'}`]
         : []),
     ],
   }

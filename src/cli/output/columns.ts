@@ -90,14 +90,14 @@ export function matchingPaths(name: string, valid: readonly string[]): readonly 
  * Returns the one path that a name matches. Throws a UsageError that lists the valid or the matching ones.
  */
 export function resolvePath(name: string, valid: readonly string[]): string {
-  const meant = matchingPaths(name, valid)
-  const [path] = meant
-  if (path !== undefined && meant.length === 1) return path
+  const matches = matchingPaths(name, valid)
+  const [path] = matches
+  if (path !== undefined && matches.length === 1) return path
   const shown = JSON.stringify(name)
   if (path !== undefined) {
-    throw new UsageError(`${shown} matches ${meant.length} columns`, {
+    throw new UsageError(`${shown} matches ${matches.length} columns`, {
       code: 'ambiguous_column',
-      why: [`Columns: ${meant.join(', ')}`],
+      why: [`Columns: ${matches.join(', ')}`],
       hint: `Use the full name: --columns ${path}`,
     })
   }

@@ -14,12 +14,12 @@ export function upgradeNotes(
   path: string,
   mebibytes = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) / mebibyte,
 ): UpgradeWatch {
-  let told = 0
+  let reported = 0
   return {
     signal: io.signal,
     async onProgress({ step, steps, elapsedMs }) {
-      told += 1
-      if (told === 1) {
+      reported += 1
+      if (reported === 1) {
         const minutes = Math.max(1, Math.ceil(mebibytes / 1024))
         const time = minutes === 1 ? 'a minute' : `${minutes} minutes`
         await note(

@@ -53,10 +53,10 @@ const ends = ['last', 'islast', 'islastpage', 'done']
  * @param around objects that enclose the list
  */
 export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): PagingHints {
-  const said = new Map(around.flatMap((object) => saidIn(object)).reverse())
+  const hints = new Map(around.flatMap((object) => membersOf(object)).reverse())
   const find = <Value>(names: readonly string[], read: (value: unknown) => Value | null) => {
     for (const name of names) {
-      const entry = said.get(name)
+      const entry = hints.get(name)
       const value = entry === undefined ? null : read(entry.value)
       if (entry && value !== null) return { name: entry.name, value }
     }
@@ -64,7 +64,7 @@ export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): Pa
   }
   const valueIn = <Value>(names: readonly string[], read: (value: unknown) => Value | null) =>
     find(names, read)?.value ?? null
-  const spring = said.has('totalpages') ? find(['number'], countOf) : null
+  const spring = hints.has('totalpages') ? find(['number'], countOf) : null
   const page = find(pageNumbers, countOf) ?? spring
   const offset = find(['offset', 'skip', 'start', 'startat'], countOf)
   const end = valueIn(ends, flagOf)
@@ -88,13 +88,15 @@ interface Said {
 }
 
 /** Returns the members of an object and of its paging objects, the nearest to the list first. */
-function saidIn(object: JsonObject, depth = 2): (readonly [string, Said])[] {
+function membersOf(object: JsonObject, depth = 2): (readonly [string, Said])[] {
   const own = Object.entries(object).flatMap(([name, value]) => {
     if (Array.isArray(value)) return bareLinkName(name) === 'links' ? relationsIn(value) : []
     return [[bareLinkName(name), { name, value }] as const]
   })
   const inner = Object.entries(object).flatMap(([name, value]) =>
-    depth > 0 && isJsonObject(value) && pagingObjects.has(bareLinkName(name)) ? saidIn(value, depth - 1) : [],
+    depth > 0 && isJsonObject(value) && pagingObjects.has(bareLinkName(name))
+      ? membersOf(value, depth - 1)
+      : [],
   )
   return [...own, ...inner]
 }

@@ -128,10 +128,10 @@ function statusIn({ error, errors }: JsonObject, said: ReadonlyMap<string, unkno
   const inner = [error, first].flatMap((each) =>
     isJsonObject(each) ? [each['status'], each['code'], each['type']] : [each],
   )
-  const told = [said.get('statuscode'), said.get('status'), said.get('code'), ...inner]
-  const number = told.map(Number).find((each) => Number.isInteger(each) && each >= 400 && each <= 599)
+  const codes = [said.get('statuscode'), said.get('status'), said.get('code'), ...inner]
+  const number = codes.map(Number).find((each) => Number.isInteger(each) && each >= 400 && each <= 599)
   if (number !== undefined) return number
-  const words = [...told, said.get('message')].filter((each) => typeof each === 'string')
+  const words = [...codes, said.get('message')].filter((each) => typeof each === 'string')
   const named = words.map((each) => statusOfWord.get(each.replace(/[_\-\s]/g, '').toLowerCase()))
   return named.find((each) => each !== undefined) ?? null
 }

@@ -28,8 +28,8 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   if (event.type === 'ignored') return { ...noEffect, status: 'ignored', reason: event.reason }
   const { call, integration } = applying
   const { database } = call
-  const meant = { course: event.course, user: event.learner }
-  const { course: courseId, user: userId } = await resolveIdentities(database, integration.lmsKind, meant)
+  const keys = { course: event.course, user: event.learner }
+  const { course: courseId, user: userId } = await resolveIdentities(database, integration.lmsKind, keys)
   const subject = { courseId, userId }
   const missing = [
     ...(courseId === null ? ['course' as const] : []),

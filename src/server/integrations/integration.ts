@@ -163,10 +163,10 @@ export function requireKind(kind: string): LmsKind {
   const known = lmsKinds.find((each) => each === kind)
   if (known) return known
   const others = lmsKinds.slice(0, -1).join(', ')
-  const meant = findNearest(kind, lmsKinds)
+  const nearest = findNearest(kind, lmsKinds)
   throw new ProblemError(
     'not_found',
-    `${notFoundDetail('LMS kind', kind)} It must be ${others} or ${lmsKinds.at(-1)}.${meant.length > 0 ? ` Did you mean ${meant.join(' or ')}?` : ''}`,
+    `${notFoundDetail('LMS kind', kind)} It must be ${others} or ${lmsKinds.at(-1)}.${nearest.length > 0 ? ` Did you mean ${nearest.join(' or ')}?` : ''}`,
   )
 }
 

@@ -52,13 +52,13 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     isDue = false
     let begun = false
     try {
-      const settle = await database.transact((transaction) => {
+      const answers = await database.transact((transaction) => {
         begun = true
         return runFor(maxTurnMs, transaction, jobs)
       })
       delayMs = 0
-      waiting = [...jobs.slice(settle.length), ...waiting]
-      for (const answer of settle) answer()
+      waiting = [...jobs.slice(answers.length), ...waiting]
+      for (const answer of answers) answer()
     } catch (error) {
       if (!begun && isBusy(error)) waitLonger(jobs, error)
       else for (const { reject } of jobs) reject(error)
