@@ -195,6 +195,10 @@ export const Course = named(
     ...changed,
     publishedAt: field(Time.nullable(), 'When the course was last published; null if it never was'),
     archivedAt: field(Time.nullable(), 'When the course was archived; null if it is not'),
+    createdBy: field(
+      z.string().nullable(),
+      'Id of the user who created the course; null if that is not known',
+    ),
   })),
 )
 export type Course = z.output<typeof Course>

@@ -12,7 +12,7 @@ export interface Work {
 
 /** Columns of a course, from `courses c`. */
 export const courseColumns = `c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
-  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
+  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at, c.created_by`
 
 /** Returns a course as the API shows it, from its row. */
 export function toCourse(row: Row): Row {
@@ -30,6 +30,7 @@ export function toCourse(row: Row): Row {
     updatedAt: row['updated_at'],
     publishedAt: row['published_at'],
     archivedAt: row['archived_at'],
+    createdBy: row['created_by'],
   }
 }
 

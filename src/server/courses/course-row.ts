@@ -22,11 +22,12 @@ export interface CourseRow extends Row {
   readonly updated_at: string
   readonly published_at: string | null
   readonly archived_at: string | null
+  readonly created_by: string | null
 }
 
 /** Columns of a course, from `courses c`. */
 export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
-  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
+  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at, c.created_by`
 
 /** Returns the row of a course; throws 404, also for a draft if only published ones are visible. */
 export async function findCourse(
@@ -81,6 +82,7 @@ type Attributes = Omit<
   | 'updatedAt'
   | 'publishedAt'
   | 'archivedAt'
+  | 'createdBy'
 >
 
 /** Returns the column `attributes`: JSON of all input without a column. */
@@ -154,5 +156,6 @@ function lastOf(row: CourseRow) {
     updatedAt: row.updated_at,
     publishedAt: row.published_at,
     archivedAt: row.archived_at,
+    createdBy: row.created_by,
   }
 }

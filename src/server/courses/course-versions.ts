@@ -40,7 +40,7 @@ export function recordCourseVersion(
   course: Course,
   modified: readonly string[],
 ): void {
-  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
+  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, createdBy, ...attributes } = course
   database.queue(sql`
     insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)

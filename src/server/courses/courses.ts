@@ -60,15 +60,17 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
       await requireUnique(call.database, 'courses', input, undefined)
       const { now } = call
+      const createdBy = call.principal.userId
       const id = call.newId('crs')
       const attributes = attributesOf(input)
       const publishedAt = input.status === 'published' ? now : null
       call.database.queue(sql`
         insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
-                             attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
+                             attributes, managed_by, version, created_at, updated_at, published_at, archived_at,
+                             created_by)
         values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
                 ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
-                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
+                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null, ${createdBy})`)
       addTags(call, id, input.tags)
       // The row equals the input, so it need not be read again.
       const { title, description, difficulty, status, externalId, managedBy } = input
@@ -83,7 +85,14 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
           attributes,
           managed_by: managedBy,
         },
-        ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
+        ...{
+          version: 1,
+          created_at: now,
+          updated_at: now,
+          published_at: publishedAt,
+          archived_at: null,
+          created_by: createdBy,
+        },
       })
       recordCourseVersion(call, course, [])
       await recordChange(call, { action: 'course.created', id, before: null, after: course })

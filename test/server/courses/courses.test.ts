@@ -34,6 +34,7 @@ test('a course needs a title only; everything else has a default', async ({ inst
     updatedAt: start,
     publishedAt: null,
     archivedAt: null,
+    createdBy: instructor.id,
   })
   expect((await instructor.get(`/v1/courses/${made.body.id}`)).body).toEqual(made.body)
 })

@@ -74,6 +74,8 @@ test('all records of an academy of 9430e96 exist after the upgrade, and can be c
   const admin = await academy.person('admin')
   const { body: course } = await admin.get('/v1/courses/ext:AAA-2013J')
   expect(course).toMatchObject({ title: 'Module AAA, presentation 2013J', status: 'published', version: 2 })
+  const [, first] = (await admin.get(`/v1/courses/${course.id}/versions`)).body.data
+  expect(first).toMatchObject({ version: 1, userId: course.createdBy })
   const { body: learners } = await admin.get('/v1/analytics/learners')
   expect(learners).toMatchObject({
     data: [
@@ -84,7 +86,7 @@ test('all records of an academy of 9430e96 exist after the upgrade, and can be c
   expect((await admin.get('/v1/users?q=oulad-113')).body.data).toMatchObject([{ externalId: '11391' }])
   const [deleted] = (await admin.get('/v1/deleted-courses')).body.data
   const restored = await admin.post(`/v1/deleted-courses/${deleted.id}/restore`)
-  expect(restored.body).toMatchObject({ externalId: 'AAA-2012B' })
+  expect(restored.body).toMatchObject({ externalId: 'AAA-2012B', createdBy: course.createdBy })
   await admin.put('/v1/learners/ext:11391/progress', { courseId: course.id, completionPercentage: 80 })
   expect(await countDifferingCounters({ database, now: academy.clock.now().toISOString() })).toBe(0)
   expect(await database.check()).toEqual([])

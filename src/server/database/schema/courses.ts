@@ -20,6 +20,7 @@ const courses: Table = {
     title_key: withDefault(text, ''),
     search_key: withDefault(text, ''),
     level: withDefault(integer, 0),
+    created_by: orNull(text),
   },
   key: 'id',
   unique: ['external_id'],
@@ -29,6 +30,7 @@ const courses: Table = {
     'create index courses_by_title on courses (title_key, id, status, level)',
     'create index courses_by_level on courses (level, id, status)',
     'create index courses_by_manager on courses (managed_by, status, level, created_at, id, updated_at, title_key) where managed_by is not null',
+    'create index courses_by_creator on courses (created_by, id) where created_by is not null',
   ],
 }
 
@@ -140,6 +142,7 @@ const deletedCourses = deleted(courses, {
   key: 'id',
   indexes: [
     'create index deleted_courses_by_external_id on deleted_courses (external_id) where external_id is not null',
+    'create index deleted_courses_by_creator on deleted_courses (created_by, id) where created_by is not null',
   ],
 })
 

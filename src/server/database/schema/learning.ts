@@ -185,7 +185,15 @@ const counterChanges: Table = {
 }
 
 /** Without the address, which may change or be erased before the course is restored. */
-const deletedEnrollments = deleted({ ...enrollments, columns: enrollmentColumns }, { key: 'course_id, id' })
+const deletedEnrollments = deleted(
+  { ...enrollments, columns: enrollmentColumns },
+  {
+    key: 'course_id, id',
+    indexes: [
+      "create index deleted_enrollments_by_instructor on deleted_enrollments (user_id, course_id, status) where role = 'instructor'",
+    ],
+  },
+)
 
 const deletedProgress = deleted(progress, { key: 'course_id, user_id' })
 

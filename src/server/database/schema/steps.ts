@@ -11,7 +11,7 @@ import {
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
-import { addColumn, text, withDefault } from './table.ts'
+import { addColumn, orNull, text, withDefault } from './table.ts'
 
 /** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
@@ -21,13 +21,14 @@ export interface SchemaStep {
 }
 
 /** The schema version that this program works with. */
-export const schemaVersion = 25
+export const schemaVersion = 26
 
 /** Returns the step that creates an academy and the steps that upgrade earlier versions. */
 export function schemaSteps(context: SchemaContext): readonly SchemaStep[] {
   return [
     { from: 0, to: schemaVersion, run: (database) => createAcademy(database, context) },
     { from: 20, to: 25, run: (database) => upgradeFrom20(database, context) },
+    { from: 25, to: 26, run: upgradeFrom25 },
   ]
 }
 
@@ -76,6 +77,26 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
   for (const index of indexes) await database.run(raw(index))
   await context.rebuildCounters({ database, now: context.now })
   await upgradeAuditLog(database, context)
+}
+
+/** Adds the creator of a course, whom its first version names. */
+async function upgradeFrom25(database: Database): Promise<void> {
+  const { dialect } = database
+  for (const trash of ['', 'deleted_']) {
+    await database.run(addColumn(dialect, `${trash}courses`, 'created_by', orNull(text)))
+    const versions = `${trash}course_versions`
+    await database.run(
+      raw(`update ${trash}courses set created_by = (
+        select v.user_id from ${versions} v where v.course_id = ${trash}courses.id and v.version = 1)`),
+    )
+    await database.run(
+      raw(
+        `create index ${trash}courses_by_creator on ${trash}courses (created_by, id) where created_by is not null`,
+      ),
+    )
+  }
+  await database.run(sql`
+    create index deleted_enrollments_by_instructor on deleted_enrollments (user_id, course_id, status) where role = 'instructor'`)
 }
 
 interface LinkedRow extends Row {
