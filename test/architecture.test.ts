@@ -37,6 +37,7 @@ cli/operation cli/help cli/local-server cli/flags
 cli/webhooks
 cli/failures.ts
 cli/records
+cli/roster
 cli/export cli/audit cli/sign-in
 cli/commands cli/completion
 cli/program cli/report.ts

@@ -1,0 +1,128 @@
+import type { Entry, Place } from '../records/entries.ts'
+
+/** Formats of rosters. */
+export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
+export type RosterFormat = (typeof rosterFormats)[number]
+
+/** Names of formats in messages. */
+export const formatNames: Readonly<Record<RosterFormat, string>> = {
+  oneroster: 'OneRoster',
+  canvas: 'Canvas SIS',
+  moodle: 'Moodle',
+  kolibri: 'Kolibri',
+}
+
+/** Parts of a roster, in the order in which their records are written: each refers to earlier parts. */
+export const rosterParts = ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'] as const
+export type RosterPart = (typeof rosterParts)[number]
+
+/** Nouns for one record of each part. */
+export const rosterNouns: Readonly<Record<RosterPart, string>> = {
+  terms: 'term',
+  users: 'user',
+  courses: 'course',
+  groups: 'group',
+  enrollments: 'enrolment',
+  grades: 'grade',
+}
+
+/** With `bulk` a file lists all records of its kind, with `delta` only changed and removed ones. */
+export type RosterMode = 'bulk' | 'delta'
+
+/**
+ * Record of a roster in the form of academy files; it has only the fields that the roster knows. References are
+ * external ids, `ext:42`.
+ */
+export interface RosterEntry extends Omit<Entry, 'dataset'> {
+  readonly dataset: RosterPart
+  /** True if the roster says that the record is gone; the record then has only its key fields. */
+  readonly isRemoved?: true
+}
+
+/** Problem of a roster that keeps a row from being read. */
+export interface RosterProblem extends Place {
+  /** Column in the file; null for a problem of the whole row. */
+  readonly column: string | null
+  /** Value as written in the file; undefined if missing or secret. */
+  readonly value?: string | undefined
+  readonly code: string
+  /** Message that follows the column name: `must be a day such as 2026-08-31`. */
+  readonly message: string
+}
+
+/** Results of a reading besides its entries; complete after all entries have been read. */
+export interface RosterFindings {
+  /** The first problems, in the order of the files; the others are counted. */
+  problems(): readonly RosterProblem[]
+  problemCount(): number
+  /** What was read leniently or left out, with counts. */
+  notes(): readonly string[]
+  /** True for an entry that a later row replaces: the last row of a record counts. */
+  isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place'>): boolean
+}
+
+/** One reading of a roster. */
+export interface RosterReading {
+  /** Entries of all parts, a piece of a file at a time. Rows with problems have none. */
+  readonly entries: AsyncIterable<readonly RosterEntry[]>
+  readonly findings: RosterFindings
+}
+
+/** A roster in files: a folder, a zip file or a single CSV file. */
+export interface RosterSource {
+  /** Path as given. */
+  readonly name: string
+  readonly format: RosterFormat
+  /** Version that the manifest names; null if there is none. */
+  readonly version: string | null
+  /** Name of the system that wrote it, by its manifest. */
+  readonly systemName: string | null
+  /** Files that are read, in order. */
+  readonly files: readonly RosterFile[]
+  /** Parts that the files can have, in the order of `rosterParts`. */
+  readonly parts: readonly RosterPart[]
+  mode(part: RosterPart): RosterMode
+  /** Reads the files from the beginning. */
+  read(): RosterReading
+}
+
+/** File of a roster. */
+export interface RosterFile {
+  readonly name: string
+  /** Table that it holds, such as `users`. */
+  readonly table: string
+  readonly mode: RosterMode
+  /** SHA-256 of its bytes, in hexadecimal. */
+  readonly hash: string
+}
+
+/** A roster in memory. */
+export interface Roster {
+  /** Records by part, in the order of `rosterParts`; the last row of each. */
+  readonly declared: ReadonlyMap<RosterPart, readonly RosterEntry[]>
+  /** Records that the roster says are gone, by part; they have their keys only. */
+  readonly removed: ReadonlyMap<RosterPart, readonly RosterEntry[]>
+  mode(part: RosterPart): RosterMode
+  readonly problems: readonly RosterProblem[]
+  readonly problemCount: number
+  readonly notes: readonly string[]
+}
+
+/** Reads a whole roster into memory. Rows with problems are left out and reported in `problems`. */
+export async function loadRoster(source: RosterSource): Promise<Roster> {
+  const { entries, findings } = source.read()
+  const read: RosterEntry[] = []
+  for await (const some of entries) for (const entry of some) read.push(entry)
+  const kept = read.filter((entry) => !findings.isReplaced(entry))
+  const ofPart = (part: RosterPart, removed: boolean) =>
+    kept.filter(({ dataset, isRemoved = false }) => dataset === part && isRemoved === removed)
+  const byPart = (removed: boolean) => new Map(source.parts.map((part) => [part, ofPart(part, removed)]))
+  return {
+    declared: byPart(false),
+    removed: byPart(true),
+    mode: source.mode,
+    problems: findings.problems(),
+    problemCount: findings.problemCount(),
+    notes: findings.notes(),
+  }
+}
