@@ -1,15 +1,10 @@
 import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
-import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
-import type { Applying } from '../records/apply-plan.ts'
 import type { Part } from '../records/entries.ts'
-import type { MakePlan, Planned } from '../records/open-plan.ts'
-import type { Plan } from '../records/plan.ts'
-import { createPainterFor } from '../terminal/colour.ts'
-import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import type { MakePlan } from '../records/open-plan.ts'
+import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { write } from '../terminal/io.ts'
 
 /** The files that describe an academy. */
 const filesArgument: Argument = {
@@ -101,26 +96,12 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   const { output } = context
   const { readFiles } = await import('../records/open-plan.ts')
   const { plan } = await (await readFiles(context, given))(context)
+  const { printPlan } = await import('../records/run-apply.ts')
   await printPlan(context, plan)
   const { undeclaredNotes } = await import('../records/plan.ts')
   for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
   if (plan.actions.length > 0) throw new ExitWith('drift')
 }
-
-/** Prints a plan to standard output in the requested format. */
-async function printPlan({ io, output, settings }: Context, plan: Plan): Promise<void> {
-  const { planDocument, planText } = await import('../records/plan.ts')
-  if (settings.output.value !== 'table') {
-    await output.document(planDocument(plan))
-    return
-  }
-  await output.text([...planText(plan, await createPainterFor(io.stdout, io, settings))].join(''))
-}
-
-/** Maximum actions of one section to show before the prompt; diff shows all. */
-const maxActionsShown = 20
-/** Maximum failures to list; `-o json` lists all. */
-const maxFailuresShown = 20
 
 /** `learnctl apply` */
 export const applyCommand: Command = {
@@ -152,41 +133,13 @@ export const applyCommand: Command = {
 
 async function runApply(context: Context, given: Given): Promise<void> {
   const makePlan = await planMaker(context, given)
-  // A dry run and --plan-out change nothing, so they do not wait for the lock.
-  if (context.settings.dryRun.value || given.flags['plan-out'] !== undefined) {
-    await planAndApply(context, given, makePlan)
-    return
-  }
-  const { whileApplying } = await import('../records/apply-lock.ts')
-  await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
-    planAndApply(held, given, makePlan),
-  )
-}
-
-async function planAndApply(context: Context, given: Given, makePlan: MakePlan): Promise<void> {
-  const { output, settings } = context
-  const planned = await makePlan(context)
-  const { plan, options, target } = planned
-  requireFewDeletes(plan, given)
-  const { undeclaredNotes } = await import('../records/plan.ts')
-  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
-  const { requireOffered } = await import('../records/abilities.ts')
-  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
-  const batched = await requireOffered(context, planned.reader.caller, changes)
-  if (given.flags['plan-out'] !== undefined) {
-    const path = String(given.flags['plan-out'])
-    const { savePlan } = await import('../records/open-plan.ts')
-    await savePlan(context.io, path, plan, { target, options })
-    const { countsText } = await import('../records/plan.ts')
-    await output.done(`Saved the plan to ${path}: ${countsText(plan)}`)
-    return
-  }
-  if (settings.dryRun.value) {
-    await printPlan(context, plan)
-    return
-  }
-  if (plan.actions.length > 0) await confirmPlan(context, plan)
-  await applyAll(context, planned, batched)
+  const { reportApplied, runApply } = await import('../records/run-apply.ts')
+  await runApply(context, given, makePlan, {
+    command: 'apply',
+    diff: 'learnctl diff',
+    isRemoval: ({ kind }) => kind === 'delete',
+    report: reportApplied,
+  })
 }
 
 function planMaker(context: Context, given: Given): Promise<MakePlan> {
@@ -194,112 +147,6 @@ function planMaker(context: Context, given: Given): Promise<MakePlan> {
   requirePlanAlone(given.flags, ['label', 'prune'], given.rest.length > 0)
   return import('../records/open-plan.ts').then(({ readFiles, readSaved }) =>
     plan === undefined ? readFiles(context, given) : readSaved(context, given, String(plan)),
-  )
-}
-
-function requireFewDeletes({ actions }: Plan, { flags }: Given): void {
-  const limit = flags['max-deletes']
-  const deletes = actions.filter(({ kind }) => kind === 'delete').length
-  if (limit === undefined || deletes <= Number(limit)) return
-  throw new CommandError(
-    'too_many_deletes',
-    'conflict',
-    `Refusing to delete ${pluralise(deletes, 'record')}: --max-deletes is ${limit}`,
-    {
-      why: ['Nothing was changed'],
-      hint: `See them with \`learnctl diff\`, or allow them: --max-deletes ${deletes}`,
-    },
-  )
-}
-
-/** Shows the plan on a terminal and asks for confirmation. */
-async function confirmPlan(context: Context, plan: Plan): Promise<void> {
-  const { io, settings, prompts } = context
-  const { planText, countsText } = await import('../records/plan.ts')
-  if (prompts.refusal === null && !settings.yes.value) {
-    const paint = await createPainterFor(io.stderr, io, settings)
-    await write(io.stderr, [...planText(plan, paint, maxActionsShown), '\n'].join(''))
-  }
-  const deletes = plan.actions.some(({ kind }) => kind === 'delete')
-  await confirm(context, `apply ${pluralise(plan.actions.length, 'change')}`, async () => ({
-    text: `Apply ${countsText(plan).split(';')[0]}`,
-    consequence: deletes ? 'What is deleted may not come back.' : '',
-  }))
-}
-
-async function applyAll(
-  { io, output, settings }: Context,
-  { plan, reader, target, journal }: Planned,
-  batched: Applying['batched'],
-): Promise<void> {
-  const [
-    { applyPlan },
-    { planDocument, countsText },
-    { createProgressLine },
-    { nouns, placeText },
-    { keyText },
-    { summaryOf },
-  ] = await Promise.all([
-    import('../records/apply-plan.ts'),
-    import('../records/plan.ts'),
-    import('../terminal/progress-line.ts'),
-    import('../records/entries.ts'),
-    import('../records/identity.ts'),
-    import('../records/plan.ts'),
-  ])
-  const line = await createProgressLine(io, 'changes', plan.actions.length)
-  const failures = await applyPlan(
-    {
-      ...reader,
-      ...{ batched, journal },
-      onDone: (done) => line.update(done),
-    },
-    plan,
-  ).finally(() => {
-    line.stop()
-    journal.close()
-  })
-  for (const text of reader.notes.sentences(target)) await output.note(text)
-
-  const failed = new Set(failures.map(({ action }) => action))
-  const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
-  const { create, update, delete: deleted, unchanged } = summaryOf(done)
-  if (settings.output.value !== 'table') {
-    await output.document({
-      ...planDocument(done),
-      failed: failures.map(({ action, code, message }) => ({
-        dataset: action.dataset,
-        action: action.kind,
-        key: keyText(action.key),
-        place: action.entry ? placeText(action.entry.place) : null,
-        code,
-        message,
-      })),
-    })
-  }
-  await output.done(
-    plan.actions.length === 0
-      ? countsText(plan)
-      : `Applied: ${create} created, ${update} changed, ${deleted} deleted; ${unchanged} as declared`,
-  )
-  if (failures.length === 0) return
-  const [first] = failures
-  throw new CommandError(
-    first?.code ?? 'failed',
-    'partial',
-    `${pluralise(failures.length, 'change')} failed; the others are done`,
-    {
-      why: [
-        ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {
-          const place = action.entry ? `${placeText(action.entry.place)}: ` : ''
-          return `${place}${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
-        }),
-        ...(failures.length > maxFailuresShown
-          ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]
-          : []),
-      ],
-      hint: 'Correct the files and apply them again: what is done is not repeated',
-    },
   )
 }
 

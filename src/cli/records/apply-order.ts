@@ -3,7 +3,7 @@ import { users } from '../dataset/users.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Change } from './compare.ts'
 import { type Part, placeText } from './entries.ts'
-import { keyText, valueName } from './identity.ts'
+import { courseIn, keyText, valueName } from './identity.ts'
 import type { Action, Plan } from './plan.ts'
 
 /** Writes of one record, in the order of their stages. */
@@ -34,7 +34,12 @@ const openStatus = { users: 'active', courses: 'published', enrollments: 'active
 
 /** True for a record whose status refuses writes that refer to it. */
 export function isClosed(dataset: Part, { status }: JsonObject): boolean {
-  return dataset in closedStatus && status === closedStatus[dataset as keyof typeof closedStatus]
+  return dataset in closedStatus && status === closingOf(dataset)
+}
+
+/** Returns the status that closes a record of a part; undefined if it has none. */
+export function closingOf(dataset: Part): string | undefined {
+  return dataset in closedStatus ? closedStatus[dataset as keyof typeof closedStatus] : undefined
 }
 
 /** Collects the records that a plan writes to. */
@@ -43,9 +48,9 @@ export function busyIn({ actions }: Plan): Busy {
   const lessons = new Set<string>()
   const progress = new Set<string>()
   const users = new Set<string>()
-  for (const { dataset, entry, current } of actions) {
+  for (const { dataset, entry, current, key } of actions) {
     const record = entry?.record ?? current ?? {}
-    const course = String(record['courseId'])
+    const course = entry ? String(record['courseId']) : courseIn(key)
     if (dataset !== 'users' && dataset !== 'courses') courses.add(course)
     if (dataset === 'lessons') lessons.add(course)
     if (dataset === 'enrollments') users.add(String(record['userId']))

@@ -28,6 +28,7 @@ export function changesOf(
   record: JsonObject,
   current: JsonObject,
 ): Change[] {
+  if (isIncluded(record, current)) return []
   const [before, after] = [normal(schema, current), normal(schema, merge(current, record))]
   const changes: Change[] = []
   const compare = (path: string, given: unknown, from: unknown, to: unknown) => {
@@ -45,6 +46,16 @@ export function changesOf(
     if (!writeOnly.includes(field)) compare(field, given, before[field], after[field])
   }
   return changes.filter((change) => name !== 'enrollments' || !isReopening(change))
+}
+
+/** True if each declared value equals the existing one, so that both have one form; write-only fields always differ. */
+function isIncluded(record: JsonObject, current: JsonObject): boolean {
+  for (const field of Object.keys(record)) {
+    const [given, value] = [record[field], current[field]]
+    if (given === undefined || given === value) continue
+    if (!isJsonObject(given) || !isJsonObject(value) || !isIncluded(given, value)) return false
+  }
+  return true
 }
 
 /** True for progress and grades that are older than the existing record. */

@@ -41,7 +41,7 @@ export function countText(dataset: Part, count: number): string {
   return pluralise(count, nouns[dataset])
 }
 
-/** Place in a file; lines count from 1. */
+/** Place in a file; lines count from 1, and 0 stands for the file as a whole. */
 export interface Place {
   readonly file: string
   readonly line: number
@@ -59,6 +59,8 @@ export interface Entry {
   readonly steps?: readonly JsonObject[]
   /** Id of the record that a saved plan found for this entry; null for a new record. */
   readonly plannedId?: string | null
+  /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
+  readonly isRemoved?: boolean
   /** Password as written in the file, with `${NAME}` for environment variables. */
   readonly password?: string
 }
@@ -68,7 +70,7 @@ export type Declared = ReadonlyMap<Part, readonly Entry[]>
 
 /** `academy.yaml:12`. */
 export function placeText({ file, line }: Place): string {
-  return `${file}:${line}`
+  return line === 0 ? file : `${file}:${line}`
 }
 
 /** True for datasets whose records are always sent as wholes, new or not; they have no label. */
@@ -252,6 +254,8 @@ export async function lookUpReferences(
       for (const [field, to] of references) {
         const reference = String(entry.record[field])
         const key = await keyOf(to, reference)
+        // What is unknown is gone already.
+        if (key === null && entry.isRemoved) continue
         if (key === null) {
           const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
           problems.add(entry.place, message)

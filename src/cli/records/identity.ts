@@ -36,6 +36,11 @@ export function keyAmongEquals(key: string, place: number): string {
   return place === 1 ? key : `${key}${separator}${place}`
 }
 
+/** Returns the key of the course in the key of an enrolment, progress record or grade. */
+export function courseIn(key: string): string {
+  return key.split(separator, 1)[0] ?? ''
+}
+
 /** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
 export function keyText(key: string): string {
   return key

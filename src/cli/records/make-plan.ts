@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ApplyJournal } from './apply-journal.ts'
-import { inFreeOrder, isClosed } from './apply-order.ts'
+import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder } from './compare.ts'
 import {
   countText,
@@ -11,6 +11,7 @@ import {
   isSet,
   loadPart,
   lookUpReferences,
+  type Part,
   type PartDataset,
   parts,
   placeText,
@@ -26,8 +27,12 @@ import type { Writer } from './write.ts'
 export interface PlanOptions {
   /** Label of new records (`managedBy`); null for none. */
   readonly label: string | null
-  /** Deletes labelled records that are not declared, in the parts that the files have. */
+  /** Removes labelled records that are not declared, in the parts that the files have. */
   readonly prune: boolean
+  /** Parts whose removed records are closed: users suspended, courses archived. Others are deleted. */
+  readonly closes?: readonly Part[]
+  /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
+  readonly courses?: readonly string[]
 }
 
 /**
@@ -46,15 +51,18 @@ export async function makePlan(
 ): Promise<Plan> {
   const ids = knownIds()
   const actions: Action[] = []
-  const deletes: Action[] = []
+  const deletes: (readonly Action[])[] = []
   const notes: string[] = []
   const closed: Action[] = []
   const undeclared: Undeclared[] = []
+  const removals: Action[] = []
   let unchanged = 0
   let lookedUp = false
   for (const part of parts) {
-    const entries = declared.get(part)
-    if (entries === undefined) continue
+    const all = declared.get(part)
+    if (all === undefined) continue
+    const entries = all.filter(({ isRemoved }) => !isRemoved)
+    const removed = all.filter(({ isRemoved }) => isRemoved)
     const dataset = await loadPart(part)
     if (Object.keys(dataset.references).length > 0 && !lookedUp) {
       lookedUp = true
@@ -64,11 +72,12 @@ export async function makePlan(
     }
     const found = await compareAll(reader, dataset, entries, {
       ...options,
-      ...{ ids, closed, undeclared, leftOpen, savedPlaces },
+      ...{ ids, closed, undeclared, leftOpen, savedPlaces, removed },
     })
     unchanged += entries.length - found.actions.length - found.newer
-    actions.push(...found.actions)
-    deletes.unshift(...found.deletes)
+    for (const action of found.actions) actions.push(action)
+    deletes.push(found.deletes)
+    for (const action of found.closings) removals.push(action)
     if (found.newer > 0) {
       notes.push(
         `Kept ${countText(part, found.newer)} of the academy that ${found.newer === 1 ? 'is' : 'are'} newer than the files`,
@@ -77,7 +86,7 @@ export async function makePlan(
   }
   // Delete in reverse order, because records refer to earlier parts.
   return {
-    actions: [...actions, ...deletes],
+    actions: [...actions, ...removals, ...deletes.toReversed().flat()],
     unchanged,
     notes,
     closed,
@@ -104,6 +113,8 @@ function touchedPlaces(
 interface Found {
   readonly actions: readonly Action[]
   readonly deletes: readonly Action[]
+  /** Updates that close records instead of deleting them. */
+  readonly closings: readonly Action[]
   /** Number of progress and grade records that are newer than declared. */
   readonly newer: number
 }
@@ -116,11 +127,16 @@ async function compareAll(
     ids,
     label,
     prune,
+    closes = [],
+    courses: onlyIn,
     closed,
     undeclared,
     leftOpen,
     savedPlaces,
+    removed,
   }: PlanOptions & {
+    /** Entries of records that must be gone. */
+    readonly removed: readonly Entry[]
     readonly ids: KnownIds
     readonly closed: Action[]
     readonly undeclared: Undeclared[]
@@ -129,11 +145,13 @@ async function compareAll(
   },
 ): Promise<Found> {
   const index = indexOf(entries, ids)
+  const removedIndex = indexOf(removed, ids)
   const matched = new Set<Entry>()
   /** Users with the e-mail address of an entry that has another external id. */
   const addressed = new Map<Entry, JsonObject>()
   const updates = new Map<Entry, Action>()
   const deletes = new Map<unknown, Action>()
+  const closings = new Map<unknown, Action>()
   let newer = 0
 
   async function match(entry: Entry, shown: JsonObject): Promise<void> {
@@ -191,8 +209,8 @@ async function compareAll(
   const others: JsonObject[] = []
   const seen = new Set<unknown>()
   const leave = async (shown: JsonObject) => {
-    if (prune && label !== null && shown['managedBy'] === label && shown['status'] !== 'deleted') {
-      deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
+    if (prune && label !== null && shown['managedBy'] === label && isInScope(shown)) {
+      await remove(shown)
       return
     }
     const course = ids.keyOf('courses', shown['courseId'])
@@ -202,7 +220,34 @@ async function compareAll(
     others.push(shown)
   }
 
-  const records = entries.map(({ record }) => record)
+  const isInScope = ({ courseId }: JsonObject) =>
+    onlyIn === undefined || onlyIn.includes(ids.keyOf('courses', courseId) ?? '')
+
+  async function remove(shown: JsonObject): Promise<void> {
+    const { id, status, courseId } = shown
+    if (status === 'deleted') return
+    const record = await recordOf(shown)
+    const action = deleteOf(dataset, record, shown)
+    if (!closes.includes(dataset.name)) {
+      // Nothing can be deleted from an archived course, which only a declared one leaves.
+      const mayBeArchived = typeof courseId === 'string' && ids.keyOf('courses', courseId) === undefined
+      const course = closes.length > 0 && mayBeArchived ? await reader.names.course(courseId) : null
+      if (course?.['status'] !== 'archived') deletes.set(id, action)
+      return
+    }
+    const closing = closingOf(dataset.name)
+    if (closing === undefined || status === closing) return
+    const { externalId, email } = record
+    const entry = {
+      dataset: dataset.name,
+      key: action.key,
+      record: { externalId, ...(email !== undefined && { email }), status: closing },
+      place: { file: label ?? 'prune', line: 0 },
+    }
+    closings.set(id, updateOf(entry, shown, [{ field: 'status', from: status ?? null, to: closing }]))
+  }
+
+  const records = [...entries, ...removed].map(({ record }) => record)
   for await (const shown of shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })) {
     if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const course = ids.keyOf('courses', shown['courseId'])
@@ -218,6 +263,7 @@ async function compareAll(
     }
     const other = index.byAddress(shown)
     if (other) addressed.set(other, shown)
+    else if (removedIndex.of(shown)) await remove(shown)
     else if (course !== undefined && courses.has(course)) {
       const record = await recordOf(shown)
       const { externalId = null, id } = shown
@@ -230,7 +276,9 @@ async function compareAll(
     [...unnamed.values()],
   )
   const titles = new Set(
-    entries.map(({ record }) => keyIn(dataset.name, { ...record, externalId: undefined })),
+    dataset.name === 'lessons'
+      ? entries.map(({ record }) => keyIn(dataset.name, { ...record, externalId: undefined }))
+      : [],
   )
   const duplicates = new Set<unknown>()
   for (const lesson of unnamed.values()) {
@@ -276,6 +324,7 @@ async function compareAll(
   return {
     actions: [...inFreeOrder([...updates.values()]), ...creates],
     deletes: [...deletes.values()],
+    closings: [...closings.values()],
     newer,
   }
 }

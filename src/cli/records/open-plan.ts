@@ -146,7 +146,11 @@ export async function savePlan(
   io: Io,
   path: string,
   plan: Plan,
-  { target, options }: { readonly target: string; readonly options: PlanOptions },
+  {
+    command,
+    target,
+    options,
+  }: { readonly command: string; readonly target: string; readonly options: PlanOptions },
 ): Promise<void> {
   const secret = plan.actions.find(({ entry }) => entry?.record['password'] && entry.password === undefined)
   if (secret?.entry) {
@@ -155,7 +159,7 @@ export async function savePlan(
       hint: `Take it from the environment, password: \${NAME}, or apply without a plan file`,
     })
   }
-  const header = { command: 'apply', target, options, lessonPlaces: [...plan.lessonPlaces] }
+  const header = { command, target, options, lessonPlaces: [...plan.lessonPlaces] }
   const closed = plan.closed.map((action) => ({ ...savedOf(action), isClosed: true }))
   await savePlanLines(io, path, header, [plan.actions.map(savedOf), closed])
 }

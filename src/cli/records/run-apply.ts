@@ -1,0 +1,196 @@
+import type { Given } from '../command/command.ts'
+import { confirm } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { waitLockFlag } from '../command/flag.ts'
+import { createPainterFor } from '../terminal/colour.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { write } from '../terminal/io.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { requireOffered } from './abilities.ts'
+import { whileApplying } from './apply-lock.ts'
+import { applyPlan, type Failure } from './apply-plan.ts'
+import { nouns, placeText } from './entries.ts'
+import { keyText } from './identity.ts'
+import { type MakePlan, type Planned, savePlan } from './open-plan.ts'
+import {
+  type Action,
+  countsText,
+  type Plan,
+  planDocument,
+  planText,
+  summaryOf,
+  undeclaredNotes,
+} from './plan.ts'
+
+/** Maximum actions of one section to show before the prompt; diff shows all. */
+const maxActionsShown = 20
+/** Maximum failures to list; `-o json` lists all. */
+const maxFailuresShown = 20
+
+/** A plan that was applied. */
+export interface Applied {
+  readonly planned: Planned
+  /** Actions that were refused. */
+  readonly failures: readonly Failure[]
+  /** The plan without the refused actions. */
+  readonly done: Plan
+}
+
+/** What differs between commands that apply a plan. */
+export interface ApplyCommand {
+  /** Command without its files, also in saved plans: `apply`. */
+  readonly command: string
+  /** Command that shows the plan: `learnctl diff`. */
+  readonly diff: string
+  /** Actions that count against `--max-deletes`. */
+  readonly isRemoval: (action: Action) => boolean
+  /** Reports an applied plan while the academy is still locked. */
+  readonly report: (context: Context, applied: Applied) => Promise<void>
+}
+
+/**
+ * Makes a plan, shows it, asks for confirmation, and applies it while holding the lock of the academy. With `--dry-run`
+ * prints the plan, with `--plan-out` saves it; neither changes anything, so they do not wait for the lock.
+ */
+export async function runApply(
+  context: Context,
+  given: Given,
+  makePlan: MakePlan,
+  form: ApplyCommand,
+): Promise<void> {
+  if (context.settings.dryRun.value || given.flags['plan-out'] !== undefined) {
+    await planAndApply(context, given, makePlan, form)
+    return
+  }
+  await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
+    planAndApply(held, given, makePlan, form),
+  )
+}
+
+async function planAndApply(
+  context: Context,
+  given: Given,
+  makePlan: MakePlan,
+  form: ApplyCommand,
+): Promise<void> {
+  const { io, output, settings } = context
+  const planned = await makePlan(context)
+  const { plan, options, target, reader, journal } = planned
+  requireFewDeletes(plan, given, form)
+  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
+  const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
+  const batched = await requireOffered(context, reader.caller, changes)
+  if (given.flags['plan-out'] !== undefined) {
+    const path = String(given.flags['plan-out'])
+    await savePlan(io, path, plan, { command: form.command, target, options })
+    await output.done(`Saved the plan to ${path}: ${countsText(plan)}`)
+    return
+  }
+  if (settings.dryRun.value) {
+    await printPlan(context, plan)
+    return
+  }
+  if (plan.actions.length > 0) await confirmPlan(context, plan)
+  const line = await createProgressLine(io, 'changes', plan.actions.length)
+  const applying = { ...reader, batched, journal, onDone: (done: number) => line.update(done) }
+  const failures = await applyPlan(applying, plan).finally(() => {
+    line.stop()
+    journal.close()
+  })
+  for (const text of reader.notes.sentences(target)) await output.note(text)
+  const failed = new Set(failures.map(({ action }) => action))
+  const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }
+  await form.report(context, { planned, failures, done })
+}
+
+/** Prints a plan to standard output in the requested format. */
+export async function printPlan({ io, output, settings }: Context, plan: Plan): Promise<void> {
+  if (settings.output.value !== 'table') {
+    await output.document(planDocument(plan))
+    return
+  }
+  await output.text([...planText(plan, await createPainterFor(io.stdout, io, settings))].join(''))
+}
+
+function requireFewDeletes({ actions }: Plan, { flags }: Given, { diff, isRemoval }: ApplyCommand): void {
+  const limit = flags['max-deletes']
+  const deletes = actions.filter(isRemoval).length
+  if (limit === undefined || deletes <= Number(limit)) return
+  throw new CommandError(
+    'too_many_deletes',
+    'conflict',
+    `Refusing to delete ${pluralise(deletes, 'record')}: --max-deletes is ${limit}`,
+    {
+      why: ['Nothing was changed'],
+      hint: `See them with \`${diff}\`, or allow them: --max-deletes ${deletes}`,
+    },
+  )
+}
+
+/** Shows the plan on a terminal and asks for confirmation. */
+async function confirmPlan(context: Context, plan: Plan): Promise<void> {
+  const { io, settings, prompts } = context
+  if (prompts.refusal === null && !settings.yes.value) {
+    const paint = await createPainterFor(io.stderr, io, settings)
+    await write(io.stderr, [...planText(plan, paint, maxActionsShown), '\n'].join(''))
+  }
+  const deletes = plan.actions.some(({ kind }) => kind === 'delete')
+  await confirm(context, `apply ${pluralise(plan.actions.length, 'change')}`, async () => ({
+    text: `Apply ${countsText(plan).split(';')[0]}`,
+    consequence: deletes ? 'What is deleted may not come back.' : '',
+  }))
+}
+
+/** Prints what was applied. Throws a CommandError that lists the refused changes, if there are any. */
+export async function reportApplied(
+  { output, settings }: Context,
+  { planned: { plan }, failures, done }: Applied,
+): Promise<void> {
+  if (settings.output.value !== 'table') {
+    await output.document({ ...planDocument(done), failed: failures.map(failureDocument) })
+  }
+  await output.done(appliedText(plan, done))
+  if (failures.length > 0) throw refusedError(failures)
+}
+
+/** Returns the counts of an applied plan in words. */
+export function appliedText(plan: Plan, done: Plan): string {
+  if (plan.actions.length === 0) return countsText(plan)
+  const { create, update, delete: deleted, unchanged } = summaryOf(done)
+  return `Applied: ${create} created, ${update} changed, ${deleted} deleted; ${unchanged} as declared`
+}
+
+/** Returns a refused change as data. */
+export function failureDocument({ action, code, message }: Failure): Readonly<Record<string, unknown>> {
+  return {
+    dataset: action.dataset,
+    action: action.kind,
+    key: keyText(action.key),
+    place: action.entry ? placeText(action.entry.place) : null,
+    code,
+    message,
+  }
+}
+
+/** Returns the error that lists refused changes. */
+export function refusedError(failures: readonly Failure[]): CommandError {
+  const [first] = failures
+  return new CommandError(
+    first?.code ?? 'failed',
+    'partial',
+    `${pluralise(failures.length, 'change')} failed; the others are done`,
+    {
+      why: [
+        ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {
+          const place = action.entry ? `${placeText(action.entry.place)}: ` : ''
+          return `${place}${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
+        }),
+        ...(failures.length > maxFailuresShown
+          ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]
+          : []),
+      ],
+      hint: 'Correct the files and apply them again: what is done is not repeated',
+    },
+  )
+}
