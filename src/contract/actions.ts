@@ -35,6 +35,9 @@ export function nounOf(action: Action): Noun {
   return action.slice(0, action.indexOf('.')) as Noun
 }
 
+/** All nouns, without duplicates. */
+export const nouns = [...new Set(actions.map(nounOf))]
+
 /** Actions in the audit log; progress has a history of its own instead. */
 export const auditedActions = actions.filter((action) => !action.startsWith('progress.')) as readonly Action[]
 

@@ -63,6 +63,11 @@ export function detailsText({
   subjectName,
   before,
   after,
-}: Pick<AuditEntry, 'detailsSalt' | 'requestId' | 'subjectName' | 'before' | 'after'>): string {
-  return jsonText([detailsSalt, requestId, subjectName, before, after])
+  changeId,
+}: Pick<AuditEntry, 'detailsSalt' | 'requestId' | 'subjectName' | 'before' | 'after'> & {
+  // Servers of earlier versions do not show it.
+  readonly changeId?: AuditEntry['changeId'] | undefined
+}): string {
+  const own = changeId == null ? [] : [changeId]
+  return jsonText([detailsSalt, requestId, subjectName, before, after, ...own])
 }

@@ -40,6 +40,10 @@ export const AuditEntry = named(
     ),
     userAgent: field(z.string().nullable(), 'What the program called itself that sent the request'),
     requestId: field(z.string().nullable(), 'Id of the request, as the server log has it'),
+    changeId: field(
+      z.string().nullable(),
+      'Id of the change of many records that it was part of; null if it was none',
+    ),
     before: field(
       Changed.nullable(),
       'What changed, as it was before; the whole thing where it was deleted, null where it was created. A value longer than 4,096 characters is given as its SHA-256',
@@ -60,7 +64,7 @@ export const AuditEntry = named(
     ),
     detailsDigest: field(
       Digest,
-      'SHA-256 of the JSON array [detailsSalt, requestId, subjectName, before, after]',
+      'SHA-256 of the JSON array [detailsSalt, requestId, subjectName, before, after], with changeId as its last item unless that is null',
     ),
     hash: field(
       Digest.nullable(),
@@ -83,6 +87,8 @@ export const audit = operationsOf('audit', {
       action: choices(actions).optional(),
       noun: z.enum(nouns).optional().meta({ description: 'Filter by type of record' }),
       subject_id: exactly('the id of the record'),
+      change_id: exactly('the id of the change of many records'),
+      request_id: exactly('the id of the request'),
       ...period('Recorded'),
       sort: sorting(['at', 'place'], '-at'),
       ...paging,
@@ -95,6 +101,8 @@ export const audit = operationsOf('audit', {
       action: { by: 'choice', field: 'action', choices: actions },
       noun: { by: 'choice', field: 'noun', choices: nouns },
       subject_id: { by: 'equal', field: 'subjectId' },
+      change_id: { by: 'equal', field: 'changeId' },
+      request_id: { by: 'equal', field: 'requestId' },
       ...inPeriod('at'),
     },
   },

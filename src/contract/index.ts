@@ -1,6 +1,7 @@
 import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import { changes } from './changes.ts'
 import { courses } from './courses.ts'
 import { deliveries } from './deliveries.ts'
 import { endpoints } from './endpoints.ts'
@@ -34,6 +35,7 @@ export const contract = {
   deliveries,
   integrations,
   audit,
+  changes,
   leases,
   service,
 }

@@ -258,6 +258,15 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'audit.get': { request: 'GET /v1/audit/{entryId}' },
 
+  'changes.list': { request: 'GET /v1/changes?since=2026-03-01T00:00:00Z' },
+  'changes.create': {
+    request: 'POST /v1/changes',
+    body: { command: 'users import', source: 'users.csv' },
+  },
+  'changes.get': { request: 'GET /v1/changes/{changeId}' },
+  'changes.records': { request: 'GET /v1/changes/{changeId}/records?limit=2' },
+  'changes.end': { request: 'POST /v1/changes/{changeId}/end', body: { state: 'completed' } },
+
   'leases.take': {
     request: 'PUT /v1/apply-lease',
     body: { id: '{leaseId}', holder: 'build-7, process 4711' },
@@ -282,7 +291,10 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const course = await admin.post('/v1/courses', attributes)
   const courseId = course.body.id
   clock.advance(minute)
-  await admin.put(`/v1/courses/${courseId}`, { status: 'published', language: 'en' })
+  const change = await admin.post('/v1/changes', { command: 'courses import', source: 'courses.csv' })
+  const changeId = change.body.id
+  const published = { status: 'published', language: 'en' }
+  await admin.put(`/v1/courses/${courseId}`, published, { 'change-id': changeId })
   const lesson = await admin.post('/v1/lessons', {
     courseId,
     externalId: `${externalId}-1752`,
@@ -344,6 +356,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
     lmsKind,
+    changeId,
     leaseId,
     mappingId: mapping.body.id,
     clientId,

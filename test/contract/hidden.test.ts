@@ -60,6 +60,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   const [entry] = (await admin.get(`/v1/audit?subject_id=${draftId}`)).body.data
   const lease = { id: 'lease-of-another-x', holder: 'build-7, process 4711' }
   await admin.put('/v1/apply-lease', lease)
+  const change = await admin.post('/v1/changes', { command: 'apply' })
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -109,6 +110,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       id: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
+      changeId: [{ hidden: change.body.id, unknown: 'chg_none' }],
+      change_id: [{ hidden: change.body.id, unknown: 'chg_none' }],
+      request_id: [{ hidden: 'req_none', unknown: 'req_none' }],
       subject_id: [{ hidden: draftId, unknown: 'crs_none' }],
       // Numbers are not references.
       version: [],

@@ -104,6 +104,11 @@ GET    /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  s
 PUT    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
 POST   /v1/integrations/{lmsKind}/mappings/batch          ss+s+  sssss  sssss  sssss
 DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
+GET    /v1/changes                                        +ss++  +ss++  rssrr  rssrr
+POST   /v1/changes                                        s+s++  s+s++  sssss  srsrr
+GET    /v1/changes/{changeId}                             +ss++  +ss++  rssrr  rssrr
+POST   /v1/changes/{changeId}/end                         s+s++  s+s++  sssss  srsrr
+GET    /v1/changes/{changeId}/records                     +ss++  +ss++  rssrr  rssrr
 PUT    /v1/apply-lease                                    s+s++  s+s++  sssss  srsrr
 DELETE /v1/apply-lease/{leaseId}                          s+s++  s+s++  sssss  srsrr
 GET    /v1/audit                                          ss+s+  sssss  sssss  sssss

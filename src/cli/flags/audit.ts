@@ -12,4 +12,6 @@ export const filters = filtersOf(audit.list, {
   action: { summary: 'Filter by action, such as course.published', hasChoicesInSummary: true },
   noun: { summary: 'Filter by type of record' },
   subject_id: { name: 'subject', summary: 'Filter by the id of the record' },
+  change_id: { name: 'change', summary: 'Filter by the id of the change of many records' },
+  request_id: { name: 'request', summary: 'Filter by the id of the request' },
 })

@@ -29,6 +29,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   deliveries: 'Webhook deliveries',
   integrations: 'Integrations',
   audit: 'Audit log',
+  changes: 'Changes',
   leases: 'Apply lease',
   service: 'Service',
 }

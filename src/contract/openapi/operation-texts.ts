@@ -26,6 +26,8 @@ export const tagWords = {
     'Connections to other learning management systems: their secrets, the effect of their grades, and the mapping of their courses and users.',
   audit:
     'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and no operation changes or deletes an entry.',
+  changes:
+    'Changes of many records that belong together, such as an import: who made them, what they did, and how they ended. Requests that name a change in the header `Change-Id` belong to it, so that it can be undone as a whole.',
   leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
@@ -136,6 +138,14 @@ export const operationWords: Words = {
   'leases.take':
     'The client chooses a random id, and sends the same request again before the lease ends, after 60 seconds. While another client holds the lease, the response is 409. The lease blocks no other operation, and is not in the audit log.',
   'leases.release': 'Ends the lease at once. Only its user and admins can release it.',
+
+  'changes.list': 'Admins see all changes, others their own. The newest come first.',
+  'changes.create':
+    'The response has the id of the change. Send it in the header `Change-Id` with each request that belongs to it, and report the end of the change. Only requests of the same user can belong to it.',
+  'changes.get': 'Counts what has been done so far.',
+  'changes.end': 'Only its user can end a change. One that has ended already stays as it is.',
+  'changes.records':
+    'The entries of the audit log that belong to the change, the oldest first. Progress is not in the audit log: it has a history of its own.',
 
   'audit.list':
     'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',

@@ -32,6 +32,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   mappingId: { description: 'Id of the mapping', schema: id },
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
+  changeId: { description: 'Id of the change', schema: id },
   entryId: { description: 'Id of the audit entry', schema: id },
   deliveryId: { description: 'Id of the webhook delivery', schema: id },
   messageId: { description: 'Id of the webhook message', schema: id },
@@ -45,6 +46,11 @@ export function takesIfMatch({ path, method }: Operation): boolean {
   const hasVersions = operations.some((operation) => operation.path === path && operation.method === 'PUT')
   if (method === 'POST') return path.endsWith('/restore')
   return method !== 'GET' && hasVersions && !unversioned.includes(path)
+}
+
+/** True if a request of an operation can belong to a change of many records. */
+function takesChange({ id, scope, method }: Operation): boolean {
+  return method !== 'GET' && scope !== null && !/^(changes|leases)\./.test(id)
 }
 
 /** Returns the parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
@@ -82,6 +88,15 @@ export function parametersOf(
             'Idempotency-Key',
             'Makes the request safe to repeat for 24 hours: 1–255 printable characters, in quotes',
             '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
+          ),
+        ]
+      : []),
+    ...(takesChange(operation)
+      ? [
+          header(
+            'Change-Id',
+            'Id of the running change of many records that the request belongs to',
+            'chg_0mmtl9vk0a1b2c3d4e5f60718293a',
           ),
         ]
       : []),

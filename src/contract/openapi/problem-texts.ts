@@ -95,6 +95,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'endpoints.rotate': ['encryption_unavailable'],
   'endpoints.test': ['endpoint_disabled'],
   'leases.take': ['apply_in_progress'],
+  'changes.list': ['not_found'],
+  'changes.create': ['not_found'],
   'messages.resend': ['endpoint_disabled'],
 }
 

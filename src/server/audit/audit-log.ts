@@ -5,7 +5,7 @@ import { type Action, nounOf } from '../../contract/actions.ts'
 import { type AuditEntry, audit } from '../../contract/audit.ts'
 import { lastLink } from '../changes/audit-entry.ts'
 import type { Database, Row } from '../database/database.ts'
-import { firstIdAt, timeOfId } from '../database/id.ts'
+import { firstIdAt, isIdForm, timeOfId } from '../database/id.ts'
 import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
@@ -25,7 +25,7 @@ export async function pageOfEntries<Shape extends Row, Item>(
   columns: Sql,
   show: (row: Shape) => Item,
 ): Promise<Page<Item>> {
-  const { user_id: user, credential, action, noun, subject_id: subject } = query
+  const { user_id: user, credential, action, noun, subject_id: subject, change_id: change } = query
   return page<Shape, Item>(
     database,
     {
@@ -38,8 +38,10 @@ export async function pageOfEntries<Shape extends Row, Item>(
         // `/` is the character after `.`.
         noun && sql`a.action > ${`${noun}.`} and a.action < ${`${noun}/`}`,
         subject && sql`a.subject_id = ${subject}`,
+        change && sql`a.change_id = ${change}`,
       ],
       within: [
+        { field: 'at', condition: query.request_id && entriesOfRequest(query.request_id) },
         { field: 'at', condition: during(id, query, (time) => firstIdAt('aud', Date.parse(time))) },
         // Always true; makes the planner walk the index of places.
         { field: 'place', condition: sql`a.place >= ${Number.MIN_SAFE_INTEGER}` },
@@ -50,6 +52,21 @@ export async function pageOfEntries<Shape extends Row, Item>(
     show,
   )
 }
+
+/** Maximum time from the arrival of a request to its last entry. */
+const maxRequestMs = 15 * 60_000
+
+/** Matches the entries of a request: their ids follow its own, which has the time of its arrival. */
+function entriesOfRequest(requestId: string): Sql {
+  if (!isIdForm(requestId)) return sql`false`
+  const arrivedAt = Date.parse(timeOfId(requestId))
+  const named = JSON.stringify(requestId)
+  return sql`a.id >= ${firstIdAt('aud', arrivedAt)} and a.id < ${firstIdAt('aud', arrivedAt + maxRequestMs)}
+    and substr(a.details, ${requestIdAt}, ${named.length}) = ${named}`
+}
+
+/** Place of the request id in `details`, counted from 1: after the salt of 24 characters. */
+const requestIdAt = '["'.length + 24 + '",'.length + 1
 
 export const auditRoutes = routesOf(audit, {
   async list({ database, query }) {
@@ -101,11 +118,12 @@ export interface EntryRow extends Row {
   readonly details: string | null
   readonly details_digest: string
   readonly hash: string | null
+  readonly change_id: string | null
 }
 
 /** Columns of EntryRow, from `audit_entries a`. */
 export const entryColumns = sql`a.place, a.id, a.user_id,
-  (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.about_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
+  (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.about_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash, a.change_id`
 
 type Origin = [salt: string, address: string | null, userAgent: string | null]
 type Details = [
@@ -114,6 +132,7 @@ type Details = [
   name: string | null,
   before: AuditEntry['before'],
   after: AuditEntry['after'],
+  changeId?: string,
 ]
 const erasedOrigin = [null, null, null] as const
 const erasedDetails = [null, null, null, null, null] as const
@@ -125,12 +144,12 @@ const lostDetails: Details = ['', null, null, null, null]
 /** Parses stored text; corrupted text yields `lost`, so that the other entries can be read. */
 function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
   const value: unknown = parseJsonOrNull(text)
-  return isOfLength(lost, value) ? value : lost
+  return isLike(lost, value) ? value : lost
 }
 
-/** This program wrote the text: only damage is to be noticed. */
-function isOfLength<Stored extends readonly unknown[]>(stored: Stored, value: unknown): value is Stored {
-  return Array.isArray(value) && value.length === stored.length
+/** This program wrote the text: only damage is to be noticed. Details of a change have one item more. */
+function isLike<Stored extends readonly unknown[]>(stored: Stored, value: unknown): value is Stored {
+  return Array.isArray(value) && [stored.length, stored.length + 1].includes(value.length)
 }
 
 /** Returns the network address of a stored origin. */
@@ -158,6 +177,8 @@ export function toEntry(row: EntryRow): AuditEntry {
     address,
     userAgent,
     requestId,
+    // An erased entry still belongs to its change.
+    changeId: row.change_id,
     before,
     after,
     place: row.place > 0 ? row.place : null,

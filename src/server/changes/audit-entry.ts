@@ -24,7 +24,7 @@ const maxUserAgentLength = 512
  * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
  */
 export async function appendEntry(
-  { database, newId, principal, origin }: Omit<Writing, 'now'>,
+  { database, newId, principal, origin, change }: Omit<Writing, 'now'>,
   { action, id: subjectId, before, after, fields }: RecordedAction,
 ): Promise<void> {
   const [originSalt, detailsSalt] = newSalts()
@@ -35,7 +35,8 @@ export async function appendEntry(
   // Equals `detailsText`, without serializing `kept` twice.
   const kept = keptOf(before, after, fields)
   const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(record)])
-  const details = `${named.slice(0, -1)},${kept.before},${kept.after}]`
+  const ofChange = change ? `,${JSON.stringify(change.id)}` : ''
+  const details = `${named.slice(0, -1)},${kept.before},${kept.after}${ofChange}]`
   const entry = {
     id,
     at: timeOfId(id),
@@ -50,9 +51,9 @@ export async function appendEntry(
   const link = database.dialect.hasManyWriters ? newUnlinkedPlace() : await linkAfterLast(database, entry)
   database.queue(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
-                               details_digest, hash)
+                               details_digest, hash, change_id)
     values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${entry.aboutId}, ${from},
-            ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
+            ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash}, ${change?.id ?? null})`)
 }
 
 /** Returns place and hash of the last linked entry. */

@@ -11,6 +11,7 @@ import {
 } from '../counters/count.ts'
 import { type CountedEnrollment, readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { appendEntry, isDifferent } from './audit-entry.ts'
+import { countAction } from './bulk-change.ts'
 import { enqueue } from './event-queue.ts'
 import type { Writing } from './writing.ts'
 
@@ -75,6 +76,7 @@ export async function recordLearning(
 
 async function publishChange(call: Writing, change: Change): Promise<void> {
   await enqueue(call, change)
+  if (call.change) countAction(call.change, change.action)
   // Progress has a history of its own.
   if (nounOf(change.action) === 'progress') return
   // The audit log keeps nothing of an erased user.

@@ -1,6 +1,7 @@
 import type { Origin } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
+import type { BulkChange } from './bulk-change.ts'
 
 /** Context of a write that is recorded: transaction, time, actor and origin. */
 export interface Writing {
@@ -10,6 +11,8 @@ export interface Writing {
   readonly newId: (prefix: IdPrefix) => string
   readonly principal: Actor
   readonly origin: Origin
+  /** The change of many records that the write belongs to. */
+  readonly change?: BulkChange | undefined
 }
 
 /** User and credential that act; null if unknown. */

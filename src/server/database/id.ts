@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'map'
   | 'gnt'
   | 'aud'
+  | 'chg'
   | 'whd'
   | 'whe'
   | 'msg'

@@ -2,6 +2,7 @@ import { timeText } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
+import { changeOf, storeCounts } from '../changes/bulk-change.ts'
 import { type Database, NotMet, type Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/sweep.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
@@ -143,10 +144,13 @@ function writeAs(
   return app.database.write(async (transaction) => work(await allowedIn(transaction)))
 }
 
-/** Calls the handler of an operation and returns its reply. */
+/** Calls the handler of an operation and returns its reply. A write may belong to a change of many records. */
 async function handled({ app, route, context }: OperationRequest, call: Call): Promise<Reply> {
   const { operation, handle } = route
-  return successOf(operation, await handle(call), context, call.preconditions, app.tagged)
+  const change = operation.method === 'GET' ? undefined : await changeOf(call, context.raw.headers)
+  const answer = await handle(change ? { ...call, change } : call)
+  if (change) storeCounts(call.database, change)
+  return successOf(operation, answer, context, call.preconditions, app.tagged)
 }
 
 /** Returns the call with this transaction as its database. */

@@ -45,6 +45,7 @@ export async function runBatch(
   const results: Result[] = []
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
+    const counted = new Map(call.change?.counts)
     try {
       const { created, ...outcome } = await call.database.savepoint(() =>
         work({ ...call, rawBody, preconditions: unconditional }, index),
@@ -52,12 +53,19 @@ export async function runBatch(
       results.push({ index, status: created ? 201 : 200, ...outcome })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
+      if (call.change) restore(call.change.counts, counted)
       const result = refusalOf(index, error, room)
       room -= result.errors?.length ?? 0
       results.push(result)
     }
   }
   return { results }
+}
+
+/** Sets a map to what it was before a rollback. */
+function restore<Key, Value>(map: Map<Key, Value>, before: ReadonlyMap<Key, Value>): void {
+  map.clear()
+  for (const [key, value] of before) map.set(key, value)
 }
 
 /** Creates an item, or does what `onExists` says about an existing one. */

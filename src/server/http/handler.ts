@@ -4,6 +4,7 @@ import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
 import type { Sealing } from '../access/sealing.ts'
+import type { BulkChange } from '../changes/bulk-change.ts'
 import type { Store, Transaction } from '../database/database.ts'
 import type { IdMaker, IdPrefix } from '../database/id.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -20,6 +21,8 @@ export interface Call<O extends Operation = Operation> {
   readonly principal: Principal
   /** Where the request comes from. */
   readonly origin: Origin
+  /** The change of many records that a write belongs to. */
+  readonly change?: BulkChange | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
   /** Time of the request, ISO 8601 in UTC. */

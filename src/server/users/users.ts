@@ -4,6 +4,7 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
 import { keyHintOf } from '../../lms/read-event.ts'
 import { eraseFromAudit } from '../changes/audit-chain.ts'
+import { eraseSources } from '../changes/bulk-change.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
 import { userSearchKey } from '../database/search.ts'
@@ -232,6 +233,7 @@ async function eraseUser(call: Call, user: User): Promise<void> {
   // External ids are personal data, too.
   await database.run(sql`delete from integration_mappings where target_id = ${id}`)
   await eraseFromAudit(database, id)
+  await eraseSources(database, [user.email, user.externalId, user.username])
   await eraseResponses(call, user)
 }
 

@@ -25,6 +25,7 @@ const acceptedStatements: Known = [
   ],
   [/string_agg\(/, 'an export reads all that is exported'],
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
+  [/update changes set source = null/, 'erasure looks through the sources of changes'],
   [
     /from webhook_messages where due_at is not null and subject = /,
     'erasure looks through what waits to be sent',

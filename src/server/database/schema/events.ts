@@ -107,6 +107,7 @@ const auditEntries: Table = {
     details: orNull(text),
     details_digest: text,
     hash: orNull(text),
+    change_id: orNull(text),
   },
   key: 'place',
   unique: ['id'],
@@ -116,14 +117,55 @@ const auditEntries: Table = {
     'create index audit_entries_by_action on audit_entries (action, id)',
     'create index audit_entries_by_subject on audit_entries (subject_id, id)',
     'create index audit_entries_by_about on audit_entries (about_id) where about_id is not null',
+    'create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null',
   ],
 }
 
-/** Outgoing events, and the audit log. */
+/** Changes of many records. `source` becomes null where it names an erased user. */
+export const changes: Table = {
+  name: 'changes',
+  columns: {
+    id: text,
+    user_id: text,
+    command: text,
+    source: orNull(text),
+    undoes: orNull(text),
+    state: text,
+    created_at: text,
+    ended_at: orNull(text),
+  },
+  key: 'id',
+  references: [{ from: 'user_id', to: 'users (id)' }],
+  indexes: [
+    'create index changes_by_user on changes (user_id, id)',
+    'create index changes_by_undone on changes (undoes, id) where undoes is not null',
+  ],
+}
+
+/**
+ * Number of actions of a change. Where the engine has many writers, each request adds rows with a slot of its own, so
+ * that requests do not wait for each other; the sum over the slots counts.
+ */
+export const changeCounts: Table = {
+  name: 'change_counts',
+  columns: {
+    change_id: text,
+    action: text,
+    slot: integer,
+    total: integer,
+  },
+  key: 'change_id, action, slot',
+  inKeyOrder: true,
+  references: [{ from: 'change_id', to: 'changes (id)', cascade: true }],
+}
+
+/** Outgoing events, the audit log, and changes of many records. */
 export const eventTables: readonly Table[] = [
   webhookEndpoints,
   webhookSubscriptions,
   webhookMessages,
   webhookAttempts,
   auditEntries,
+  changes,
+  changeCounts,
 ]

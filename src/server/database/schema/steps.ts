@@ -10,8 +10,9 @@ import {
 } from '../../../contract/audit-chain.ts'
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
+import { changeCounts, changes } from './events.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
-import { addColumn, orNull, text, withDefault } from './table.ts'
+import { addColumn, orNull, tableStatements, text, withDefault } from './table.ts'
 
 /** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
@@ -79,7 +80,7 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
   await upgradeAuditLog(database, context)
 }
 
-/** Adds the creator of a course, whom its first version names. */
+/** Adds the creator of a course, whom its first version names, and changes of many records. */
 async function upgradeFrom25(database: Database): Promise<void> {
   const { dialect } = database
   for (const trash of ['', 'deleted_']) {
@@ -97,6 +98,13 @@ async function upgradeFrom25(database: Database): Promise<void> {
   }
   await database.run(sql`
     create index deleted_enrollments_by_instructor on deleted_enrollments (user_id, course_id, status) where role = 'instructor'`)
+  for (const table of [changes, changeCounts]) {
+    for (const statement of tableStatements(dialect, table)) await database.run(statement)
+  }
+  await database.run(addColumn(dialect, 'audit_entries', 'change_id', orNull(text)))
+  await database.run(
+    sql`create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null`,
+  )
 }
 
 interface LinkedRow extends Row {

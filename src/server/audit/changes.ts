@@ -1,0 +1,162 @@
+import sql from 'sql-template-tag'
+import { type Action, nounOf } from '../../contract/actions.ts'
+import { type Change, type ChangeCount, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { foldCounts, totalsOf, undoableUntil } from '../changes/bulk-change.ts'
+import type { Database, Row } from '../database/database.ts'
+import { firstIdAt } from '../database/id.ts'
+import { during } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { resolveFilter } from '../database/reference.ts'
+import { type Call, isRole } from '../http/handler.ts'
+import { bodyOf, routesOf } from '../http/schema-routes.ts'
+import { notFound, parentNotFound } from '../problem-error.ts'
+import { type EntryRow, entryColumns, toEntry } from './audit-log.ts'
+
+interface ChangeRow extends Row {
+  readonly id: string
+  readonly user_id: string
+  readonly user_email: string
+  readonly command: string
+  readonly source: string | null
+  readonly undoes: string | null
+  readonly undone_by: string | null
+  readonly state: string
+  readonly created_at: string
+  readonly ended_at: string | null
+}
+
+const columns = sql`c.id, c.user_id, (select email from users where id = c.user_id) as user_email, c.command, c.source,
+  c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
+             order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
+
+/** Routes of changes. They are not audited: what is done in a change is. */
+export const changeRoutes = routesOf(changes, {
+  async list(call) {
+    const { database, query, principal } = call
+    const user = query.user_id && (await resolveFilter(database, 'users', query.user_id, 'user_id'))
+    const own = isRole(call, 'admin') ? undefined : principal.userId
+    const found = await page<ChangeRow, ChangeRow>(
+      database,
+      {
+        columns,
+        from: sql`changes c`,
+        narrow: [own && sql`c.user_id = ${own}`, user && sql`c.user_id = ${user}`],
+        within: [
+          {
+            field: 'createdAt',
+            condition: during(sql`c.id`, query, (time) => firstIdAt('chg', Date.parse(time))),
+          },
+        ],
+      },
+      { sort: query.sort, expressions: { createdAt: sql`c.id` }, id: sql`c.id` },
+      query,
+      (row) => row,
+    )
+    return { ...found, data: await withCounts(database, found.data) }
+  },
+
+  async create(call) {
+    const { database, now, newId, principal } = call
+    const { command, source, undoes } = bodyOf(call)
+    if (undoes !== null && !(await find(call, undoes))) throw parentNotFound('#/undoes', 'change', undoes)
+    const id = newId('chg')
+    await database.run(sql`
+      insert into changes (id, user_id, command, source, undoes, state, created_at)
+      values (${id}, ${principal.userId}, ${command}, ${source}, ${undoes}, 'running', ${now})`)
+    return shown(call, id)
+  },
+
+  get: (call) => shown(call, call.params.changeId),
+
+  async end(call) {
+    const { database, now, params } = call
+    const { state } = bodyOf(call)
+    const { id, user_id: userId } = await requireChange(call, params.changeId)
+    if (userId !== call.principal.userId) throw notFound('change', id)
+    const ended = await database.run(sql`
+      update changes set state = ${state}, ended_at = ${now} where id = ${id} and state = 'running'`)
+    if (ended > 0) await foldCounts(database, id)
+    return shown(call, id)
+  },
+
+  async records(call) {
+    const { database, query, params } = call
+    const { id } = await requireChange(call, params.changeId)
+    return page<EntryRow, ChangedRecord>(
+      database,
+      {
+        columns: entryColumns,
+        from: sql`audit_entries a`,
+        within: [
+          { field: 'at', condition: sql`a.change_id = ${id}` },
+          {
+            field: 'at',
+            condition: during(sql`a.id`, query, (time) => firstIdAt('aud', Date.parse(time))),
+          },
+        ],
+      },
+      { sort: query.sort, expressions: { at: sql`a.id` }, id: sql`a.change_id` },
+      query,
+      toRecord,
+    )
+  },
+})
+
+/** Returns a change that the caller may see. */
+async function find({ database, principal, ...call }: Pick<Call, 'database' | 'principal'>, id: string) {
+  const row = await database.one<ChangeRow>(sql`select ${columns} from changes c where c.id = ${id}`)
+  const isVisible = isRole({ principal, ...call }, 'admin') || row?.user_id === principal.userId
+  return isVisible ? row : undefined
+}
+
+async function requireChange(call: Pick<Call, 'database' | 'principal'>, id: string): Promise<ChangeRow> {
+  const row = await find(call, id)
+  if (!row) throw notFound('change', id)
+  return row
+}
+
+async function shown(call: Pick<Call, 'database' | 'principal'>, id: string): Promise<Change> {
+  const [change] = await withCounts(call.database, [await requireChange(call, id)])
+  if (!change) throw new Error(`Change ${id} is not shown`)
+  return change
+}
+
+async function withCounts(database: Database, rows: readonly ChangeRow[]): Promise<Change[]> {
+  if (rows.length === 0) return []
+  const totals = await database.all<Row & { change_id: string; action: Action; total: number }>(
+    totalsOf(rows.map(({ id }) => id)),
+  )
+  const byChange = Map.groupBy(totals, (each) => each.change_id)
+  return rows.map((row) =>
+    toChange(
+      row,
+      (byChange.get(row.id) ?? []).map(({ action, total }) => ({
+        noun: nounOf(action),
+        action,
+        count: total,
+      })),
+    ),
+  )
+}
+
+function toChange(row: ChangeRow, counts: ChangeCount[]): Change {
+  return {
+    id: row.id,
+    command: row.command,
+    source: row.source,
+    undoes: row.undoes,
+    state: row.state as Change['state'],
+    userId: row.user_id,
+    userEmail: row.user_email,
+    counts,
+    undoneBy: row.undone_by,
+    undoableUntil: undoableUntil(row.created_at),
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  }
+}
+
+function toRecord(row: EntryRow): ChangedRecord {
+  const { id, at, noun, action, subjectId, subjectName, detailsSalt, before, after } = toEntry(row)
+  return { id, at, noun, action, subjectId, subjectName, isErased: detailsSalt === null, before, after }
+}

@@ -1,0 +1,91 @@
+import sql, { bulk, join, type Sql } from 'sql-template-tag'
+import type { Action } from '../../contract/actions.ts'
+import { type Change, changeHeader } from '../../contract/changes.ts'
+import type { HttpHeaders } from '../../contract/http.ts'
+import type { Database, Row, Transaction } from '../database/database.ts'
+import { contains } from '../database/search.ts'
+import { ProblemError } from '../problem-error.ts'
+
+/** Days for which a change can be undone, and in which requests can belong to it. */
+export const undoDays = 30
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Returns until when a change can be undone, ISO 8601 in UTC. */
+export function undoableUntil(createdAt: string): string {
+  return new Date(Date.parse(createdAt) + undoDays * dayMs).toISOString()
+}
+
+/** The change of many records that a write belongs to, with the number of its actions in this transaction. */
+export interface BulkChange {
+  readonly id: string
+  readonly counts: Map<Action, number>
+}
+
+/** Counts an action of a write that belongs to a change. */
+export function countAction({ counts }: BulkChange, action: Action): void {
+  counts.set(action, (counts.get(action) ?? 0) + 1)
+}
+
+interface ChangeRow extends Row {
+  readonly user_id: string
+  readonly state: Change['state']
+  readonly created_at: string
+}
+
+/**
+ * Returns the change that the header of a request names; undefined without the header. Throws 400 unless it is a running
+ * change of the caller.
+ */
+export async function changeOf(
+  { database, principal, now }: { database: Database; principal: { userId: string }; now: string },
+  headers: HttpHeaders,
+): Promise<BulkChange | undefined> {
+  const id = headers[changeHeader]
+  if (id === undefined) return undefined
+  const row = await database.one<ChangeRow>(
+    sql`select user_id, state, created_at from changes where id = ${id}`,
+  )
+  const isOpen = row?.user_id === principal.userId && row.state === 'running'
+  if (isOpen && undoableUntil(row.created_at) > now) return { id, counts: new Map() }
+  const detail = 'must be the id of a running change of your own'
+  throw new ProblemError('invalid_parameter', `The header Change-Id ${detail}.`, {
+    errors: [{ parameter: 'Change-Id', code: 'invalid_parameter', detail }],
+  })
+}
+
+/** Adds the counts of a transaction to those of its change. */
+export function storeCounts(database: Transaction, { id, counts }: BulkChange): void {
+  if (counts.size === 0) return
+  const slot = database.dialect.hasManyWriters ? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) : 0
+  const rows = [...counts].map(([action, total]) => [id, action, slot, total])
+  database.queue(sql`
+    insert into change_counts (change_id, action, slot, total) values ${bulk(rows)}
+    on conflict (change_id, action, slot) do update set total = change_counts.total + excluded.total`)
+}
+
+/** Adds up the rows of a change that has ended: where many transactions write, each has added its own. */
+export async function foldCounts(database: Transaction, id: string): Promise<void> {
+  if (!database.dialect.hasManyWriters) return
+  const totals = await database.all<Row & { action: string; total: number }>(totalsOf([id]))
+  await database.run(sql`delete from change_counts where change_id = ${id}`)
+  const rows = totals.map(({ action, total }) => [id, action, 0, total])
+  if (rows.length === 0) return
+  await database.run(sql`insert into change_counts (change_id, action, slot, total) values ${bulk(rows)}`)
+}
+
+/** Selects the number of each action of these changes. */
+export function totalsOf(ids: readonly string[]): Sql {
+  return sql`
+    select change_id, action, cast(sum(total) as bigint) as total from change_counts
+    where change_id in (${join(ids)}) group by change_id, action order by change_id, action`
+}
+
+/** Removes sources of changes, such as names of files, that contain a name of an erased user. */
+export async function eraseSources(database: Transaction, names: readonly (string | null)[]): Promise<void> {
+  const found = names.flatMap((name) =>
+    name === null ? [] : [contains(database.dialect.folded(sql`source`), name.toLowerCase())],
+  )
+  await database.run(
+    sql`update changes set source = null where source is not null and (${join(found, ' or ')})`,
+  )
+}

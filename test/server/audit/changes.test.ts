@@ -1,0 +1,166 @@
+import { expect } from 'vitest'
+import { createChainCheck } from '../../../src/cli/audit/chain-check.ts'
+import type { AuditEntry } from '../../../src/contract/audit.ts'
+import { linkAll } from '../../../src/server/changes/audit-chain.ts'
+import { type Person, test } from '../../helpers/academy.ts'
+
+const path = '/v1/changes'
+const dayMs = 24 * 60 * 60 * 1000
+
+/** Begins a change and returns the header that names it. */
+async function begin(person: Person, command = 'users import') {
+  const { body } = await person.post(path, { command, source: 'users.csv' })
+  return { 'change-id': String(body.id) }
+}
+
+test('a change counts what its requests do, and lists it in order', async ({ admin }) => {
+  const header = await begin(admin)
+  const id = header['change-id']
+  const items = [
+    { email: 'ada@school.example' },
+    { email: 'wrong' },
+    { email: 'ada@school.example', role: 'instructor' },
+  ]
+  await admin.post('/v1/users/batch', { items, onExists: 'update' }, header)
+  await admin.post('/v1/courses', { title: 'Logic' }, header)
+  await admin.post('/v1/courses', { title: 'Sets' })
+  const { body: ended } = await admin.post(`${path}/${id}/end`, { state: 'partial' })
+  expect(ended).toMatchObject({
+    id,
+    command: 'users import',
+    source: 'users.csv',
+    state: 'partial',
+    userEmail: admin.email,
+    undoneBy: null,
+    undoes: null,
+    createdAt: '2026-03-01T12:00:00.000Z',
+    endedAt: '2026-03-01T12:00:00.000Z',
+    undoableUntil: '2026-03-31T12:00:00.000Z',
+    counts: [
+      { noun: 'course', action: 'course.created', count: 1 },
+      { noun: 'user', action: 'user.created', count: 1 },
+      { noun: 'user', action: 'user.updated', count: 1 },
+    ],
+  })
+  expect((await admin.get(path)).body.data).toEqual([ended])
+  const { body: records } = await admin.get(`${path}/${id}/records`)
+  expect(records.data).toMatchObject([
+    { action: 'user.created', subjectName: 'ada@school.example', before: null, isErased: false },
+    { action: 'user.updated', before: { role: 'learner' }, after: { role: 'instructor' } },
+    { action: 'course.created', after: { title: 'Logic' } },
+  ])
+  const { body: entries } = await admin.get(`/v1/audit?change_id=${id}&sort=at`)
+  expect(entries.data.map(({ id }: AuditEntry) => id)).toEqual(records.data.map(({ id }: AuditEntry) => id))
+})
+
+test('progress is counted, although the audit log has none', async ({ admin, learner }) => {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
+  const header = await begin(admin, 'progress import')
+  const progress = { courseId: course.id, completionPercentage: 100 }
+  await admin.put(`/v1/learners/${learner.id}/progress`, progress, header)
+  const { body: change } = await admin.get(`${path}/${header['change-id']}`)
+  expect(
+    change.counts.map(({ action, count }: { action: string; count: number }) => [action, count]),
+  ).toEqual([
+    ['enrollment.completed', 1],
+    ['enrollment.created', 1],
+    ['progress.completed', 1],
+    ['progress.updated', 1],
+  ])
+})
+
+test('a request can belong to a running change of its own user only', async ({
+  admin,
+  instructor,
+  clock,
+}) => {
+  const header = await begin(admin)
+  const refused = {
+    status: 400,
+    body: {
+      code: 'invalid_parameter',
+      detail: 'The header Change-Id must be the id of a running change of your own.',
+    },
+  }
+  const course = { title: 'Logic' }
+  expect(await instructor.post('/v1/courses', course, header)).toMatchObject(refused)
+  expect(await admin.post('/v1/courses', course, { 'change-id': 'chg_none' })).toMatchObject(refused)
+  clock.advance(30 * dayMs)
+  expect(await admin.post('/v1/courses', course, header)).toMatchObject(refused)
+  const other = await begin(admin)
+  expect((await admin.post('/v1/courses', course, other)).status).toBe(201)
+  await admin.post(`${path}/${other['change-id']}/end`, { state: 'completed' })
+  expect(await admin.post('/v1/courses', course, other)).toMatchObject(refused)
+  expect((await admin.get('/v1/courses?include_total=true')).body.total).toBe(1)
+})
+
+test('admins see all changes, instructors their own', async ({ admin, instructor }) => {
+  const [one, two] = [await begin(admin), await begin(instructor)]
+  const idsFor = async (person: Person, query = '') =>
+    (await person.get(path + query)).body.data.map(({ id }: { id: string }) => id)
+  expect(await idsFor(admin)).toEqual([two['change-id'], one['change-id']])
+  expect(await idsFor(admin, `?user_id=${instructor.id}`)).toEqual([two['change-id']])
+  expect(await idsFor(instructor)).toEqual([two['change-id']])
+  for (const rest of ['', '/records']) {
+    expect((await instructor.get(`${path}/${one['change-id']}${rest}`)).status).toBe(404)
+    expect((await admin.get(`${path}/${two['change-id']}${rest}`)).status).toBe(200)
+  }
+  expect((await admin.post(`${path}/${two['change-id']}/end`, { state: 'failed' })).status).toBe(404)
+})
+
+test('a change names the one that it undoes, and that one the last that has undone it', async ({ admin }) => {
+  const first = (await begin(admin))['change-id']
+  const undo = { command: 'undo', undoes: first }
+  const { body: second } = await admin.post(path, undo)
+  expect(second).toMatchObject({ command: 'undo', source: null, undoes: first })
+  expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(null)
+  await admin.post(`${path}/${second.id}/end`, { state: 'completed' })
+  expect((await admin.get(`${path}/${first}`)).body.undoneBy).toBe(second.id)
+  expect(await admin.post(path, { ...undo, undoes: 'chg_none' })).toMatchObject({ status: 404 })
+})
+
+test('the hash of an entry covers its change, also after the details were erased', async ({
+  academy,
+  admin,
+}) => {
+  const header = await begin(admin)
+  const { body: user } = await admin.post('/v1/users', { email: 'ada@school.example' }, header)
+  await admin.post('/v1/courses', { title: 'Logic' }, header)
+  await linkAll(academy.database)
+  const report = async (change: (entry: AuditEntry) => AuditEntry) => {
+    const check = createChainCheck([])
+    const { body } = await admin.get('/v1/audit?sort=place&limit=100')
+    for (const entry of body.data as AuditEntry[]) check.add(change(entry))
+    return check.report()
+  }
+  expect(await report((entry) => entry)).toMatchObject({ broken: 0, unlinked: 0 })
+  expect(await report((entry) => ({ ...entry, changeId: null }))).toMatchObject({ broken: 2 })
+  await admin.delete(`/v1/users/${user.id}?erase=true`)
+  await linkAll(academy.database)
+  expect(await report((entry) => entry)).toMatchObject({ broken: 0 })
+  const { body: records } = await admin.get(`${path}/${header['change-id']}/records`)
+  expect(records.data[0]).toMatchObject({ subjectName: null, isErased: true, before: null, after: null })
+})
+
+test('erasing a user removes the sources of changes that name them', async ({ admin }) => {
+  const { body: user } = await admin.post('/v1/users', { email: 'ada@school.example', externalId: 'S-1' })
+  const sources = ['Ada@school.example.csv', 's-1_grades.csv', 'users.csv']
+  for (const source of sources) await admin.post(path, { command: 'users import', source })
+  await admin.delete(`/v1/users/${user.id}?erase=true`)
+  const { body } = await admin.get(`${path}?sort=createdAt`)
+  expect(body.data.map(({ source }: { source: string | null }) => source)).toEqual([null, null, 'users.csv'])
+})
+
+test('the entries of a request are found by its id', async ({ admin }) => {
+  await admin.post('/v1/courses', { title: 'Sets' })
+  const made = await admin.post('/v1/users/batch', {
+    items: [{ email: 'one@school.example' }, { email: 'two@school.example' }],
+  })
+  const requestId = made.headers.get('x-request-id')
+  const { body } = await admin.get(`/v1/audit?request_id=${requestId}&sort=at`)
+  expect(body.data.map(({ subjectName }: AuditEntry) => subjectName)).toEqual([
+    'one@school.example',
+    'two@school.example',
+  ])
+  expect((await admin.get('/v1/audit?request_id=none')).body.data).toEqual([])
+})
