@@ -6,6 +6,7 @@ export const actions = [
   ...['lesson.deleted', 'lesson.restored', 'lesson.erased'],
   ...['user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.password_changed'],
   ...['user.deleted', 'user.restored', 'user.erased'],
+  ...['term.created', 'term.updated', 'term.deleted'],
   ...['enrollment.created', 'enrollment.updated', 'enrollment.completed'],
   ...['enrollment.deleted', 'enrollment.restored'],
   ...['progress.updated', 'progress.completed'],

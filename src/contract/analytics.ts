@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
 import { difficulties } from './constants.ts'
-import { Difficulty } from './courses.ts'
+import { Difficulty } from './course-parts.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
-import { BooleanParam, choices, pageFields, paging } from './lists.ts'
+import { BooleanParam, choices, ofTerms, pageFields, paging } from './lists.ts'
 import { operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 import { Percent, Reference, References, Time } from './values.ts'
@@ -142,6 +142,7 @@ export const analytics = operationsOf('analytics', {
         .meta({ description: 'Format of the response (default by the Accept header, else json)' }),
       course_id: References.optional(),
       learner_id: References.optional(),
+      term_id: ofTerms,
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
       enrollment_status: choices(enrollmentStatuses).optional().meta({
@@ -179,6 +180,7 @@ export const analytics = operationsOf('analytics', {
         email: 'email',
         several: true,
       },
+      term_id: { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
       status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
       difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
       enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },

@@ -1,5 +1,12 @@
 import * as z from 'zod'
 import { courseStatuses, difficulties } from './constants.ts'
+import {
+  AdaptiveDifficulty,
+  AssessmentCriteria,
+  Difficulty,
+  Module,
+  ProgressTracking,
+} from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   BooleanParam,
@@ -7,6 +14,7 @@ import {
   erase,
   exactly,
   inPeriod,
+  ofTerms,
   page,
   paging,
   period,
@@ -27,110 +35,13 @@ import {
   updatedAt,
   versionFields,
 } from './record-fields.ts'
-import { Language, Minutes, Objectives, optional, Percent, Time, text } from './values.ts'
+import { Language, Minutes, Objectives, optional, Reference, Time, text } from './values.ts'
 
-export const Difficulty = named(
-  'Difficulty',
-  'Difficulty of a course, from easiest to hardest',
-  z.enum(difficulties),
-)
 export const CourseStatus = named(
   'CourseStatus',
   'Status of a course: draft, published or archived',
   z.enum(courseStatuses),
 )
-const MoveOn = z.enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
-
-const Module = sent({
-  id: field(
-    z.string().max(100).optional(),
-    'Id of the module, assigned by the server; send it back to keep the module',
-  ),
-  title: field(text(1, 255), 'Title of the module'),
-  description: field(z.string().max(10_000).default(''), 'What the module is about'),
-  order: field(z.int().min(1).max(100_000).optional(), 'Position in the course, from 1 (default as listed)'),
-})
-
-const Weight = sent({
-  name: field(text(1, 255), 'Kind of assessment, such as Exam'),
-  weight: field(Percent, 'Share of the grade, 0–100'),
-})
-
-const AssessmentCriteria = sent({
-  passingScore: field(Percent.default(70), 'Grade needed to pass the course, 0–100', 'Passing score, 0–100'),
-  moveOn: field(
-    MoveOn.default('Completed'),
-    'What completes an enrolment: completed progress, a passing grade, both, either, or neither (cmi5 §10.2.3)',
-    'When an enrolment counts as completed',
-  ),
-  weights: field(
-    z
-      .array(Weight)
-      .max(100)
-      .default([])
-      .refine((weights) => weights.reduce((sum, { weight }) => sum + weight, 0) <= 100 + 1e-9, {
-        params: { code: 'weights_exceed_100' },
-        error: 'must not add up to more than 100',
-      }),
-    'Share of each kind of assessment in the grade; together at most 100',
-    'Weights',
-  ),
-})
-
-const AdaptiveDifficulty = sent(
-  {
-    enabled: field(
-      z.boolean().default(false),
-      'Whether the difficulty adapts',
-      'Adapt the difficulty to the learner',
-    ),
-    minLevel: field(optional(Difficulty), 'Lowest level; null for no limit', 'Lowest difficulty to adapt to'),
-    maxLevel: field(
-      optional(Difficulty),
-      'Highest level; null for no limit',
-      'Highest difficulty to adapt to',
-    ),
-    raiseAtScore: field(
-      Percent.default(85),
-      'Score at which the difficulty rises, 0–100',
-      'Score at which the difficulty rises',
-    ),
-    lowerAtScore: field(
-      Percent.default(50),
-      'Score below which the difficulty falls, 0–100; below raiseAtScore',
-      'Score at which the difficulty falls',
-    ),
-    window: field(z.int().min(1).max(100).default(3), 'Number of recent scores considered'),
-  },
-  (object) =>
-    object.superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
-      if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['minLevel'],
-          params: { code: 'out_of_order' },
-          message: `must not be above maxLevel (${maxLevel})`,
-        })
-      }
-      if (lowerAtScore >= raiseAtScore) {
-        context.addIssue({
-          code: 'custom',
-          path: ['lowerAtScore'],
-          params: { code: 'out_of_order' },
-          message: `must be below raiseAtScore (${raiseAtScore})`,
-        })
-      }
-    }),
-)
-
-const ProgressTracking = sent({
-  enabled: field(z.boolean().default(true), 'Whether progress can be recorded', 'Track progress'),
-  completionThreshold: field(
-    z.number().min(1).max(100).default(100),
-    'Completion percentage at which progress counts as completed',
-    'Percentage at which the course counts as completed',
-  ),
-})
 
 /** Writable attributes of a course. A new attribute is one entry here. */
 const attributes = {
@@ -165,6 +76,11 @@ const attributes = {
     'Language, such as en or pt-BR',
   ),
   durationMinutes: field(optional(Minutes), 'Duration of the course, in minutes', 'Duration in minutes'),
+  termId: field(
+    optional(Reference),
+    'Term that the course belongs to: id or ext:<externalId>; responses have the id, null without a term',
+    'Term: id or external id',
+  ),
   managedBy,
   status: field(
     CourseStatus.default('draft'),
@@ -192,6 +108,11 @@ export const Course = named(
   shown(() => ({
     id,
     ...answered(attributes),
+    termName: field(
+      z.string().nullable(),
+      'Name of the term as it is now, whatever the version of the course',
+    ),
+    termExternalId: field(z.string().nullable(), 'The school’s own id of the term, as it is now'),
     ...changed,
     publishedAt: field(Time.nullable(), 'When the course was last published; null if it never was'),
     archivedAt: field(Time.nullable(), 'When the course was archived; null if it is not'),
@@ -285,6 +206,7 @@ export const courses = operationsOf('courses', {
       difficulty: choices(difficulties).optional(),
       q: search('title and description'),
       tag: exactly('tag'),
+      term_id: ofTerms,
       external_id: exactly('external id'),
       managed_by: exactly('the system that manages them'),
       ...period('Created'),
@@ -299,6 +221,7 @@ export const courses = operationsOf('courses', {
       difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
       q: { by: 'search', fields: ['title', 'description'] },
       tag: { by: 'equal', field: 'tags' },
+      term_id: { by: 'reference', field: 'termId', to: 'termId', ext: 'termExternalId', several: true },
       external_id: { by: 'equal', field: 'externalId' },
       managed_by: { by: 'equal', field: 'managedBy' },
       ...inPeriod('createdAt'),

@@ -5,6 +5,7 @@ import {
   choices,
   inPeriod,
   ofCourses,
+  ofTerms,
   ofUsers,
   page,
   paging,
@@ -118,6 +119,7 @@ export const enrollments = operationsOf('enrollments', {
     query: z.strictObject({
       course_id: ofCourses,
       user_id: ofUsers,
+      term_id: ofTerms,
       role: EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }),
       status: choices(enrollmentStatuses).optional(),
       ...period('Enrolled'),
@@ -130,6 +132,7 @@ export const enrollments = operationsOf('enrollments', {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail', several: true },
+      term_id: { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
       role: { by: 'choice', field: 'role', choices: EnrollmentRole.options, names: roleNames },
       status: { by: 'choice', field: 'status', choices: enrollmentStatuses },
       ...inPeriod('enrolledAt'),

@@ -28,6 +28,7 @@ export const statusOf = {
   progress_disabled: 409,
   has_progress: 409,
   has_lessons: 409,
+  has_courses: 409,
   enrollment_inactive: 409,
   user_inactive: 409,
   last_admin: 409,

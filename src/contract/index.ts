@@ -16,6 +16,7 @@ import { messages } from './messages.ts'
 import type { Operation } from './operation.ts'
 import { progress } from './progress.ts'
 import { service } from './service.ts'
+import { terms } from './terms.ts'
 import { users } from './users.ts'
 
 /** The whole API, by resource and verb. */
@@ -23,6 +24,7 @@ export const contract = {
   courses,
   lessons,
   users,
+  terms,
   enrollments,
   progress,
   grades,

@@ -45,6 +45,12 @@ export const ofUsers = References.optional().meta({
   description:
     'Filter by user: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
 })
+/** Query parameter that filters by any of several terms, of the courses that are listed or referred to. */
+export const ofTerms = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by term of the course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+})
 export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
@@ -170,10 +176,12 @@ export type Filter =
       readonly by: 'reference'
       readonly field: string
       /** Kind of record that is referred to, by its path parameter. */
-      readonly to: 'courseId' | 'userId'
+      readonly to: 'courseId' | 'userId' | 'termId'
       readonly ext?: string
       readonly email?: string
       readonly several?: true
+      /** True if items do not show the field, so that only the platform can tell which ones match. */
+      readonly hidden?: true
     }
 
 /** The filters of a list, by query parameter. */

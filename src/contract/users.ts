@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
 import { roles, scopes, userStatuses } from './constants.ts'
-import { Difficulty } from './courses.ts'
+import { Difficulty } from './course-parts.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   BooleanParam,

@@ -30,6 +30,7 @@ export const documentExamplesFile = 'src/contract/openapi/examples.json'
 const named = {
   courseId: 'ext:AAA-2013J',
   lessonId: 'ext:AAA-2013J-1752',
+  termId: 'ext:2013B',
   deletedCourseId: 'ext:AAA-2012B',
   userId: 'ext:11391',
   learnerId: 'ext:11391',
@@ -165,6 +166,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await admin.put('/v1/learners/ext:28400/progress', { ...progress, courseId: 'ext:untracked' }))
   await admin.put(course, { status: 'archived' })
   keep(await admin.put(course, { status: 'draft' }))
+  keep(await ofTermWithCourses(admin))
   keep(await ofDeletedCourse(admin))
   keep(await ofDisabledEndpoint(admin))
   keep(await admin.post('/v1/lessons', lesson))
@@ -183,6 +185,13 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   return Object.fromEntries(
     (Object.keys(statusOf) as ErrorCode[]).map((code) => [code, found.get(code) ?? untried(code)]),
   )
+}
+
+/** Provokes has_courses: deletes a term that a course belongs to. */
+async function ofTermWithCourses(admin: Person): Promise<Answer> {
+  const { body: term } = await admin.post('/v1/terms', { name: 'February 2012' })
+  await admin.post('/v1/courses', { title: 'Module AAA, presentation 2012B', termId: term.id })
+  return admin.delete(`/v1/terms/${term.id}`)
 }
 
 /** Provokes course_deleted: restores a lesson of a deleted course. */

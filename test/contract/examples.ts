@@ -109,6 +109,25 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { profile: { timezone: 'Europe/Vienna' } },
   },
 
+  'terms.list': { request: 'GET /v1/terms?sort=startDate' },
+  'terms.get': { request: 'GET /v1/terms/{termId}' },
+  'terms.create': {
+    request: 'POST /v1/terms',
+    body: { externalId: '2014J', name: 'October 2014', startDate: '2014-10-01', endDate: '2015-06-30' },
+  },
+  'terms.batch': {
+    request: 'POST /v1/terms/batch',
+    body: {
+      items: [
+        { externalId: '2013J', name: 'October 2013', startDate: '2013-10-01' },
+        { externalId: '2014B', name: 'February 2014', startDate: '2014-02-01' },
+      ],
+      onExists: 'skip',
+    },
+  },
+  'terms.update': { request: 'PUT /v1/terms/{termId}', body: { endDate: '2013-09-30' } },
+  'terms.delete': { request: 'DELETE /v1/terms/{termId}' },
+
   'enrollments.list': { request: 'GET /v1/enrollments?user_id={learnerId}&status=active,completed' },
   'enrollments.get': { request: 'GET /v1/enrollments/{enrollmentId}' },
   'enrollments.create': {
@@ -287,13 +306,25 @@ const externalId = 'AAA-2013J'
 /** Makes a record of each kind in the academy: a course of the example data, and two of its learners. */
 export async function furnish(academy: TestAcademy, admin: Person): Promise<Things> {
   const { clock } = academy
+  const term = await admin.post('/v1/terms', {
+    externalId: '2013J',
+    name: 'October 2013',
+    startDate: '2013-10-01',
+    endDate: '2014-06-27',
+  })
+  const unusedTerm = await admin.post('/v1/terms', {
+    externalId: '2013B',
+    name: 'February 2013',
+    startDate: '2013-02-01',
+    endDate: '2013-09-27',
+  })
   const attributes = data.courses.find((course) => course.externalId === externalId)
   const course = await admin.post('/v1/courses', attributes)
   const courseId = course.body.id
   clock.advance(minute)
   const change = await admin.post('/v1/changes', { command: 'courses import', source: 'courses.csv' })
   const changeId = change.body.id
-  const published = { status: 'published', language: 'en' }
+  const published = { status: 'published', language: 'en', termId: term.body.id }
   await admin.put(`/v1/courses/${courseId}`, published, { 'change-id': changeId })
   const lesson = await admin.post('/v1/lessons', {
     courseId,
@@ -346,6 +377,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   })
   return {
     courseId,
+    termId: unusedTerm.body.id,
+    courseTermId: term.body.id,
     version: '1',
     lessonId: lesson.body.id,
     deletedCourseId: deleted.course.body.id,

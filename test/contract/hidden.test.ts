@@ -114,6 +114,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       change_id: [{ hidden: change.body.id, unknown: 'chg_none' }],
       request_id: [{ hidden: 'req_none', unknown: 'req_none' }],
       subject_id: [{ hidden: draftId, unknown: 'crs_none' }],
+      // Everyone may see all terms.
+      termId: [],
+      term_id: [],
       // Numbers are not references.
       version: [],
       cursor: [],

@@ -230,6 +230,8 @@ test('If-Match is declared for records with versions, where it has an effect', (
     'lessons.restoreDeleted',
     'lessons.update',
     'progress.set',
+    'terms.delete',
+    'terms.update',
     'users.delete',
     'users.update',
     'users.updateProfile',

@@ -53,6 +53,12 @@ PUT    /v1/users/{userId}                                 s+s++  srsrr  sssss  s
 DELETE /v1/users/{userId}                                 s+s++  srsrr  sssss  srsrr
 GET    /v1/user/profile                                   +ss++  +ss++  +ss++  +ss++
 PUT    /v1/user/profile                                   s+s++  s+s++  sssss  s+s++
+GET    /v1/terms                                          +ss++  +ss++  +ss++  +ss++
+GET    /v1/terms/{termId}                                 +ss++  +ss++  +ss++  +ss++
+POST   /v1/terms                                          s+s++  srsrr  sssss  srsrr
+POST   /v1/terms/batch                                    s+s++  srsrr  sssss  srsrr
+PUT    /v1/terms/{termId}                                 s+s++  srsrr  sssss  srsrr
+DELETE /v1/terms/{termId}                                 s+s++  srsrr  sssss  srsrr
 GET    /v1/enrollments                                    +ss++  +ss++  +ss++  +ss++
 GET    /v1/enrollments/{enrollmentId}                     +ss++  +ss++  +ss++  +ss++
 POST   /v1/enrollments                                    s+s++  s+s++  sssss  srsrr

@@ -9,6 +9,7 @@ import { MappingInput } from '../../src/contract/integrations.ts'
 import { KeyInput } from '../../src/contract/keys.ts'
 import { LessonInput } from '../../src/contract/lessons.ts'
 import { ProgressInput } from '../../src/contract/progress.ts'
+import { TermInput } from '../../src/contract/terms.ts'
 import { UserInput } from '../../src/contract/users.ts'
 import { fillIn, furnish } from '../contract/examples.ts'
 import { type Answer, type Person, type TestAcademy, test } from '../helpers/academy.ts'
@@ -53,8 +54,22 @@ const all: readonly Sample[] = [
       tags: ['sea'],
       language: 'en-GB',
       durationMinutes: 600,
+      termId: '{termId}',
       managedBy: 'term-plan',
       status: 'published',
+    },
+  },
+  {
+    name: 'term',
+    schema: TermInput,
+    path: '/v1/terms',
+    least: { name: 'Hilary' },
+    whole: {
+      externalId: '2027S',
+      name: 'Spring 2027',
+      startDate: '2027-02-01',
+      endDate: '2027-07-31',
+      managedBy: 'term-plan',
     },
   },
   {

@@ -1,10 +1,11 @@
 import { CourseInput, courses } from '../../contract/courses.ts'
-import { filtersOf, flagsOf } from './derive-flags.ts'
+import { filtersOf, flagsOf, termFilter } from './derive-flags.ts'
 
 /** The flags of a course's fields. */
 export const fields = flagsOf(CourseInput, {
   modules: { as: '[{"title": …, "description": …}]' },
   tags: { kind: 'words' },
+  termId: { name: 'term' },
   'assessmentCriteria.weights': { as: '[{"name": "exam", "weight": 60}]' },
   'adaptiveDifficulty.enabled': { name: 'adaptive-difficulty' },
   'progressTracking.enabled': { name: 'progress-tracking' },
@@ -16,6 +17,7 @@ export const filters = filtersOf(courses.list, {
   difficulty: { summary: 'Filter by difficulty' },
   q: { name: 'search', summary: 'Search titles and descriptions' },
   tag: { summary: 'Filter by tag' },
+  term_id: termFilter,
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
 })

@@ -160,6 +160,14 @@ export const courseFilter = {
   summary: 'Filter by course: id or external id',
 } as const satisfies FieldFlag<'texts'>
 
+/** Flag that filters a list by the terms of courses (repeatable). */
+export const termFilter = {
+  name: 'term',
+  kind: 'texts',
+  placeholder: 'term',
+  summary: 'Filter by term of the course: id or external id',
+} as const satisfies FieldFlag<'texts'>
+
 /** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {

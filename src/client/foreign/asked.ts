@@ -37,7 +37,7 @@ type Doubt = Omit<Unjudged, 'parameter'>
 
 /** A reference in a query that items show only by its id. */
 export interface OpenReference {
-  readonly to: 'courseId' | 'userId'
+  readonly to: 'courseId' | 'userId' | 'termId'
   readonly reference: string
 }
 

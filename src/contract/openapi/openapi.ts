@@ -17,6 +17,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   courses: 'Courses',
   lessons: 'Lessons',
   users: 'Users',
+  terms: 'Terms',
   enrollments: 'Enrolments',
   progress: 'Progress',
   grades: 'Grades',

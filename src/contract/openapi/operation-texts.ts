@@ -6,6 +6,8 @@ export const tagWords = {
     'A course is a draft, published or archived. It keeps all its versions, which can be compared and restored. A deleted course can be restored for 30 days.',
   lessons: 'The units of a course: content blocks and assessments, grouped by the modules of the course.',
   users: 'The users of the academy. Each has one role: admin, instructor, analyst or learner.',
+  terms:
+    'Terms: semesters, quarters or school years. A course belongs to one term at most; lists, reports and exports can be limited to the courses of a term.',
   enrollments:
     'Enrolments of learners and instructors in courses. There is at most one for each user, course and role.',
   progress:
@@ -88,6 +90,16 @@ export const operationWords: Words = {
   'users.profile': 'Returns the user whose credential is in use, and what the credential can do.',
   'users.updateProfile':
     'Send the parts of your profile, username or password that change. A new password requires `currentPassword`.',
+
+  'terms.list': 'Every role can read the terms. `sort=startDate` puts those without a first day first.',
+  'terms.get': 'The `ETag` is the version of the term: send it as `If-Match` with an update.',
+  'terms.create': 'Only `name` is required. The first day must not be after the last one.',
+  'terms.batch':
+    'Each term is found by its external id; one without an external id is always created. `onExists` says what to do with one that exists.',
+  'terms.update':
+    'Send what changes: absent attributes are left unchanged, and null resets one to its default.',
+  'terms.delete':
+    'A term that courses belong to cannot be deleted (409 `has_courses`): move the courses to another term first. Deleted courses that belonged to it are restored without a term.',
 
   'enrollments.list': 'Learners get their own enrolments only.',
   'enrollments.get': 'Learners can read their own enrolments only.',

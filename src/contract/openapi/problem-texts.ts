@@ -29,6 +29,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   progress_disabled: 'the course does not record progress',
   has_progress: 'learners have progress in the course',
   has_lessons: 'the course has lessons',
+  has_courses: 'courses belong to the term',
   enrollment_inactive: 'the learner is not enrolled, or the enrolment is inactive',
   user_inactive: 'the user is suspended or deleted',
   last_admin: 'the academy would have no active admin',
@@ -53,8 +54,9 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
 
 /** Error codes of operations, besides those that follow from their parameters and bodies. */
 export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
-  'courses.create': ['duplicate', 'invalid_transition'],
-  'courses.update': ['duplicate', 'invalid_transition', 'course_archived', 'has_progress'],
+  'courses.list': ['not_found'],
+  'courses.create': ['not_found', 'duplicate', 'invalid_transition'],
+  'courses.update': ['not_found', 'duplicate', 'invalid_transition', 'course_archived', 'has_progress'],
   'courses.delete': ['has_progress', 'has_lessons'],
   'courses.restore': ['course_archived'],
   'lessons.list': ['not_found'],
@@ -68,6 +70,9 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'users.update': ['duplicate', 'last_admin'],
   'users.delete': ['last_admin'],
   'users.updateProfile': ['duplicate'],
+  'terms.create': ['duplicate'],
+  'terms.update': ['duplicate'],
+  'terms.delete': ['has_courses'],
   'enrollments.list': ['not_found'],
   'enrollments.create': ['not_found', 'duplicate', 'course_archived'],
   'enrollments.update': ['course_archived'],

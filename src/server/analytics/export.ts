@@ -139,7 +139,7 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
 }
 
 /** Returns for each selective filter a statement that finds its learners through an index. */
-function selectiveStatements({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
+function selectiveStatements({ query, courseIds, learnerIds, termIds, inPeriod }: RowFilter): Sql[] {
   const { difficulty, include_not_started: withUnstarted } = query
   return [
     learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
@@ -149,6 +149,9 @@ function selectiveStatements({ query, courseIds, learnerIds, inPeriod }: RowFilt
       sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`,
     query.enrollment_status &&
       sql`select e.user_id from enrollments e where ${hasStatus(query.enrollment_status)}`,
+    termIds &&
+      sql`select e.user_id from courses c cross join enrollments e
+        where c.term_id in (${join(termIds)}) and e.course_id = c.id`,
     difficulty &&
       sql`select e.user_id from courses c cross join enrollments e
         where c.difficulty in (${join(difficulty)}) and e.course_id = c.id`,

@@ -14,6 +14,7 @@ export interface RowFilter {
   readonly query: Query<typeof analytics.learners>
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
+  readonly termIds: readonly string[] | undefined
   readonly conditions: readonly Condition[]
   /** The conditions on `u` alone, and the others. */
   readonly ofLearner: readonly Condition[]
@@ -32,6 +33,7 @@ export async function rowFilterOf(
     query.course_id && (await resolveFilters(database, 'courses', query.course_id, 'course_id'))
   const learnerIds =
     query.learner_id && (await resolveFilters(database, 'users', query.learner_id, 'learner_id'))
+  const termIds = query.term_id && (await resolveFilters(database, 'terms', query.term_id, 'term_id'))
   const bounds = [
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
     ...(end ? [sql`p.last_accessed < ${end}`] : []),
@@ -44,6 +46,7 @@ export async function rowFilterOf(
     courseIds && sql`e.course_id in (${join(courseIds)})`,
     query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
+    termIds && sql`c.term_id in (${join(termIds)})`,
     query.enrollment_status
       ? sql`e.status in (${join(query.enrollment_status)})`
       : sql`e.status <> 'deleted'`,
@@ -52,6 +55,7 @@ export async function rowFilterOf(
     query,
     courseIds: courseIds || undefined,
     learnerIds: learnerIds || undefined,
+    termIds: termIds || undefined,
     conditions: [...ofLearner, ...ofEnrollment],
     ofLearner,
     ofEnrollment,
@@ -79,9 +83,9 @@ export function timeCondition({ query, inPeriod }: RowFilter): Condition {
  * Returns the counters that cover a filter without its period, for all learners. They count enrolments that were not
  * removed, whatever their status, so a filter by status has to read rows.
  */
-export function scopeOf({ courseIds, query }: RowFilter): Scope {
+export function scopeOf({ courseIds, termIds, query }: RowFilter): Scope {
   return {
-    courses: coursesOf(courseIds, query.difficulty),
+    courses: coursesOf(courseIds, termIds, query.difficulty),
     statuses: statusesOf(query.status),
     withDeleted: query.include_deleted,
   }
@@ -90,11 +94,13 @@ export function scopeOf({ courseIds, query }: RowFilter): Scope {
 /** Returns a statement that selects the courses of a filter. */
 function coursesOf(
   courseIds: readonly string[] | undefined,
+  termIds: readonly string[] | undefined,
   difficulties: readonly string[] | undefined,
 ): Sql | undefined {
-  if (!courseIds && !difficulties) return undefined
+  if (!courseIds && !termIds && !difficulties) return undefined
   const conditions = [
     ...(courseIds ? [sql`id in (${join(courseIds)})`] : []),
+    ...(termIds ? [sql`term_id in (${join(termIds)})`] : []),
     ...(difficulties ? [sql`difficulty in (${join(difficulties)})`] : []),
   ]
   return sql`select id from courses where ${join(conditions, ' and ')}`

@@ -4,6 +4,7 @@ import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import type { courses } from '../../contract/courses.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
+import { referenceFilter } from '../database/reference.ts'
 import { findMatches } from '../database/search.ts'
 import { type Call, isRole, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { Written, writePage } from '../http/reply.ts'
@@ -20,6 +21,7 @@ const order = {
 export const courseReads = {
   async list(call) {
     const { query } = call
+    const term = await referenceFilter(sql`c.term_id`, call.database, 'terms', query.term_id, 'term_id')
     const listed = await page<CourseRow, string>(
       call.database,
       {
@@ -29,6 +31,7 @@ export const courseReads = {
         narrow: [
           query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
           query.tag && hasTag(query.tag),
+          term.one ?? term.several,
           query.external_id && sql`c.external_id = ${query.external_id}`,
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,
         ],

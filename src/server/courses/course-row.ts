@@ -5,7 +5,7 @@ import type { IdPrefix } from '../database/id.ts'
 import { matchesReference } from '../database/reference.ts'
 import { onlyUserOf } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'
-import { invalid, notFound, ProblemError } from '../problem-error.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
 /** Row of a course; `attributes` is JSON of all fields that no query needs. */
 export interface CourseRow extends Row {
@@ -23,11 +23,16 @@ export interface CourseRow extends Row {
   readonly published_at: string | null
   readonly archived_at: string | null
   readonly created_by: string | null
+  readonly term_id: string | null
+  readonly term_name: string | null
+  readonly term_external_id: string | null
 }
 
 /** Columns of a course, from `courses c`. */
 export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
-  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at, c.created_by`
+  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at, c.created_by, c.term_id,
+  (select t.name from terms t where t.id = c.term_id) as term_name,
+  (select t.external_id from terms t where t.id = c.term_id) as term_external_id`
 
 /** Returns the row of a course; throws 404, also for a draft if only published ones are visible. */
 export async function findCourse(
@@ -55,6 +60,22 @@ export function visibleCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | un
     or exists (select 1 from progress p where p.course_id = courses.id and p.user_id = ${learnerId}))`
 }
 
+/** Names of a term as its courses show them. */
+type TermNames = Pick<CourseRow, 'term_id' | 'term_name' | 'term_external_id'>
+
+/** Finds the term of a course's input; throws 404 that points to an unknown one. */
+export async function findTermOf(
+  database: Database,
+  { termId }: Pick<CourseInput, 'termId'>,
+): Promise<TermNames> {
+  if (termId === null) return { term_id: null, term_name: null, term_external_id: null }
+  const row = await database.one<TermNames & Row>(sql`
+    select id as term_id, name as term_name, external_id as term_external_id from terms
+    where ${matchesReference('terms', termId)}`)
+  if (!row) throw parentNotFound('#/termId', 'term', termId)
+  return row
+}
+
 /**
  * Throws 409 `course_archived`: an archived course cannot be changed, nor its lessons, enrolments and
  * progress.
@@ -75,6 +96,9 @@ type Attributes = Omit<
   | 'title'
   | 'description'
   | 'difficulty'
+  | 'termId'
+  | 'termName'
+  | 'termExternalId'
   | 'managedBy'
   | 'status'
   | 'version'
@@ -87,7 +111,7 @@ type Attributes = Omit<
 
 /** Returns the column `attributes`: JSON of all input without a column. */
 export function attributesOf(input: StoredInput): string {
-  const { externalId, title, description, difficulty, managedBy, status, ...attributes } = input
+  const { externalId, title, description, difficulty, termId, managedBy, status, ...attributes } = input
   return JSON.stringify(attributes satisfies Attributes)
 }
 
@@ -133,7 +157,7 @@ export function toCourse(row: CourseRow): Course {
 export function toCourseText(row: CourseRow): string {
   const text = JSON.stringify({ ...firstOf(row), ...lastOf(row) })
   // The text cannot occur within a string, where quotes are escaped.
-  const between = text.indexOf(',"managedBy":')
+  const between = text.indexOf(',"termId":')
   return `${text.slice(0, between)},${row.attributes.slice(1, -1)}${text.slice(between)}`
 }
 
@@ -149,8 +173,11 @@ function firstOf(row: CourseRow) {
 
 function lastOf(row: CourseRow) {
   return {
+    termId: row.term_id,
     managedBy: row.managed_by,
     status: row.status as Course['status'],
+    termName: row.term_name,
+    termExternalId: row.term_external_id,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

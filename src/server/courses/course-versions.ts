@@ -8,6 +8,7 @@ import {
   type CourseVersion,
   type courses,
 } from '../../contract/courses.ts'
+import { resolve } from '../database/reference.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { findCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
 import {
@@ -40,7 +41,18 @@ export function recordCourseVersion(
   course: Course,
   modified: readonly string[],
 ): void {
-  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, createdBy, ...attributes } = course
+  const {
+    id,
+    termName,
+    termExternalId,
+    version,
+    createdAt,
+    updatedAt,
+    publishedAt,
+    archivedAt,
+    createdBy,
+    ...attributes
+  } = course
   database.queue(sql`
     insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
@@ -81,7 +93,12 @@ export async function restoreVersion(
   const earlier = attributesIn(await findVersion(call, call.params.courseId, call.params.version))
   requireVersion(call, current.version)
   const { externalId, status } = current
-  const parsed = CourseInput.parse({ ...earlier, externalId, status })
+  // A term that was deleted since cannot come back with the version.
+  const termId =
+    earlier.termId && (await resolve(call.database, 'terms', earlier.termId))
+      ? earlier.termId
+      : current.termId
+  const parsed = CourseInput.parse({ ...earlier, externalId, status, termId })
   const input = withModuleIds(parsed, earlier.modules, call.newId)
   return change(call, current, input)
 }
@@ -100,5 +117,7 @@ function toVersion(row: CourseVersionRow): CourseVersion {
 }
 
 function attributesIn({ attributes }: CourseVersionRow): CourseSnapshot['attributes'] {
-  return JSON.parse(attributes) as CourseSnapshot['attributes']
+  const stored = JSON.parse(attributes) as CourseSnapshot['attributes']
+  // Versions from before there were terms have none.
+  return { ...stored, termId: stored.termId ?? null }
 }

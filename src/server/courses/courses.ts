@@ -9,7 +9,14 @@ import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem-error.ts'
 import { courseReads } from './course-reads.ts'
-import { attributesOf, findCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
+import {
+  attributesOf,
+  findCourse,
+  findTermOf,
+  type StoredInput,
+  toCourse,
+  withModuleIds,
+} from './course-row.ts'
 import {
   compareVersions,
   getVersion,
@@ -58,6 +65,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
     async create(call) {
       const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
       if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
+      const term = await findTermOf(call.database, input)
       await requireUnique(call.database, 'courses', input, undefined)
       const { now } = call
       const createdBy = call.principal.userId
@@ -67,10 +75,10 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       call.database.queue(sql`
         insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                              attributes, managed_by, version, created_at, updated_at, published_at, archived_at,
-                             created_by)
+                             created_by, term_id)
         values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
                 ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
-                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null, ${createdBy})`)
+                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null, ${createdBy}, ${term.term_id})`)
       addTags(call, id, input.tags)
       // The row equals the input, so it need not be read again.
       const { title, description, difficulty, status, externalId, managedBy } = input
@@ -84,6 +92,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
           status,
           attributes,
           managed_by: managedBy,
+          ...term,
         },
         ...{
           version: 1,
@@ -104,13 +113,12 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       async handle(call) {
         const row = await findCourse(call.database, call.params.courseId)
         const current = toCourse(row)
-        const input = withModuleIds(
-          resourceOf(call, CourseInput, Course, current),
-          current.modules,
-          call.newId,
-        )
+        const sent = resourceOf(call, CourseInput, Course, current)
+        const input = withModuleIds(sent, current.modules, call.newId)
+        const { term_id: termId } =
+          sent.termId === current.termId ? row : await findTermOf(call.database, sent)
         requireVersion(call, current.version)
-        return change(call, current, input)
+        return change(call, current, { ...input, termId })
       },
     },
 
@@ -144,7 +152,7 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
       external_id = ${input.externalId}, title = ${input.title}, title_key = ${titleKey(input)},
       description = ${input.description}, search_key = ${courseSearchKey(input)}, difficulty = ${input.difficulty},
       level = ${difficulties.indexOf(input.difficulty)}, status = ${input.status}, attributes = ${attributesOf(input)},
-      managed_by = ${input.managedBy}, version = version + 1, updated_at = ${now},
+      managed_by = ${input.managedBy}, term_id = ${input.termId}, version = version + 1, updated_at = ${now},
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)

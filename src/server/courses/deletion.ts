@@ -18,6 +18,7 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findCourse, requireNotArchived, toCourse } from './course-row.ts'
+import { recordCourseVersion } from './course-versions.ts'
 import { makeRoom } from './lesson-places.ts'
 import { findLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
@@ -159,9 +160,19 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   const { id, version } = await findDeleted(call, 'courses', call.params.deletedCourseId)
   requireVersion(call, version)
   await takeFromTrash(call.database, 'course', id)
+  await releaseDeletedTerm(call, id)
   const course = toCourse(await findCourse(call.database, id))
   await recordChange(call, { action: 'course.restored', id, before: null, after: course })
   return course
+}
+
+/** Takes a restored course out of its term if the term was deleted meanwhile. */
+async function releaseDeletedTerm(call: Call, id: string): Promise<void> {
+  const released = await call.database.run(sql`
+    update courses set term_id = null, version = version + 1, updated_at = ${call.now}
+    where id = ${id} and term_id is not null and not exists (select 1 from terms t where t.id = courses.term_id)`)
+  if (released === 0) return
+  recordCourseVersion(call, toCourse(await findCourse(call.database, id)), ['termId'])
 }
 
 /** Restores a deleted lesson to its place; without its module if that no longer exists. */

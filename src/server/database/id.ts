@@ -6,6 +6,7 @@ export type IdPrefix =
   | 'les'
   | 'usr'
   | 'enr'
+  | 'trm'
   | 'key'
   | 'app'
   | 'grd'
@@ -70,7 +71,18 @@ export function plainIdMaker(now: () => Date): IdMaker {
 }
 
 /** Kinds of content. Ids of credentials, sessions and requests always stay random. */
-const seededPrefixes: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'grd', 'mod', 'blk', 'asm', 'qst']
+const seededPrefixes: readonly IdPrefix[] = [
+  'crs',
+  'les',
+  'usr',
+  'trm',
+  'enr',
+  'grd',
+  'mod',
+  'blk',
+  'asm',
+  'qst',
+]
 const beginning = new Date(0)
 
 /**

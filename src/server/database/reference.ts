@@ -8,7 +8,7 @@ import { type IdPrefix, isIdForm } from './id.ts'
 const everything = sql`true`
 
 /** Tables whose rows have further references besides the id. */
-type Table = 'courses' | 'lessons' | 'users'
+type Table = 'courses' | 'lessons' | 'users' | 'terms'
 
 /**
  * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
@@ -60,7 +60,12 @@ function firstOf(table: string, ...conditions: readonly Sql[]): Sql {
   return sql`id = coalesce(${join(ids)})`
 }
 
-const prefixes: Readonly<Record<Table, IdPrefix>> = { courses: 'crs', lessons: 'les', users: 'usr' }
+const prefixes: Readonly<Record<Table, IdPrefix>> = {
+  courses: 'crs',
+  lessons: 'les',
+  users: 'usr',
+  terms: 'trm',
+}
 
 /** True for the format of the ids that this server creates for a table. */
 function isOwnId(table: Table, text: string): boolean {
@@ -78,7 +83,12 @@ export function isOf(column: Sql, table: Table, reference: string): Sql {
 }
 
 /** The word for a row of each table. */
-export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
+export const kindOf: Readonly<Record<Table, string>> = {
+  courses: 'course',
+  lessons: 'lesson',
+  users: 'user',
+  terms: 'term',
+}
 
 /**
  * Resolves a reference in a query parameter. Throws 404, so that a mistyped filter is no empty list, also for rows
@@ -168,17 +178,18 @@ export async function requireUnique(
     const value = values[field]
     if (value === null || value === undefined) continue
     const key = field === 'email' ? value.toLowerCase() : value
-    const other = await database.one<Row & { id: string; status: string }>(
-      sql`select id, status from ${raw(table)} where ${raw(column)} = ${key}`,
+    const other = await database.one<Row & { id: string; status: string | null }>(
+      sql`select id, ${table === 'terms' ? sql`null` : sql`status`} as status from ${raw(table)} where ${raw(column)} = ${key}`,
     )
     if (other && other.id === ownId) continue
     const taken = other ?? (await findDeleted(database, table, key))
     if (!taken) continue
     const { id, status } = taken
-    const detail = named ? `already exists: ${id} (${status})` : 'already exists'
+    const shown = status === null ? id : `${id} (${status})`
+    const detail = named ? `already exists: ${shown}` : 'already exists'
     throw new ProblemError('duplicate', `A ${kindOf[table]} with ${field} ${value} ${detail}.`, {
       errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
-      ...(named && { members: { id, existingStatus: status } }),
+      ...(named && { members: { id, ...(status !== null && { existingStatus: status }) } }),
     })
   }
 }
@@ -189,7 +200,7 @@ async function findDeleted(
   table: Table,
   externalId: string,
 ): Promise<{ id: string; status: string } | undefined> {
-  if (table === 'users') return undefined
+  if (table === 'users' || table === 'terms') return undefined
   const row = await database.one<Row & { id: string }>(
     sql`select id from ${raw(`deleted_${table}`)} where external_id = ${externalId} limit 1`,
   )

@@ -13,7 +13,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { findCourse, requireNotArchived, visibleCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { type Found, page } from '../database/page.ts'
 import { matchesReference, referenceFilter, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
@@ -38,6 +38,8 @@ export const enrollmentRoutes = routesOf(enrollments, {
       'course_id',
       visible,
     )
+    const terms = await referenceFilter(sql`c.term_id`, database, 'terms', query.term_id, 'term_id')
+    const inTerm = terms.one ?? terms.several
     return page<EnrollmentRow, Enrollment>(
       database,
       {
@@ -48,6 +50,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
           only && sql`e.user_id = ${only}`,
           user.one ?? user.several,
           course.several,
+          inTerm && isInCourses(inTerm),
           isStanding(query),
         ],
         within: [
@@ -92,6 +95,14 @@ export const enrollmentRoutes = routesOf(enrollments, {
     return undefined
   },
 })
+
+/** Returns the enrolments in the courses `c` that meet a condition. */
+function isInCourses(condition: Sql): Found {
+  return {
+    ids: sql`select e.id from courses c cross join enrollments e where ${condition} and e.course_id = c.id`,
+    test: sql`exists (select 1 from courses c where c.id = e.course_id and ${condition})`,
+  }
+}
 
 /** Returns the condition on role and status. It names both, so that their index is used. */
 function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {

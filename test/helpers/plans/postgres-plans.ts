@@ -138,6 +138,7 @@ function stepsOf(plan: Step): Step[] {
 /** Number of rows of each table in an academy of ten million users. */
 const sizes: Readonly<Record<string, number>> = {
   users: 10_000_000,
+  terms: 1_000,
   courses: 20_000,
   course_tags: 60_000,
   course_versions: 100_000,
@@ -213,6 +214,7 @@ const values: Readonly<Record<string, string>> = {
   'webhook_messages.endpoint_id': `'endpoint_' || n % 20`,
   'webhook_attempts.message_id': `'webhook_messages_' || n`,
   module_id: sometimes(`'module_' || n`),
+  term_id: `'terms_' || n % 100`,
   managed_by: sometimes(`'sis'`),
   revoked_at: sometimes(`'2026-01-01T00:00:00.000Z'`),
   tag: `'tag_' || n % 100`,
@@ -227,6 +229,7 @@ const values: Readonly<Record<string, string>> = {
 const distinct: Readonly<Record<string, number>> = {
   user_id: -0.2,
   course_id: 20_000,
+  term_id: 1_000,
   client_id: 10_000,
   grade_id: -0.5,
   lesson_id: -0.2,

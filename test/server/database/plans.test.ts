@@ -83,6 +83,7 @@ function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSON
     filter?.by === 'reference' && filter.several ? [one, `${one},${other}`] : [one]
   if (name === 'course_id') return withAnother(things['courseId'], another)
   if (name === 'user_id' || name === 'learner_id') return withAnother(things['learnerId'], learner.id)
+  if (name === 'term_id') return withAnother(things['termId'], things['courseTermId'] ?? '')
   if (name === 'format') return ['json', 'csv']
   if (filter?.by === 'choice') {
     const [first = '', second = ''] = filter.choices

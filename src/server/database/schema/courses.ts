@@ -1,5 +1,31 @@
 import { deleted, integer, json, orNull, type Table, text, withDefault } from './table.ts'
 
+/** Terms are sorted by `name_key` and by their dates, which are empty where they are not set. */
+export const terms: Table = {
+  name: 'terms',
+  columns: {
+    id: text,
+    external_id: orNull(text),
+    name: text,
+    name_key: text,
+    start_date: text,
+    end_date: text,
+    managed_by: orNull(text),
+    version: integer,
+    created_at: text,
+    updated_at: text,
+  },
+  key: 'id',
+  unique: ['external_id'],
+  indexes: [
+    'create index terms_by_created_at on terms (created_at, id)',
+    'create index terms_by_updated_at on terms (updated_at, id)',
+    'create index terms_by_name on terms (name_key, id)',
+    'create index terms_by_start_date on terms (start_date, id)',
+    'create index terms_by_manager on terms (managed_by, created_at, id) where managed_by is not null',
+  ],
+}
+
 /** Lists are sorted and searched by `title_key`, `search_key` and `level` (the rank of the difficulty). */
 const courses: Table = {
   name: 'courses',
@@ -21,6 +47,7 @@ const courses: Table = {
     search_key: withDefault(text, ''),
     level: withDefault(integer, 0),
     created_by: orNull(text),
+    term_id: orNull(text),
   },
   key: 'id',
   unique: ['external_id'],
@@ -31,6 +58,7 @@ const courses: Table = {
     'create index courses_by_level on courses (level, id, status)',
     'create index courses_by_manager on courses (managed_by, status, level, created_at, id, updated_at, title_key) where managed_by is not null',
     'create index courses_by_creator on courses (created_by, id) where created_by is not null',
+    'create index courses_by_term on courses (term_id, status, level, created_at, id, updated_at, title_key) where term_id is not null',
   ],
 }
 
@@ -160,8 +188,9 @@ const deletedLessons = deleted(lessons, {
 
 const deletedLessonVersions = deleted(lessonVersions, { key: 'lesson_id, version' })
 
-/** Courses, lessons, and the trash. */
+/** Terms, courses, lessons, and the trash. */
 export const courseTables: readonly Table[] = [
+  terms,
   courses,
   courseVersions,
   courseTags,

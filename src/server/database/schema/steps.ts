@@ -10,6 +10,7 @@ import {
 } from '../../../contract/audit-chain.ts'
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
+import { terms } from './courses.ts'
 import { changeCounts, changes } from './events.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, orNull, tableStatements, text, withDefault } from './table.ts'
@@ -80,8 +81,14 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
   await upgradeAuditLog(database, context)
 }
 
-/** Adds the creator of a course, whom its first version names, and changes of many records. */
+/** Adds terms, changes of many records, and the creator of a course, whom its first version names. */
 async function upgradeFrom25(database: Database): Promise<void> {
+  await addCreators(database)
+  await addChanges(database)
+  await addTerms(database)
+}
+
+async function addCreators(database: Database): Promise<void> {
   const { dialect } = database
   for (const trash of ['', 'deleted_']) {
     await database.run(addColumn(dialect, `${trash}courses`, 'created_by', orNull(text)))
@@ -98,12 +105,29 @@ async function upgradeFrom25(database: Database): Promise<void> {
   }
   await database.run(sql`
     create index deleted_enrollments_by_instructor on deleted_enrollments (user_id, course_id, status) where role = 'instructor'`)
+}
+
+async function addChanges(database: Database): Promise<void> {
+  const { dialect } = database
   for (const table of [changes, changeCounts]) {
     for (const statement of tableStatements(dialect, table)) await database.run(statement)
   }
   await database.run(addColumn(dialect, 'audit_entries', 'change_id', orNull(text)))
   await database.run(
     sql`create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null`,
+  )
+}
+
+async function addTerms(database: Database): Promise<void> {
+  const { dialect } = database
+  for (const statement of tableStatements(dialect, terms)) await database.run(statement)
+  for (const table of ['courses', 'deleted_courses']) {
+    await database.run(addColumn(dialect, table, 'term_id', orNull(text)))
+  }
+  await database.run(
+    raw(
+      'create index courses_by_term on courses (term_id, status, level, created_at, id, updated_at, title_key) where term_id is not null',
+    ),
   )
 }
 

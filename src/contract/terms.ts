@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { isDay } from '../codec/time-text.ts'
+import { BatchResult, batchOf } from './batch.ts'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
+import { exactly, inPeriod, page, paging, period, sorting, UpdatedSince, updatedSince } from './lists.ts'
+import { admins, everyone, operationsOf } from './operation.ts'
+import { changed, externalId, managedBy } from './record-fields.ts'
+import { optional, text } from './values.ts'
+
+/** A calendar date without a time: a term begins and ends with a day, wherever its learners are. */
+const Day = z
+  .string()
+  .meta({ format: 'date' })
+  .refine(isDay, { params: { code: 'invalid_day' }, error: 'must be a day that exists, such as 2026-01-31' })
+
+/** Writable attributes of a term. */
+const attributes = {
+  externalId: externalId('term'),
+  name: field(text(1, 255), 'Name of the term, such as Spring 2027', 'Name'),
+  startDate: field(optional(Day), 'First day of the term, YYYY-MM-DD; null if it is open', 'First day'),
+  endDate: field(optional(Day), 'Last day of the term, YYYY-MM-DD; null if it is open', 'Last day'),
+  managedBy,
+}
+
+/** The writable attributes of a term. */
+export const TermInput = named(
+  'TermInput',
+  'The attributes of a new term',
+  sent(attributes, (object) =>
+    object.superRefine(({ startDate, endDate }, context) => {
+      if (!startDate || !endDate || startDate <= endDate) return
+      context.addIssue({
+        code: 'custom',
+        path: ['startDate'],
+        params: { code: 'out_of_order' },
+        message: `must not be after endDate (${endDate})`,
+      })
+    }),
+  ),
+)
+export type TermInput = z.output<typeof TermInput>
+
+export const TermPatch = named(
+  'TermPatch',
+  'A merge patch of a term (RFC 7396): absent attributes are left unchanged, null resets one to its default',
+  patchOf(TermInput),
+)
+
+/** A term: a semester, a quarter, a school year. */
+export const Term = named(
+  'Term',
+  'A term: a semester, a quarter or a school year, which courses belong to',
+  shown(() => ({ id: field(z.string(), 'Id of the term, trm_…'), ...answered(attributes), ...changed })),
+)
+export type Term = z.output<typeof Term>
+
+/** Terms, which courses belong to. */
+export const terms = operationsOf('terms', {
+  list: {
+    at: 'GET /v1/terms',
+    summary: 'List terms',
+    roles: everyone,
+    query: z.strictObject({
+      name: exactly('name'),
+      external_id: exactly('external id'),
+      managed_by: exactly('the system that manages them'),
+      ...period('Created'),
+      updated_since: UpdatedSince,
+      sort: sorting(['createdAt', 'updatedAt', 'name', 'startDate'], '-createdAt'),
+      ...paging,
+    }),
+    response: page(Term, 'terms'),
+    list: true,
+    filters: {
+      name: { by: 'equal', field: 'name' },
+      external_id: { by: 'equal', field: 'externalId' },
+      managed_by: { by: 'equal', field: 'managedBy' },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
+    },
+  },
+  get: {
+    at: 'GET /v1/terms/{termId}',
+    summary: 'Show a term',
+    roles: everyone,
+    response: Term,
+  },
+  create: {
+    at: 'POST /v1/terms',
+    summary: 'Create a term',
+    roles: admins,
+    body: TermInput,
+    response: Term,
+  },
+  batch: {
+    at: 'POST /v1/terms/batch',
+    summary: 'Create or update up to 1,000 terms',
+    roles: admins,
+    body: batchOf(TermInput, 'fail', 'TermBatch'),
+    response: BatchResult,
+    status: 200,
+    report: true,
+  },
+  update: {
+    at: 'PUT /v1/terms/{termId}',
+    summary: 'Update a term',
+    roles: admins,
+    body: TermPatch,
+    merge: true,
+    response: Term,
+  },
+  delete: {
+    at: 'DELETE /v1/terms/{termId}',
+    summary: 'Delete a term that has no courses',
+    roles: admins,
+    response: null,
+  },
+})

@@ -1,0 +1,177 @@
+import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
+import { Term, TermInput, terms } from '../../contract/terms.ts'
+import { recordChange, recordUpdate } from '../changes/change.ts'
+import type { Database, Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { matchesReference, requireUnique } from '../database/reference.ts'
+import { sortKey } from '../database/search.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
+import { changedFields } from '../http/json.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
+
+const order = {
+  createdAt: sql`t.created_at`,
+  updatedAt: sql`t.updated_at`,
+  name: sql`t.name_key`,
+  startDate: sql`t.start_date`,
+}
+
+export const termRoutes = routesOf(terms, {
+  list({ query, database }) {
+    return page<TermRow, Term>(
+      database,
+      {
+        columns: termColumns,
+        from: sql`terms t`,
+        narrow: [
+          query.name && sql`t.name_key = ${sortKey(query.name)}`,
+          query.external_id && sql`t.external_id = ${query.external_id}`,
+          query.managed_by && sql`t.managed_by = ${query.managed_by}`,
+        ],
+        where: [query.name && sql`t.name = ${query.name}`],
+        within: [
+          { field: 'createdAt', condition: during(order.createdAt, query) },
+          { field: 'updatedAt', condition: during(order.updatedAt, { since: query.updated_since }) },
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`t.id` },
+      query,
+      toTerm,
+    )
+  },
+
+  get: ({ database, params }) => findTerm(database, params.termId),
+
+  create: createTerm,
+
+  batch(call) {
+    const { items, onExists } = readBatch(call.rawBody, 'fail')
+    return runBatch(call, items, async (item) =>
+      upsert(
+        onExists,
+        await findExisting(item),
+        () => createTerm(item),
+        (id) => updateTerm(item, id),
+      ),
+    )
+  },
+
+  update: (call) => updateTerm(call, call.params.termId),
+
+  async delete(call) {
+    const term = await findTerm(call.database, call.params.termId)
+    requireVersion(call, term.version)
+    await requireNoCourses(call, term)
+    await call.database.run(sql`delete from terms where id = ${term.id} and version = ${term.version}`)
+    await recordChange(call, { action: 'term.deleted', id: term.id, before: term, after: null })
+    return undefined
+  },
+})
+
+async function createTerm(call: Call): Promise<Term> {
+  const input = resourceOf(call, TermInput, Term)
+  await requireUnique(call.database, 'terms', input, undefined)
+  const { now } = call
+  const id = call.newId('trm')
+  const { externalId, name, startDate, endDate, managedBy } = input
+  await call.database.run(sql`
+    insert into terms (id, external_id, name, name_key, start_date, end_date, managed_by, version, created_at, updated_at)
+    values (${id}, ${externalId}, ${name}, ${sortKey(name)}, ${startDate ?? ''}, ${endDate ?? ''}, ${managedBy}, 1,
+            ${now}, ${now})`)
+  const term = { id, ...input, version: 1, createdAt: now, updatedAt: now }
+  await recordChange(call, { action: 'term.created', id, before: null, after: term })
+  return term
+}
+
+/** Changes a term; without changes, version and times stay. */
+async function updateTerm(call: Call, reference: string): Promise<Term> {
+  const current = await findTerm(call.database, reference)
+  const input = resourceOf(call, TermInput, Term, current)
+  requireVersion(call, current.version)
+  const changed = changedFields(input, current)
+  if (changed.length === 0) return current
+  if (changed.includes('externalId')) await requireUnique(call.database, 'terms', input, current.id)
+  await call.database.run(sql`
+    update terms set
+      external_id = ${input.externalId}, name = ${input.name}, name_key = ${sortKey(input.name)},
+      start_date = ${input.startDate ?? ''}, end_date = ${input.endDate ?? ''}, managed_by = ${input.managedBy},
+      version = version + 1, updated_at = ${call.now}
+    where id = ${current.id} and version = ${current.version}`)
+  const term = { ...current, ...input, version: current.version + 1, updatedAt: call.now }
+  await recordUpdate(call, 'term', current, term)
+  return term
+}
+
+/**
+ * Throws 409 `has_courses` if courses belong to a term. They do not lose it with the term: each would get a new version,
+ * and a school can have as many as it likes in one term.
+ */
+async function requireNoCourses({ database }: Call, { id, name }: Term): Promise<void> {
+  const { count } = (await database.one<Row & { count: number }>(sql`
+    select count(*) as count from (select 1 from courses where term_id = ${id} limit ${maxCountedCourses}) found`)) ?? {
+    count: 0,
+  }
+  if (count === 0) return
+  const many = count === maxCountedCourses ? `${count} or more` : count
+  const courses = count === 1 ? '1 course' : `${many} courses`
+  throw new ProblemError(
+    'has_courses',
+    `Term ${name} has ${courses}; move ${count === 1 ? 'it' : 'them'} to another term first.`,
+  )
+}
+
+const maxCountedCourses = 100
+
+/** Row of a term. A date that is not set is empty, so that rows can be sorted by it. */
+interface TermRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly name: string
+  readonly start_date: string
+  readonly end_date: string
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** Columns of a term, from `terms t`. */
+const termColumns = sql`t.id, t.external_id, t.name, t.start_date, t.end_date, t.managed_by, t.version, t.created_at,
+  t.updated_at`
+
+async function findTerm(database: Database, reference: string): Promise<Term> {
+  const row = await database.one<TermRow>(
+    sql`select ${termColumns} from terms t where ${matchesReference('terms', reference)}`,
+  )
+  if (!row) throw notFound('term', reference)
+  return toTerm(row)
+}
+
+/** Finds the term that a batch item is about, by its external id; names are not unique. */
+async function findExisting({ database, rawBody }: Call): Promise<Term | undefined> {
+  const externalId = isJsonObject(rawBody) ? rawBody['externalId'] : undefined
+  if (typeof externalId !== 'string' || !isStorableText(externalId)) return undefined
+  const row = await database.one<TermRow>(
+    sql`select ${termColumns} from terms t where t.external_id = ${externalId}`,
+  )
+  return row && toTerm(row)
+}
+
+function toTerm(row: TermRow): Term {
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    name: row.name,
+    startDate: row.start_date || null,
+    endDate: row.end_date || null,
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
