@@ -18,8 +18,9 @@ server/database
 server/access server/counters
 server/changes
 server/http
-server/audit server/courses server/events server/pages server/analytics server/service.ts
-server/users
+server/audit server/courses server/events server/pages server/service.ts
+server/groups
+server/users server/analytics
 server/credentials server/leases.ts server/progress
 server/grades server/oauth
 server/integrations

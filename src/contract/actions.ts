@@ -9,6 +9,8 @@ export const actions = [
   ...['term.created', 'term.updated', 'term.deleted'],
   ...['enrollment.created', 'enrollment.updated', 'enrollment.completed'],
   ...['enrollment.deleted', 'enrollment.restored'],
+  ...['group.created', 'group.updated', 'group.deleted', 'group.restored', 'group.erased'],
+  ...['membership.created', 'membership.deleted'],
   ...['progress.updated', 'progress.completed'],
   ...['grade.updated', 'grade.deleted'],
   ...['key.created', 'key.revoked'],
@@ -45,7 +47,9 @@ export const auditedActions = actions.filter((action) => !action.startsWith('pro
 /** Nouns in the audit log, without duplicates. */
 export const auditedNouns = [...new Set(auditedActions.map(nounOf))]
 
-const eventNouns = ['course', 'lesson', 'user', 'enrollment', 'progress', 'grade'] as const
+const eventNouns = [
+  ...(['course', 'lesson', 'user', 'enrollment', 'group', 'membership', 'progress', 'grade'] as const),
+] as const
 type EventNoun = (typeof eventNouns)[number]
 
 /** Event types of outgoing webhooks: changes to the contents of an academy, not to credentials. */

@@ -188,6 +188,7 @@ export const DeletedCourse = named(
       enrollments: field(z.int(), 'Number of enrolments that were deleted with the course'),
       progress: field(z.int(), 'Number of progress records that were deleted with the course'),
       grades: field(z.int(), 'Number of grades that were deleted with the course'),
+      groups: field(z.int(), 'Number of groups that were deleted with the course'),
       ...deletedFields,
     }
   }),

@@ -8,6 +8,7 @@ import { endpoints } from './endpoints.ts'
 import { enrollments } from './enrollments.ts'
 import { grades } from './grades.ts'
 import { grants } from './grants.ts'
+import { groups } from './groups.ts'
 import { integrations } from './integrations.ts'
 import { keys } from './keys.ts'
 import { leases } from './leases.ts'
@@ -26,6 +27,7 @@ export const contract = {
   users,
   terms,
   enrollments,
+  groups,
   progress,
   grades,
   analytics,

@@ -51,6 +51,18 @@ export const ofTerms = References.optional().meta({
   description:
     'Filter by term of the course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
 })
+/** Query parameter that filters by any of several groups. */
+export const ofGroups = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by group: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+})
+/** Query parameter that filters by the members of any of several groups. */
+export const inGroups = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by members of groups: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+})
 export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
@@ -161,6 +173,7 @@ export const trashSort = sorting(['deletedAt'], '-deletedAt')
  *   items without a time belong as well
  * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
  *   `several` for a comma-separated list
+ * - `unshown`: no field of an item tells, as of the groups that its user is in; `what` names it
  */
 export type Filter =
   | {
@@ -176,16 +189,20 @@ export type Filter =
       readonly by: 'reference'
       readonly field: string
       /** Kind of record that is referred to, by its path parameter. */
-      readonly to: 'courseId' | 'userId' | 'termId'
+      readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
       readonly ext?: string
       readonly email?: string
       readonly several?: true
       /** True if items do not show the field, so that only the platform can tell which ones match. */
       readonly hidden?: true
     }
+  | { readonly by: 'unshown'; readonly what: string; readonly several?: true }
 
 /** The filters of a list, by query parameter. */
 export type Filters = Readonly<Record<string, Filter>>
+
+/** The filter of `inGroups`. */
+export const ofMembers = { by: 'unshown', what: 'groups', several: true } as const satisfies Filter
 
 /** Returns the filters of `period`; `field` is the main time of the list. */
 export function inPeriod(field: string) {

@@ -31,6 +31,7 @@ const named = {
   courseId: 'ext:AAA-2013J',
   lessonId: 'ext:AAA-2013J-1752',
   termId: 'ext:2013B',
+  groupId: 'ext:AAA-2013J-1',
   deletedCourseId: 'ext:AAA-2012B',
   userId: 'ext:11391',
   learnerId: 'ext:11391',

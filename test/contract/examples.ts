@@ -144,6 +144,40 @@ export const examples: Readonly<Record<string, Example>> = {
   'enrollments.update': { request: 'PUT /v1/enrollments/{enrollmentId}', body: { status: 'inactive' } },
   'enrollments.delete': { request: 'DELETE /v1/enrollments/{enrollmentId}' },
 
+  'groups.list': { request: 'GET /v1/groups?course_id={courseId}&user_id={learnerId}' },
+  'groups.get': { request: 'GET /v1/groups/{groupId}' },
+  'groups.create': {
+    request: 'POST /v1/groups',
+    body: { externalId: 'AAA-2013J-2', name: 'AAA 2013J, second tutor group', courseId: '{courseId}' },
+  },
+  'groups.batch': {
+    request: 'POST /v1/groups/batch',
+    body: {
+      items: [
+        { externalId: '5a', name: 'Class 5a' },
+        { externalId: '5b', name: 'Class 5b' },
+      ],
+      onExists: 'update',
+    },
+  },
+  'groups.update': { request: 'PUT /v1/groups/{groupId}', body: { name: 'AAA 2013J, evening group' } },
+  'groups.delete': { request: 'DELETE /v1/groups/{groupId}' },
+  'groups.listDeleted': { request: 'GET /v1/deleted-groups?course_id={courseId}' },
+  'groups.restoreDeleted': { request: 'POST /v1/deleted-groups/{deletedGroupId}/restore' },
+  'groups.members': { request: 'GET /v1/groups/{groupId}/members' },
+  'groups.addMember': { request: 'PUT /v1/groups/{groupId}/members/{userId}' },
+  'groups.removeMember': { request: 'DELETE /v1/groups/{groupId}/members/{userId}' },
+  'groups.memberships': { request: 'GET /v1/memberships?group_id={groupId}' },
+  'groups.batchMembers': {
+    request: 'POST /v1/memberships/batch',
+    body: {
+      items: [
+        { groupId: '{groupId}', userId: 'ext:28400' },
+        { groupId: '{groupId}', userId: '{learnerId}' },
+      ],
+    },
+  },
+
   'progress.all': { request: 'GET /v1/progress?course_id={courseId}&updated_since=2014-01-01T00:00:00Z' },
   'progress.steps': { request: 'GET /v1/progress/history?learner_id={learnerId}' },
   'progress.list': { request: 'GET /v1/learners/{learnerId}/progress?course_id={courseId}' },
@@ -350,6 +384,15 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const [, learnerId = ''] = ids
   const enrollment = await admin.get(`/v1/enrollments?user_id=${learnerId}`)
   clock.advance(minute)
+  const group = await admin.post('/v1/groups', {
+    externalId: 'AAA-2013J-1',
+    name: 'AAA 2013J, first tutor group',
+    courseId,
+  })
+  await admin.put(`/v1/groups/${group.body.id}/members/${learnerId}`)
+  const deletedGroup = await admin.post('/v1/groups', { name: 'AAA 2013J, third tutor group', courseId })
+  await admin.delete(`/v1/groups/${deletedGroup.body.id}`)
+  clock.advance(minute)
   const key = await admin.post('/v1/keys', { name: 'gradebook sync', userId: learnerId })
   clock.advance(minute)
   const app = await admin.post('/v1/apps', {
@@ -386,6 +429,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     userId: learnerId,
     learnerId,
     enrollmentId: enrollment.body.data[0].id,
+    groupId: group.body.id,
+    deletedGroupId: deletedGroup.body.id,
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
     lmsKind,

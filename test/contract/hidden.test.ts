@@ -34,6 +34,10 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
     username: 'other',
   })
   const enrollmentId = await made('/v1/enrollments', { courseId, userId: otherId })
+  const groupId = await made('/v1/groups', { name: 'Secret group', externalId: 'group-1' })
+  await admin.put(`/v1/groups/${groupId}/members/${otherId}`)
+  const deletedGroupId = await made('/v1/groups', { name: 'Gone' })
+  await admin.delete(`/v1/groups/${deletedGroupId}`)
   const grade = await admin.put('/v1/grades', {
     courseId,
     learnerId: otherId,
@@ -72,7 +76,14 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
     { hidden: archivedId, unknown: 'crs_none' },
     { hidden: 'ext:old-1', unknown: 'ext:old-9' },
   ]
-  const externalIds = ['draft-1', 'old-1', 'lesson-1', 'S-1'].map((hidden) => ({ hidden, unknown: 'none-9' }))
+  const groups: Pair[] = [
+    { hidden: groupId, unknown: 'grp_none' },
+    { hidden: 'ext:group-1', unknown: 'ext:group-9' },
+  ]
+  const externalIds = ['draft-1', 'old-1', 'lesson-1', 'S-1', 'group-1'].map((hidden) => ({
+    hidden,
+    unknown: 'none-9',
+  }))
   return {
     learner,
     own: { courseId, learnerId: learner.id, userId: learner.id },
@@ -87,6 +98,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
         { hidden: lessonId, unknown: 'les_none' },
         { hidden: 'ext:lesson-1', unknown: 'ext:lesson-9' },
       ],
+      groupId: groups,
+      group_id: groups,
+      deletedGroupId: [{ hidden: deletedGroupId, unknown: 'grp_none' }],
       deletedCourseId: [{ hidden: deletedId, unknown: 'crs_none' }],
       deletedLessonId: [{ hidden: deletedLessonId, unknown: 'les_none' }],
       module_id: [{ hidden: draft.body.modules[0].id, unknown: 'mod_none' }],

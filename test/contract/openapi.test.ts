@@ -124,7 +124,7 @@ test.for(described)('$name says in words what it does, and what each parameter t
   const { summary, description, parameters } = operation
   expect(summary).toMatch(/^[A-Z].*[^.]$/)
   expect(summary.split(' ')[0]).toMatch(
-    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Map|Record|Report|Register|Revoke|Check|Send|Process|Receive|Replace)$/,
+    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Map|Record|Report|Register|Revoke|Check|Send|Process|Receive|Replace|Add|Remove)$/,
   )
   expect(description).toMatch(/^[A-Z].*[.]$/)
   expect(description.split('. ')[0]).not.toBe(summary)
@@ -222,6 +222,9 @@ test('If-Match is declared for records with versions, where it has an effect', (
     'enrollments.delete',
     'enrollments.update',
     'grades.set',
+    'groups.delete',
+    'groups.restoreDeleted',
+    'groups.update',
     'integrations.map',
     'integrations.remove',
     'integrations.set',

@@ -65,6 +65,19 @@ POST   /v1/enrollments                                    s+s++  s+s++  sssss  s
 POST   /v1/enrollments/batch                              s+s++  s+s++  sssss  srsrr
 PUT    /v1/enrollments/{enrollmentId}                     s+s++  s+s++  sssss  srsrr
 DELETE /v1/enrollments/{enrollmentId}                     s+s++  s+s++  sssss  srsrr
+GET    /v1/groups                                         +ss++  +ss++  +ss++  +ss++
+GET    /v1/groups/{groupId}                               +ss++  +ss++  +ss++  +ss++
+POST   /v1/groups                                         s+s++  s+s++  sssss  srsrr
+POST   /v1/groups/batch                                   s+s++  s+s++  sssss  srsrr
+PUT    /v1/groups/{groupId}                               s+s++  s+s++  sssss  srsrr
+DELETE /v1/groups/{groupId}                               s+s++  s+s++  sssss  srsrr
+GET    /v1/deleted-groups                                 +ss++  +ss++  rssrr  rssrr
+POST   /v1/deleted-groups/{deletedGroupId}/restore               s+s++  s+s++  sssss  srsrr
+GET    /v1/groups/{groupId}/members                       +ss++  +ss++  +ss++  +ss++
+PUT    /v1/groups/{groupId}/members/{userId}              s+s++  s+s++  sssss  srsrr
+DELETE /v1/groups/{groupId}/members/{userId}              s+s++  s+s++  sssss  srsrr
+GET    /v1/memberships                                    +ss++  +ss++  +ss++  +ss++
+POST   /v1/memberships/batch                              s+s++  s+s++  sssss  srsrr
 GET    /v1/learners/{learnerId}/progress                  +ss++  +ss++  +ss++  +ss++
 PUT    /v1/learners/{learnerId}/progress                  s+s++  s+s++  sssss  s+s++
 GET    /v1/learners/{learnerId}/progress/history          +ss++  +ss++  +ss++  +ss++
@@ -122,6 +135,7 @@ GET    /v1/audit/{entryId}                                ss+s+  sssss  sssss  s
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/courses/none?erase=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/lessons/none?erase=true                        ssss+  sssss  sssss  srsrr
+DELETE /v1/groups/none?erase=true                         ssss+  sssss  sssss  srsrr
 DELETE /v1/users/none?erase=true                          ssss+  srsrr  sssss  srsrr
 `
 

@@ -5,6 +5,7 @@ import { CourseInput } from '../../src/contract/courses.ts'
 import { EndpointInput } from '../../src/contract/endpoints.ts'
 import { EnrollmentInput } from '../../src/contract/enrollments.ts'
 import { GradeInput } from '../../src/contract/grades.ts'
+import { GroupInput } from '../../src/contract/groups.ts'
 import { MappingInput } from '../../src/contract/integrations.ts'
 import { KeyInput } from '../../src/contract/keys.ts'
 import { LessonInput } from '../../src/contract/lessons.ts'
@@ -122,6 +123,13 @@ const all: readonly Sample[] = [
       enrolledAt: '2026-01-31T09:30:00.000Z',
       managedBy: 'term-plan',
     },
+  },
+  {
+    name: 'group',
+    schema: GroupInput,
+    path: '/v1/groups',
+    least: { name: 'Class 5a' },
+    whole: { externalId: '5b', name: 'Class 5b', courseId: '{otherCourseId}', managedBy: 'term-plan' },
   },
   {
     name: 'record of progress',

@@ -37,7 +37,7 @@ type Doubt = Omit<Unjudged, 'parameter'>
 
 /** A reference in a query that items show only by its id. */
 export interface OpenReference {
-  readonly to: 'courseId' | 'userId' | 'termId'
+  readonly to: 'courseId' | 'userId' | 'termId' | 'groupId'
   readonly reference: string
 }
 
@@ -178,6 +178,8 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         return verdicts.size === 1 ? verdict : { ...unclearValue(filter.field, value), open: true }
       }
     }
+    case 'unshown':
+      return () => missingField(filter.what)
     case 'reference':
       return referenceJudge(filter, text, judging)
   }

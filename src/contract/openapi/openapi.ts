@@ -19,6 +19,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   users: 'Users',
   terms: 'Terms',
   enrollments: 'Enrolments',
+  groups: 'Groups',
   progress: 'Progress',
   grades: 'Grades',
   analytics: 'Analytics',

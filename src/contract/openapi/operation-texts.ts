@@ -10,6 +10,8 @@ export const tagWords = {
     'Terms: semesters, quarters or school years. A course belongs to one term at most; lists, reports and exports can be limited to the courses of a term.',
   enrollments:
     'Enrolments of learners and instructors in courses. There is at most one for each user, course and role.',
+  groups:
+    'Groups of users: the classes, sections and cohorts of a school. A group may belong to a course. A deleted group can be restored for 30 days.',
   progress:
     'The progress of learners in courses, with its history. An older record never replaces a newer one.',
   grades:
@@ -108,6 +110,28 @@ export const operationWords: Words = {
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order. `onExists` says what to do with users who are already enrolled; an enrolment that has been completed stays completed where the item says `active`.',
   'enrollments.update': 'Send what changes. The course, the user and the role cannot be changed.',
   'enrollments.delete': 'Enrolling the user again restores it. Progress is kept.',
+
+  'groups.list': 'Learners get the groups that they are in. `user_id` filters by member.',
+  'groups.get': 'Learners can read the groups that they are in.',
+  'groups.create': 'Only `name` is required. Several groups may have the same name.',
+  'groups.batch':
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by external id; with `onExists` as `update`, a deleted group is restored.',
+  'groups.update':
+    'Send what changes: absent attributes are left unchanged, and null resets one to its default. Without a course, a group is of the whole academy.',
+  'groups.delete':
+    'The group can be restored with its members for 30 days; until then, its external id stays taken. With `erase=true` it is deleted permanently, also if it is deleted already. The users, their enrolments and their progress are kept. Deleting a course deletes its groups, and restoring it restores them.',
+  'groups.listDeleted':
+    'Groups that were deleted in the last 30 days, except those that were deleted with their course.',
+  'groups.restoreDeleted': 'The group comes back with its members.',
+  'groups.members':
+    'In the order in which they were added. Deleted users are left out; once restored, they are members again. Learners get themselves only.',
+  'groups.addMember':
+    'A user who is a member already stays one. Members of the group of a course need no enrolment in it.',
+  'groups.removeMember': 'The user, their enrolments and their progress are kept.',
+  'groups.memberships':
+    'The members of all groups in one list, in the order in which they were added. Learners get their own memberships only.',
+  'groups.batchMembers':
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. A user who is a member already is skipped, unless `onExists` says otherwise.',
 
   'progress.all':
     'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. With `since`, `until` or `updated_since` a page may have few records, or none, and still a `nextCursor`. Learners get their own progress only.',

@@ -17,11 +17,13 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   },
   lessonId: { description: 'Lesson: id or ext:<externalId>', schema: reference },
   deletedCourseId: { description: 'Deleted course: id or ext:<externalId>', schema: reference },
+  deletedGroupId: { description: 'Deleted group: id or ext:<externalId>', schema: reference },
   deletedLessonId: { description: 'Deleted lesson: id or ext:<externalId>', schema: reference },
   userId: { description: 'User: id, ext:<externalId> or email:<address>', schema: reference },
   learnerId: { description: 'Learner: id, ext:<externalId> or email:<address>', schema: reference },
   termId: { description: 'Term: id or ext:<externalId>', schema: reference },
   enrollmentId: { description: 'Id of the enrolment', schema: id },
+  groupId: { description: 'Group: id or ext:<externalId>', schema: reference },
   gradeId: { description: 'Id of the grade', schema: id },
   keyId: { description: 'Id of the API key', schema: id },
   clientId: { description: 'Client id of the OAuth application', schema: id },
@@ -40,7 +42,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
 }
 
 /** Paths with a PUT but no version. */
-const unversioned: readonly string[] = ['/v1/apply-lease']
+const unversioned: readonly string[] = ['/v1/apply-lease', '/v1/groups/{groupId}/members/{userId}']
 
 /** True if an operation accepts If-Match: it changes a record that can be updated, or restores one. */
 export function takesIfMatch({ path, method }: Operation): boolean {

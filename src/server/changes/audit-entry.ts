@@ -141,10 +141,11 @@ function shorten(value: unknown): unknown {
 
 /** Returns the name of a record: title, e-mail address, name, URL, operation or system; null if it has none. */
 function nameOf(record: object | null): string | null {
-  const { title, courseTitle, userEmail, email, name, url, lmsKind, operation } = (record ?? {}) as Shown
+  const { title, courseTitle, groupName, userEmail, email, name, url, lmsKind, operation } = (record ??
+    {}) as Shown
   const text = title ?? email ?? name ?? url ?? operation
   if (typeof text === 'string') return text
-  const both = [courseTitle, userEmail].filter((one) => typeof one === 'string')
+  const both = [groupName ?? courseTitle, userEmail].filter((one) => typeof one === 'string')
   if (both.length > 0) return both.join(' · ')
   return typeof lmsKind === 'string' ? lmsKind : null
 }

@@ -40,7 +40,7 @@ export async function recordChange(call: Writing, change: Change): Promise<void>
  */
 export async function recordUpdate<Thing extends { readonly id: string; readonly status?: string }>(
   call: Writing,
-  noun: 'course' | 'lesson' | 'user' | 'term' | 'enrollment',
+  noun: 'course' | 'lesson' | 'user' | 'term' | 'enrollment' | 'group',
   before: Thing,
   after: Thing,
   byStatus?: Action,

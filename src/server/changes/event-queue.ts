@@ -80,6 +80,8 @@ export const eventFields: Readonly<Record<string, readonly string[]>> = {
     ...['id', 'courseId', 'courseExternalId', 'userId', 'userExternalId', 'role', 'status', 'enrolledAt'],
     ...['completedAt', 'source', 'version', 'updatedAt'],
   ],
+  group: ['id', 'externalId', 'name', 'courseId', 'courseExternalId', 'version', 'updatedAt'],
+  membership: ['id', 'groupId', 'groupExternalId', 'userId', 'userExternalId', 'addedAt'],
   progress: [
     ...['learnerId', 'userExternalId', 'courseId', 'courseExternalId', 'completionPercentage', 'status'],
     ...['startedAt', 'lastAccessed', 'completedAt', 'version', 'updatedAt'],

@@ -100,11 +100,12 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
     readonly enrollments: number
     readonly progress: number
     readonly grades: number
+    readonly groups: number
   }
   return page<CourseRow, DeletedCourse>(
     database,
     {
-      columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.user_id, d.deleted_at`,
+      columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.groups, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_courses t on t.id = d.id`,
       base: sql`deletions d`,
       within: [
@@ -114,10 +115,10 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
     },
     { sort: query.sort, expressions: { deletedAt: sql`d.deleted_at` }, id: sql`d.id` },
     query,
-    ({ lessons, enrollments, progress, grades, ...row }) => ({
+    ({ lessons, enrollments, progress, grades, groups, ...row }) => ({
       ...firstOf(row),
       status: row.status as DeletedCourse['status'],
-      ...{ lessons, enrollments, progress, grades },
+      ...{ lessons, enrollments, progress, grades, groups },
       ...lastOf(row),
     }),
   )

@@ -40,7 +40,7 @@ export interface Dialect {
 }
 
 /** Searchable tables: each has a column `search_key`. */
-export type Searched = 'courses' | 'users'
+export type Searched = 'courses' | 'users' | 'groups'
 
 /** A trigram index of the search keys of a table. */
 export interface SearchIndex {

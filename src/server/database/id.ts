@@ -7,6 +7,8 @@ export type IdPrefix =
   | 'usr'
   | 'enr'
   | 'trm'
+  | 'grp'
+  | 'mem'
   | 'key'
   | 'app'
   | 'grd'
@@ -77,6 +79,8 @@ const seededPrefixes: readonly IdPrefix[] = [
   'usr',
   'trm',
   'enr',
+  'grp',
+  'mem',
   'grd',
   'mod',
   'blk',

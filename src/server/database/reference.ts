@@ -8,7 +8,7 @@ import { type IdPrefix, isIdForm } from './id.ts'
 const everything = sql`true`
 
 /** Tables whose rows have further references besides the id. */
-type Table = 'courses' | 'lessons' | 'users' | 'terms'
+type Table = 'courses' | 'lessons' | 'users' | 'terms' | 'groups'
 
 /**
  * Resolves a reference to an id, as `matchesReference` does; deleted users have no email address. Undefined if no row
@@ -65,6 +65,7 @@ const prefixes: Readonly<Record<Table, IdPrefix>> = {
   lessons: 'les',
   users: 'usr',
   terms: 'trm',
+  groups: 'grp',
 }
 
 /** True for the format of the ids that this server creates for a table. */
@@ -88,6 +89,7 @@ export const kindOf: Readonly<Record<Table, string>> = {
   lessons: 'lesson',
   users: 'user',
   terms: 'term',
+  groups: 'group',
 }
 
 /**
@@ -179,7 +181,7 @@ export async function requireUnique(
     if (value === null || value === undefined) continue
     const key = field === 'email' ? value.toLowerCase() : value
     const other = await database.one<Row & { id: string; status: string | null }>(
-      sql`select id, ${table === 'terms' ? sql`null` : sql`status`} as status from ${raw(table)} where ${raw(column)} = ${key}`,
+      sql`select id, ${statusIn(table)} as status from ${raw(table)} where ${raw(column)} = ${key}`,
     )
     if (other && other.id === ownId) continue
     const taken = other ?? (await findDeleted(database, table, key))
@@ -192,6 +194,11 @@ export async function requireUnique(
       ...(named && { members: { id, ...(status !== null && { existingStatus: status }) } }),
     })
   }
+}
+
+/** Returns the column with the status of a record; null for records that have none. */
+function statusIn(table: Table): Sql {
+  return table === 'terms' || table === 'groups' ? sql`null` : sql`status`
 }
 
 /** Returns the deleted record with an external id, which stays taken while the record can be restored. */

@@ -50,6 +50,11 @@ export function courseSearchKey({ title, description }: { title: string; descrip
   return searchKey([title, description])
 }
 
+/** Returns the column `search_key` of a group: its name. */
+export function groupSearchKey({ name }: { name: string }): string {
+  return searchKey([name])
+}
+
 /** Returns the column `title_key` of a course or a lesson. */
 export function titleKey({ title }: { title: string }): string {
   return sortKey(title)

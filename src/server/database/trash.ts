@@ -9,16 +9,16 @@ const retentionMs = trashDays * 24 * 60 * 60 * 1000
 const batchRows = 500
 
 /** Kinds of records that can be restored. */
-export type Trashed = 'course' | 'lesson'
+export type Trashed = 'course' | 'lesson' | 'group'
 
 /**
- * A table with rows of a deleted course, and their link to it: the course id, or a lesson, a progress record or a
- * grade.
+ * A table with rows of a deleted course, and their link to it: the course id, or a lesson, a progress record, a grade
+ * or a group.
  */
 interface Part {
   readonly table: string
   readonly key: string
-  readonly by: 'id' | 'course' | 'lesson' | 'progress' | 'grade'
+  readonly by: 'id' | 'course' | 'lesson' | 'progress' | 'grade' | 'group'
 }
 
 /** In insertion order: each table after the tables it refers to. */
@@ -34,12 +34,20 @@ const parts: readonly Part[] = [
   { table: 'grades', key: 'course_id, user_id, source, item_id', by: 'course' },
   { table: 'grade_steps', key: 'grade_id, version', by: 'grade' },
   { table: 'course_grades', key: 'course_id, user_id', by: 'course' },
+  { table: 'groups', key: 'id', by: 'course' },
+  { table: 'group_members', key: 'group_id, id', by: 'group' },
 ]
 
 /** The tables with rows of a single lesson. */
 const lessonParts: readonly Part[] = [
   { table: 'lessons', key: 'id', by: 'id' },
   { table: 'lesson_versions', key: 'lesson_id, version', by: 'lesson' },
+]
+
+/** The tables with rows of a single group. */
+const groupParts: readonly Part[] = [
+  { table: 'groups', key: 'id', by: 'id' },
+  { table: 'group_members', key: 'group_id, id', by: 'group' },
 ]
 
 /** The tables with a counterpart `deleted_…` in the trash. */
@@ -55,7 +63,7 @@ export function restorableUntil(deletedAt: string): string {
   return new Date(Date.parse(deletedAt) + retentionMs).toISOString()
 }
 
-/** Copies a course or a lesson with its dependent rows to the trash, before it is deleted. */
+/** Copies a course, a lesson or a group with its dependent rows to the trash, before it is deleted. */
 export async function copyToTrash(
   database: Database,
   kind: Trashed,
@@ -69,13 +77,14 @@ export async function copyToTrash(
   }
   const counted = (table: string) =>
     kind === 'course' ? sql`(select count(*) from ${raw(table)} where course_id = ${id})` : sql`0`
+  const members = kind === 'group' ? sql`(select count(*) from group_members where group_id = ${id})` : sql`0`
   await database.run(sql`
-    insert into deletions (id, kind, course_id, lessons, enrollments, progress, grades, user_id, deleted_at)
+    insert into deletions (id, kind, course_id, lessons, enrollments, progress, grades, groups, members, user_id, deleted_at)
     values (${id}, ${kind}, ${courseId}, ${counted('lessons')}, ${counted('enrollments')}, ${counted('progress')},
-            ${counted('course_grades')}, ${userId}, ${now})`)
+            ${counted('course_grades')}, ${counted('groups')}, ${members}, ${userId}, ${now})`)
 }
 
-/** Restores rows that `copyToTrash` copied; lessons that were deleted before their course stay deleted. */
+/** Restores rows that `copyToTrash` copied; what was deleted before its course stays deleted. */
 export async function takeFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   await database.run(sql`delete from deletions where id = ${id}`)
   const own = partsOf(kind)
@@ -96,7 +105,7 @@ export async function takeFromTrash(database: Database, kind: Trashed, id: strin
   }
 }
 
-/** Removes a course, with all of its deleted lessons, or a lesson from the trash for good. */
+/** Removes a course, with all of its deleted lessons and groups, a lesson or a group from the trash for good. */
 export async function eraseFromTrash(database: Database, kind: Trashed, id: string): Promise<void> {
   for (const part of partsOf(kind).toReversed()) {
     await database.run(
@@ -146,16 +155,21 @@ function columnsOf(table: string): Sql {
 }
 
 function partsOf(kind: Trashed): readonly Part[] {
-  return kind === 'course' ? parts : lessonParts
+  return { course: parts, lesson: lessonParts, group: groupParts }[kind]
 }
 
-/** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a course or a lesson. */
+/** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a deleted record. */
 function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
   if (by === 'id') return sql`id = ${id}`
   if (by === 'lesson') {
     return kind === 'lesson'
       ? sql`lesson_id = ${id}`
       : sql`lesson_id in (select id from ${raw(`${where}lessons`)} where course_id = ${id})`
+  }
+  if (by === 'group') {
+    return kind === 'group'
+      ? sql`group_id = ${id}`
+      : sql`group_id in (select id from ${raw(`${where}groups`)} where course_id = ${id})`
   }
   if (by === 'grade')
     return sql`grade_id in (select id from ${raw(`${where}grades`)} where course_id = ${id})`
@@ -164,11 +178,13 @@ function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted
     : sql`course_id = ${id}`
 }
 
-/** Returns the condition on rows of a trash table that are restored with a course or a lesson. */
+/** Returns the condition on rows of a trash table that are restored with a deleted record. */
 function isRestoredWith(part: Part, kind: Trashed, id: string): Sql {
   const all = belongsTo(part, kind, id, 'deleted_')
-  const column = { lessons: 'id', lesson_versions: 'lesson_id' }[part.table]
-  if (kind === 'lesson' || column === undefined) return all
-  const alone = sql`select id from deletions where course_id = ${id} and kind = 'lesson'`
+  const column = { lessons: 'id', lesson_versions: 'lesson_id', groups: 'id', group_members: 'group_id' }[
+    part.table
+  ]
+  if (kind !== 'course' || column === undefined) return all
+  const alone = sql`select id from deletions where course_id = ${id} and kind in ('lesson', 'group')`
   return join([all, sql`${raw(column)} not in (${alone})`], ' and ')
 }

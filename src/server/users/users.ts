@@ -227,6 +227,8 @@ async function eraseUser(call: Call, user: User): Promise<void> {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   await writeEnrolledEmail(database, id, address)
+  await database.run(sql`delete from group_members where user_id = ${id}`)
+  await database.run(sql`delete from deleted_group_members where user_id = ${id}`)
   await deleteMessagesAbout(database, id)
   await eraseDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)

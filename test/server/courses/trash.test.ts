@@ -107,6 +107,7 @@ test('a deleted course is nowhere, and comes back with all that went with it as 
         enrollments: 1,
         progress: 1,
         grades: 1,
+        groups: 0,
         userId: admin.id,
         deletedAt: new Date(Date.parse(start) + hour).toISOString(),
         restorableUntil: new Date(Date.parse(start) + hour + 30 * day).toISOString(),

@@ -52,6 +52,11 @@ const learner = await school.person('learner')
 const things = await furnish(school, admin)
 const another = String((await admin.post('/v1/courses', { title: 'Another' })).body.id)
 
+const anotherGroup = String((await admin.post('/v1/groups', { name: 'Another' })).body.id)
+for (const id of [things['groupId'], anotherGroup]) {
+  await admin.put(`/v1/groups/${id}/members/${learner.id}`)
+}
+
 async function faultsSeen(): Promise<string[]> {
   const faults: string[] = []
   for (const [text, statement] of statements) {
@@ -80,10 +85,11 @@ async function faultsOf(work: () => Promise<{ status: number; text: string }>): 
 function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSONSchema.JSONSchema): string[] {
   const filter = filters[name]
   const withAnother = (one = '', other: string) =>
-    filter?.by === 'reference' && filter.several ? [one, `${one},${other}`] : [one]
+    filter && 'several' in filter ? [one, `${one},${other}`] : [one]
   if (name === 'course_id') return withAnother(things['courseId'], another)
   if (name === 'user_id' || name === 'learner_id') return withAnother(things['learnerId'], learner.id)
   if (name === 'term_id') return withAnother(things['termId'], things['courseTermId'] ?? '')
+  if (name === 'group_id') return withAnother(things['groupId'], anotherGroup)
   if (name === 'format') return ['json', 'csv']
   if (filter?.by === 'choice') {
     const [first = '', second = ''] = filter.choices

@@ -157,6 +157,8 @@ const deletions: Table = {
     grades: integer,
     user_id: text,
     deleted_at: text,
+    groups: withDefault(integer, 0),
+    members: withDefault(integer, 0),
   },
   key: 'id',
   indexes: [

@@ -5,6 +5,7 @@ import type { IdPrefix } from '../id.ts'
 import { userSearchKey } from '../search.ts'
 import { courseTables } from './courses.ts'
 import { eventTables } from './events.ts'
+import { groupTables } from './groups.ts'
 import { integrationTables } from './integrations.ts'
 import { learningTables } from './learning.ts'
 import { oauthTables } from './oauth.ts'
@@ -21,6 +22,7 @@ export const tables: readonly Table[] = [
   ...oauthTables,
   ...courseTables,
   ...learningTables,
+  ...groupTables,
   ...integrationTables,
   ...eventTables,
 ]
@@ -51,6 +53,7 @@ export async function createAcademy(
     ...tables.flatMap((table) => tableStatements(dialect, table)),
     ...dialect.search.create('users'),
     ...dialect.search.create('courses'),
+    ...dialect.search.create('groups'),
   ]
   for (const statement of statements) await database.run(statement)
   const id = newId('usr')

@@ -12,8 +12,9 @@ import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
 import { changeCounts, changes } from './events.ts'
+import { groupTables } from './groups.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
-import { addColumn, orNull, tableStatements, text, withDefault } from './table.ts'
+import { addColumn, integer, orNull, tableStatements, text, withDefault } from './table.ts'
 
 /** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
@@ -81,11 +82,12 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
   await upgradeAuditLog(database, context)
 }
 
-/** Adds terms, changes of many records, and the creator of a course, whom its first version names. */
+/** Adds terms, groups, changes of many records, and the creator of a course, whom its first version names. */
 async function upgradeFrom25(database: Database): Promise<void> {
   await addCreators(database)
   await addChanges(database)
   await addTerms(database)
+  await addGroups(database)
 }
 
 async function addCreators(database: Database): Promise<void> {
@@ -116,6 +118,17 @@ async function addChanges(database: Database): Promise<void> {
   await database.run(
     sql`create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null`,
   )
+}
+
+async function addGroups(database: Database): Promise<void> {
+  const { dialect } = database
+  for (const table of groupTables) {
+    for (const statement of tableStatements(dialect, table)) await database.run(statement)
+  }
+  for (const statement of dialect.search.create('groups')) await database.run(statement)
+  for (const column of ['groups', 'members']) {
+    await database.run(addColumn(dialect, 'deletions', column, withDefault(integer, 0)))
+  }
 }
 
 async function addTerms(database: Database): Promise<void> {

@@ -29,7 +29,7 @@ export const sqliteDialect: Dialect = {
 }
 
 /** The tables that the triggers of the index fill. */
-export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers']
+export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers', 'groups_numbers']
 
 /** Maximum trigrams of a text to search for; more would not narrow the result. */
 const maxGrams = 50

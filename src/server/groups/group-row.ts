@@ -1,0 +1,132 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Group, Membership } from '../../contract/groups.ts'
+import type { Row } from '../database/database.ts'
+import type { Found } from '../database/page.ts'
+import { resolve, resolveFilters } from '../database/reference.ts'
+import { type Call, onlyUserOf } from '../http/handler.ts'
+import { notFound } from '../problem-error.ts'
+
+/** A group's row, with the current names of its course. */
+export interface GroupRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly name: string
+  readonly course_id: string | null
+  readonly course_title: string | null
+  readonly course_external_id: string | null
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** Columns of GroupRow, from `groups`. */
+export const groupColumns = sql`groups.id, groups.external_id, groups.name, groups.course_id,
+  (select title from courses where id = groups.course_id) as course_title,
+  (select external_id from courses where id = groups.course_id) as course_external_id,
+  groups.managed_by, groups.version, groups.created_at, groups.updated_at`
+
+/** Converts a row to the API's form. */
+export function toGroup(row: GroupRow): Group {
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    name: row.name,
+    courseId: row.course_id,
+    courseTitle: row.course_title,
+    courseExternalId: row.course_external_id,
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+type Caller = Parameters<typeof onlyUserOf>[0]
+
+/** Returns the condition on `groups` for those that a caller may see; undefined for all. A learner sees their own. */
+export function visibleGroups(caller: Caller): Sql | undefined {
+  const only = onlyUserOf(caller)
+  return only === undefined ? undefined : hasMember([only]).test
+}
+
+/** Returns the condition for groups that have one of these members. */
+export function hasMember(userIds: readonly string[]): Found {
+  const theirs = sql`from group_members m where m.user_id in (${join(userIds)})`
+  return {
+    ids: sql`select m.group_id ${theirs}`,
+    test: sql`exists (select 1 ${theirs} and m.group_id = groups.id)`,
+  }
+}
+
+/** Returns a group by a reference; throws 404, also if the caller may not see it. */
+export async function findGroup(call: Call, reference: string): Promise<Group> {
+  const id = await resolve(call.database, 'groups', reference, visibleGroups(call))
+  const row =
+    id && (await call.database.one<GroupRow>(sql`select ${groupColumns} from groups where id = ${id}`))
+  if (!row) throw notFound('group', reference)
+  return toGroup(row)
+}
+
+/**
+ * Returns the condition that a list is about members of groups; undefined without this filter. Throws 404 for a group
+ * that the caller may not see.
+ *
+ * @param user column with the id of a row's user
+ * @param idsOf returns the ids of the list's rows about `members`, rows `m` of group_members
+ */
+export async function ofMembers(
+  call: Caller & Pick<Call, 'database'>,
+  list: string | undefined,
+  user: Sql,
+  idsOf: (members: Sql) => Sql,
+): Promise<Found | undefined> {
+  if (list === undefined) return undefined
+  const isIn = isInGroups(await groupIdsOf(call, list))
+  return {
+    ids: idsOf(sql`(select m.user_id from group_members m where ${isIn})`),
+    test: sql`exists (select 1 from group_members m where ${isIn} and m.user_id = ${user})`,
+  }
+}
+
+/** Resolves the groups of a `group_id` parameter; throws 404 for one that the caller may not see. */
+export function groupIdsOf(call: Caller & Pick<Call, 'database'>, list: string): Promise<string[]> {
+  return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call))
+}
+
+function isInGroups(ids: readonly string[]): Sql {
+  return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
+}
+
+/** A membership's row, with the current names of its group and user. */
+export interface MembershipRow extends Row {
+  readonly id: string
+  readonly group_id: string
+  readonly group_name: string
+  readonly group_external_id: string | null
+  readonly user_id: string
+  readonly user_email: string
+  readonly user_external_id: string | null
+  readonly added_at: string
+}
+
+/** Columns of MembershipRow, from `group_members m`. */
+export const membershipColumns = sql`m.id, m.group_id,
+  (select name from groups where id = m.group_id) as group_name,
+  (select external_id from groups where id = m.group_id) as group_external_id,
+  m.user_id, (select email from users where id = m.user_id) as user_email,
+  (select external_id from users where id = m.user_id) as user_external_id, m.added_at`
+
+/** Converts a row to the API's form. */
+export function toMembership(row: MembershipRow): Membership {
+  return {
+    id: row.id,
+    groupId: row.group_id,
+    groupName: row.group_name,
+    groupExternalId: row.group_external_id,
+    userId: row.user_id,
+    userEmail: row.user_email,
+    userExternalId: row.user_external_id,
+    addedAt: row.added_at,
+  }
+}
