@@ -23,6 +23,8 @@ export interface Context {
   readonly session: Session
   /** Opens a session with the target of another profile; it is closed with the main one. */
   readonly sessionWith: (profile: string) => Session
+  /** Opens a session with another local academy, by the path of its database; it is closed with the main one. */
+  readonly sessionAt: (database: string) => Session
   readonly output: Output
   readonly prompts: Prompts
   /** Serves an academy on a socket. */
@@ -61,8 +63,8 @@ export function createContext(
       await Promise.all([first, ...others].map((each) => each.close()))
     },
   }
-  const sessionWith = (profile: string) => {
-    const own = { ...settings, ...profileAlone(profile) }
+  const openOther = (place: Parameters<typeof placeAlone>[0]) => {
+    const own = { ...settings, ...placeAlone(place) }
     // Credentials in variables belong to the platform that the variables or flags name.
     const env = {}
     const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
@@ -76,18 +78,26 @@ export function createContext(
     directories: places,
     profiles,
     session,
-    sessionWith,
+    sessionWith: (profile) => openOther({ profile }),
+    sessionAt: (database) => openOther({ database }),
     output: createOutput(io, settings, mask),
     prompts: createPrompts(io, settings),
     serve: transports.serve,
   }
 }
 
-/** Returns settings that name only a profile, as the flag --to-profile does. */
-function profileAlone(profile: string): Pick<Settings, 'profile' | 'url' | 'database'> {
-  const origin = { source: 'flag', name: '--to-profile' } as const
+/** Returns settings that name only a profile, as the flag --to-profile does, or only a database. */
+function placeAlone({
+  profile,
+  database,
+}: {
+  readonly profile?: string
+  readonly database?: string
+}): Pick<Settings, 'profile' | 'url' | 'database'> {
   const none = { value: null, origin: { source: 'default', name: 'default' }, shadows: [] } as const
-  return { profile: { value: profile, origin, shadows: [] }, url: none, database: none }
+  const by = (name: string, value: string | undefined) =>
+    value === undefined ? none : { value, origin: { source: 'flag', name } as const, shadows: [] }
+  return { profile: by('--to-profile', profile), url: none, database: by('--database', database) }
 }
 
 /** Opens a page in the user's browser. Returns false and prints a note if no browser could be opened. */

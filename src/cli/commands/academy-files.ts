@@ -137,6 +137,7 @@ async function runApply(context: Context, given: Given): Promise<void> {
   await runApply(context, given, makePlan, {
     command: 'apply',
     diff: 'learnctl diff',
+    verb: 'delete',
     isRemoval: ({ kind }) => kind === 'delete',
     report: reportApplied,
   })

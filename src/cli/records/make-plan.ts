@@ -31,6 +31,8 @@ export interface PlanOptions {
   readonly prune: boolean
   /** Parts whose removed records are closed: users suspended, courses archived. Others are deleted. */
   readonly closes?: readonly Part[]
+  /** Parts in which `prune` removes nothing, such as those of which the files have only the changes. */
+  readonly keeps?: readonly Part[]
   /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
   readonly courses?: readonly string[]
 }
@@ -128,6 +130,7 @@ async function compareAll(
     label,
     prune,
     closes = [],
+    keeps = [],
     courses: onlyIn,
     closed,
     undeclared,
@@ -221,7 +224,8 @@ async function compareAll(
   }
 
   const isInScope = ({ courseId }: JsonObject) =>
-    onlyIn === undefined || onlyIn.includes(ids.keyOf('courses', courseId) ?? '')
+    !keeps.includes(dataset.name) &&
+    (onlyIn === undefined || onlyIn.includes(ids.keyOf('courses', courseId) ?? ''))
 
   async function remove(shown: JsonObject): Promise<void> {
     const { id, status, courseId } = shown

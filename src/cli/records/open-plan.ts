@@ -23,7 +23,7 @@ import { openWriting, type Writing } from './execute.ts'
 import { keyText } from './identity.ts'
 import { makePlan, type PlanOptions } from './make-plan.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
-import { readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
+import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
 import { findFiles, loadAcademy } from './sources/academy.ts'
 import { type Variables, withVariables } from './sources/academy-document.ts'
 import type { Writer } from './write.ts'
@@ -31,6 +31,8 @@ import type { Writer } from './write.ts'
 /** A plan, its sources, and its academy. */
 export interface Planned {
   readonly plan: Plan
+  /** Records that were compared. */
+  readonly declared: Declared
   readonly options: PlanOptions
   readonly reader: Writing
   readonly target: string
@@ -59,25 +61,46 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   await context.io.expectGarbage?.()
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
+  return planOf(given, async () => ({ declared, options }))
+}
+
+/** Records to compare, and how. */
+export interface Comparable {
+  readonly declared: Declared
+  readonly options: PlanOptions
+}
+
+/** Returns the comparison of records with the academy; `prepare` is called when the academy is open. */
+export function planOf(given: Given, prepare: (reader: Writing) => Promise<Comparable>): MakePlan {
   return async (context) => {
     const opened = await openAcademy(context, given, null)
+    const { declared, options } = await prepare(opened.reader)
     const plan = await makePlan(opened.reader, declared, options, opened.journal.open)
-    return { plan, options, ...opened }
+    return { plan, declared, options, ...opened }
   }
 }
 
-/** Reads a saved plan. The returned function throws a CommandError if the academy has changed since. */
-export async function readSaved(context: Context, given: Given, path: string): Promise<MakePlan> {
+/**
+ * Reads a saved plan of a command. The returned function throws a CommandError if the academy has changed since.
+ */
+export async function readSaved(
+  context: Context,
+  given: Given,
+  path: string,
+  command = 'apply',
+): Promise<MakePlan> {
   const { io, session } = context
   await io.expectGarbage?.()
   const variables = { allowed: new Set(textsOf(given, 'env')), env: io.env }
-  const saved = await readPlan(io, path, platformName(session.target()), variables)
+  const plan = { command, target: platformName(session.target()) }
+  const saved = await readPlan(io, path, plan, variables)
   return async (context) => {
     const opened = await openAcademy(context, given, saved.hash)
     const { reader, journal } = opened
+    const declared = saved.declaredIn(journal)
     const plan = await makePlan(
       reader,
-      saved.declaredIn(journal),
+      declared,
       { ...saved.options, prune: false },
       journal.open,
       saved.lessonPlaces,
@@ -90,7 +113,7 @@ export async function readSaved(context: Context, given: Given, path: string): P
       const current = get && (await shownAt(reader, get, params({ id })))
       const hasBegun = journal.hasBegun(planned)
       if (hasBegun && !current) continue
-      if (!current || (current['version'] !== version && !hasBegun)) throw stale(planned)
+      if (!current || (current['version'] !== version && !hasBegun)) throw stale(command, planned)
       deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
     }
     const whole = {
@@ -98,7 +121,7 @@ export async function readSaved(context: Context, given: Given, path: string): P
       actions: [...plan.actions, ...deletes],
       undeclared: [],
     }
-    return { plan: whole, options: saved.options, ...opened }
+    return { plan: whole, declared, options: saved.options, ...opened }
   }
 }
 
@@ -182,8 +205,9 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
 }
 
 /** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */
-async function readPlan(io: Io, path: string, target: string, variables: Variables): Promise<SavedPlan> {
-  const { header, changes, text } = await readPlanLines(io, path, { command: 'apply', target })
+async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Variables): Promise<SavedPlan> {
+  const { header, changes, text } = await readPlanLines(io, path, plan)
+  const { command } = plan
   // Written by savePlan.
   const saved = changes as (Saved & { isClosed?: boolean })[]
   const actions = saved.filter(({ isClosed }) => !isClosed)
@@ -221,9 +245,9 @@ async function readPlan(io: Io, path: string, target: string, variables: Variabl
         const isChanged = same
           ? !isDeepStrictEqual(signatureOf(action), signatureOf(same))
           : !journal.isContinued
-        if (isChanged) throw stale(action)
+        if (isChanged) throw stale(command, action)
       }
-      for (const [name, action] of now) if (!then.has(name)) throw stale(action)
+      for (const [name, action] of now) if (!then.has(name)) throw stale(command, action)
 
       function pending(all: readonly Saved[]): ReadonlyMap<string, Saved> {
         const left = all.filter((action) => !journal.hasBegun(action))
@@ -234,9 +258,12 @@ async function readPlan(io: Io, path: string, target: string, variables: Variabl
 }
 
 /** Returns the error for an academy that has changed since the plan was made. */
-function stale({ dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>): CommandError {
+function stale(
+  command: string,
+  { dataset, key, kind }: Pick<Saved, 'dataset' | 'key' | 'kind'>,
+): CommandError {
   const name = `${nouns[dataset]} ${keyText(key)}`
-  return stalePlan('apply', `Cannot ${kind} ${name} as planned; nothing was changed`)
+  return stalePlan(command, `Cannot ${kind} ${name} as planned; nothing was changed`)
 }
 
 /** Returns entries without the lessons that an earlier run has written: they could not be told from others. */

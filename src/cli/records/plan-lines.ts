@@ -87,7 +87,7 @@ export async function readPlanLines(
 
 /** Returns the error for a platform that has changed since a plan was made. */
 export function stalePlan(command: string, reason: string): CommandError {
-  const platform = command === 'apply' ? 'academy' : 'platform'
+  const platform = ['apply', 'roster apply'].includes(command) ? 'academy' : 'platform'
   return new CommandError('stale_plan', 'conflict', `The ${platform} has changed since the plan was made`, {
     why: [reason],
     hint: again(command),

@@ -43,8 +43,12 @@ export interface ApplyCommand {
   readonly command: string
   /** Command that shows the plan: `learnctl diff`. */
   readonly diff: string
+  /** Verb for what `--max-deletes` limits. */
+  readonly verb: 'delete' | 'remove'
   /** Actions that count against `--max-deletes`. */
   readonly isRemoval: (action: Action) => boolean
+  /** True for a plan without anything to say. */
+  readonly isSilent?: (plan: Plan) => boolean
   /** Reports an applied plan while the academy is still locked. */
   readonly report: (context: Context, applied: Applied) => Promise<void>
 }
@@ -78,7 +82,8 @@ async function planAndApply(
   const planned = await makePlan(context)
   const { plan, options, target, reader, journal } = planned
   requireFewDeletes(plan, given, form)
-  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
+  const notes = form.isSilent?.(plan) ? [] : [...plan.notes, ...undeclaredNotes(plan)]
+  for (const note of notes) await output.note(note)
   const changes = plan.actions.map((action) => ({ ...action, record: action.entry?.record ?? null }))
   const batched = await requireOffered(context, reader.caller, changes)
   if (given.flags['plan-out'] !== undefined) {
@@ -113,14 +118,18 @@ export async function printPlan({ io, output, settings }: Context, plan: Plan): 
   await output.text([...planText(plan, await createPainterFor(io.stdout, io, settings))].join(''))
 }
 
-function requireFewDeletes({ actions }: Plan, { flags }: Given, { diff, isRemoval }: ApplyCommand): void {
+function requireFewDeletes(
+  { actions }: Plan,
+  { flags }: Given,
+  { diff, isRemoval, verb }: ApplyCommand,
+): void {
   const limit = flags['max-deletes']
   const deletes = actions.filter(isRemoval).length
   if (limit === undefined || deletes <= Number(limit)) return
   throw new CommandError(
     'too_many_deletes',
     'conflict',
-    `Refusing to delete ${pluralise(deletes, 'record')}: --max-deletes is ${limit}`,
+    `Refusing to ${verb} ${pluralise(deletes, 'record')}: --max-deletes is ${limit}`,
     {
       why: ['Nothing was changed'],
       hint: `See them with \`${diff}\`, or allow them: --max-deletes ${deletes}`,
