@@ -307,7 +307,7 @@ type OutcomeKind = (typeof outcomeKinds)[number]
 /** Number of rows by outcome. */
 export type Counts = Readonly<Record<OutcomeKind, number>>
 
-/** RowOutcome of one row. */
+/** Outcome of one row. */
 export type RowOutcome =
   | { readonly line: number; readonly kind: Exclude<OutcomeKind, 'failed'> }
   | { readonly line: number; readonly kind: 'failed'; readonly code: string; readonly message: string }

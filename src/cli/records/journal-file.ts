@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError } from '../terminal/errors.ts'
 
@@ -170,11 +170,6 @@ function journalFault(path: string, cause: unknown): CommandError {
 }
 
 function objectIn(line: string): JsonObject | null {
-  if (line === '') return null
-  try {
-    const value: unknown = JSON.parse(line)
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = parseJsonOrNull(line)
+  return isJsonObject(value) ? value : null
 }
