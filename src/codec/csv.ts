@@ -34,13 +34,17 @@ export function removeGuard(cell: string): string {
   return cell.startsWith("'") && formulaStart.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
-/** Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it. */
-export function csvText(text: string, raw: boolean): string {
+/**
+ * Formats a cell of text: guarded against formulas unless `raw`, and quoted where RFC 4180 requires it, with any
+ * separator.
+ */
+export function csvText(text: string, raw: boolean, separator = ','): string {
   // Most cells begin with a letter or a digit, which is cheaper to test than the pattern.
   const first = text.charCodeAt(0)
   const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
   const safe = !raw && !plain && formulaStart.test(text) ? `'${text}` : text
-  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  const quotes = needsQuotes.test(safe) || (separator !== ',' && safe.includes(separator))
+  return quotes ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** Returns the separator: a comma, unless the header has more of another one outside quotes. */

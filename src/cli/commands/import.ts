@@ -22,6 +22,9 @@ const formats = ['csv', 'tsv', 'json', 'jsonl']
 const planned = [
   'on-exists',
   'map',
+  'map-value',
+  'mapping',
+  'save-mapping',
   'skip-invalid',
   'format',
   'delimiter',
@@ -44,6 +47,25 @@ export const importFlags = [
     placeholder: 'column=field',
     summary:
       'Column of the file that holds a field, such as "Given name=firstName"; nothing after = ignores the column',
+  },
+  {
+    name: 'map-value',
+    kind: 'texts',
+    placeholder: 'field:value=meaning',
+    summary: 'Value of the file and what to import for it, such as role:Lehrer=instructor',
+  },
+  {
+    name: 'mapping',
+    kind: 'text',
+    placeholder: 'file',
+    summary: 'Read columns, values, date format, delimiter and encoding from this YAML or JSON file',
+  },
+  {
+    name: 'save-mapping',
+    kind: 'text',
+    placeholder: 'file',
+    summary:
+      'Write the mapping of this import to a new file, for --mapping; adds to the file that --mapping names',
   },
   { name: 'skip-invalid', kind: 'switch', summary: 'Import the valid rows, and reject the others (exit 8)' },
   {
@@ -167,37 +189,38 @@ export async function importRecords(
   }
   const plan = text('plan')
   requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
-  const [{ openImportFile, requireCharset }, { readMap }, { errorsFileOf }, { openImportPlan }] =
+  const [{ openImportFile }, { mappingOf, plainMapping, readMapping }, { errorsFileOf }, { openImportPlan }] =
     await Promise.all([
       import('../records/sources/file.ts'),
-      import('../records/sources/header.ts'),
+      import('../records/sources/mapping.ts'),
       import('../records/run-import.ts'),
       import('../records/plan-import.ts'),
     ])
   await io.expectGarbage?.()
-  const charset = requireCharset(text('encoding'))
-  const map = given.flags['map']
   const target = { command: command.join(' '), target: platformName(context.session.target()) }
   const saved = plan === undefined ? null : await openImportPlan(io, plan, target)
-  // The flag's choices are the formats.
-  const format = text('format') as never
-  const file = saved?.file ?? (await openImportFile(io, path ?? '-', { charset, format }))
   const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
+  const to = { dataset, isLocal: context.session.target().kind === 'local' }
+  const told = saved ? plainMapping : await readMapping(io, given.flags, to)
+  const file = saved?.file ?? (await openImportFile(io, path ?? '-', told))
+  const mapping = await mappingOf(io, file, told, given.flags, to)
+  const mappingFile = text('save-mapping')
   const wanted: Import = {
+    ...mapping,
     dataset,
     file,
-    map: readMap(dataset, Array.isArray(map) ? map.map(String) : []),
-    delimiter: text('delimiter'),
-    // The flag's choices are the formats.
-    dateFormat: text('date-format') as never,
     onExists: saved?.onExists ?? ((text('on-exists') ?? 'update') as never),
     skipInvalid: given.flags['skip-invalid'] === true,
-    clearEmpty: given.flags['clear-empty'] === true,
     batchSize: number('batch-size', 500, 1000),
     resume: given.flags['resume'] === true,
     restart: given.flags['restart'] === true,
     concurrency: number('concurrency', 8, 64),
-    errorsFile: text('errors') ?? errorsFileOf(file.name),
+    errorsFile: text('errors') ?? errorsFileOf(file),
+    saveMapping: async () => {
+      if (mappingFile === undefined) return
+      const { saveMapping } = await import('../records/save-mapping.ts')
+      await saveMapping(io, mappingFile, text('mapping'), mapping, { dataset, file })
+    },
     line: lineOf(context, given, [...command, ...(path === undefined ? [] : [...fileFlag, path])], flags),
     saved: saved && target,
   }

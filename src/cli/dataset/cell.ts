@@ -66,6 +66,20 @@ export function readCell({ kind, nullable }: CellColumn, cell: string, form: Cel
   }
 }
 
+/** Returns a list with its items replaced by what a mapping reads for them; other values unchanged. */
+export function replaceItems(
+  column: CellColumn,
+  value: unknown,
+  meanings: ReadonlyMap<string, string>,
+  form: CellForm,
+): unknown {
+  if (column.kind !== 'texts' || !Array.isArray(value)) return value
+  return value.flatMap((item: unknown) => {
+    const meaning = meanings.get(String(item))
+    return meaning === undefined ? [item] : (readCell(column, meaning, form) ?? [])
+  })
+}
+
 /**
  * Returns a time in the API's form, from a day (00:00 UTC), a day in the given format with or without a time of day
  * in UTC, or a duration back from `now`; returns other text unchanged. Throws a CellError for a day in a format that

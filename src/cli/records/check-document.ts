@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.t
 import { boundText, suggestionText, withArticle } from '../../contract/validation-issues.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
-import type { Row, RowProblem } from './sources/rows.ts'
+import { asWritten, type Row, type RowProblem } from './sources/rows.ts'
 
 /** Finds what the platform's OpenAPI document refuses in a row; `known` are the problems that were found before. */
 export type DocumentCheck = (row: Row, known: readonly RowProblem[], partial: boolean) => RowProblem[]
@@ -44,7 +44,8 @@ export function checkByDocument(document: JsonObject | null, dataset: Dataset): 
   if (schema === undefined) return null
   const judge = judgeBy(document)
 
-  return ({ record }, known, partial) => {
+  return (row, known, partial) => {
+    const { record } = row
     const sent = Object.entries(record).filter(([field]) => dataset.references[field] === undefined)
     const excused = partial && keyOf(dataset, record) !== null
     return judge(schema, Object.fromEntries(sent), '', 0).flatMap(({ path, code, message, guess }) => {
@@ -57,7 +58,8 @@ export function checkByDocument(document: JsonObject | null, dataset: Dataset): 
       const value = valueAt(record, path)
       const isShown = value !== undefined && !column.secret
       const text = typeof value === 'string' ? value : jsonText(value)
-      return [{ column: name, code, message, ...(isShown && { value: text }), ...(guess && { guess }) }]
+      const written = isShown ? asWritten(row, column, text) : {}
+      return [{ column: name, code, message, ...written, ...(guess && { guess }) }]
     })
   }
 }

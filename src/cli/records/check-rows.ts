@@ -1,6 +1,7 @@
 import { jsonText } from '../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../contract/validation-issues.ts'
 import { type Dataset, keyOf, namesOf } from '../dataset/dataset.ts'
+import { fieldPath } from '../operation/refused-call.ts'
 import { valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -8,7 +9,8 @@ import type { DocumentCheck } from './check-document.ts'
 import type { Rejection } from './import-journal.ts'
 import { sentence } from './sources/file.ts'
 import { createNameTable } from './sources/name-table.ts'
-import type { Row, RowProblem, Rows } from './sources/rows.ts'
+import { asWritten, type Row, type RowProblem, type Rows } from './sources/rows.ts'
+import type { Refusal } from './step.ts'
 
 /** Maximum number of different problems that are shown; the others are counted. */
 const maxShown = 1000
@@ -39,7 +41,7 @@ export interface Checked {
 export async function checkFile(
   name: string,
   dataset: Dataset,
-  { rows, paths }: Rows,
+  { rows, paths, labels }: Rows,
   options: CheckOptions & { readonly skipInvalid: boolean; readonly expectedRows: number },
 ): Promise<Checked> {
   requireColumns(name, dataset, paths, options)
@@ -63,13 +65,13 @@ export async function checkFile(
     }
     problems += found.length
     if (options.skipInvalid && found[0]) {
-      const message = found.map(problemText).join('; ')
+      const message = found.map((problem) => problemText(problem, labels)).join('; ')
       invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message })
     }
     for (const problem of found) addTo(groups, problem, row.line)
   }
   for await (const some of rows) for (const row of some) check(row)
-  if (problems > 0 && !options.skipInvalid) throw refused(name, [...groups.values()], problems)
+  if (problems > 0 && !options.skipInvalid) throw refused(name, [...groups.values()], problems, labels)
   return { rows: count, keyless, invalid }
 }
 
@@ -102,39 +104,94 @@ function addTo(groups: Map<string, Group>, problem: RowProblem, line: number): v
   if (group.lines.length < maxShownLines) group.lines.push(line)
 }
 
-function refused(name: string, groups: readonly Group[], problems: number): UsageError {
+function refused(
+  name: string,
+  groups: readonly Group[],
+  problems: number,
+  labels: Rows['labels'],
+): UsageError {
   const rest = problems - groups.reduce((sum, { count }) => sum + count, 0)
   return new UsageError(`${pluralise(problems, 'problem')} found in ${name}; nothing was imported`, {
     code: 'invalid_rows',
     why: [
-      ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group)}`),
+      ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group, labels)}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
-    hint: 'Correct the file, or import the other rows alone: --skip-invalid',
+    hint: `${meaningHint(groups)}Correct the file, or import the other rows alone: --skip-invalid`,
   })
 }
 
+/** Suggests to map the first value that is not near any choice. */
+function meaningHint(groups: readonly Group[]): string {
+  const unknown = groups.find(
+    ({ problem: { code, guess, value } }) => code === 'invalid_choice' && !guess && value,
+  )
+  if (!unknown) return ''
+  const { column, value } = unknown.problem
+  return `Say what it means: --map-value ${JSON.stringify(`${column}:${value}=value`)}. `
+}
+
+/** Returns a column, or a field inside, in messages: `Rolle (role)` if the file has that name for `role`. */
+export function columnText(column: string, labels: Rows['labels']): string {
+  const label = [...(labels ?? [])].find(([name]) => column === name || column.startsWith(`${name}.`))
+  return !label || label[0] === label[1] ? column : `${label[1]} (${column})`
+}
+
 /** A problem of several rows in words: `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
-function groupText({ problem, count, lines }: Group): string {
-  if (count === 1) return problemText(problem)
-  const { column, value, message, guess = '' } = problem
-  const name = [column ?? 'row', ...(value === undefined ? [] : [shortValue(value, message)])].join(' ')
+function groupText({ problem, count, lines }: Group, labels: Rows['labels']): string {
+  if (count === 1) return problemText(problem, labels)
+  const { column, message, guess = '' } = problem
+  const value = givenText(problem)
+  const name = [
+    column === null ? 'row' : columnText(column, labels),
+    ...(value === undefined ? [] : [value]),
+  ].join(' ')
   const rest = count - lines.length
   const more = rest > 0 ? ` and ${rest} more` : ''
   return `${name} ×${count}: ${message}${guess} (lines ${lines.join(', ')}${more})`
 }
 
 /** A problem in words: `email: must be an e-mail address, not "ada"`. */
-export function problemText({ column, value, message, guess = '' }: RowProblem): string {
-  const place = column === null ? '' : `${column}: `
-  if (value === undefined) return place + message + guess
-  return `${place}${message}, not ${shortValue(value, message)}${guess}`
+export function problemText(problem: RowProblem, labels?: Rows['labels']): string {
+  const { column, message, guess = '' } = problem
+  const place = column === null ? '' : `${columnText(column, labels)}: `
+  const value = givenText(problem)
+  return value === undefined ? place + message + guess : `${place}${message}, not ${value}${guess}`
+}
+
+/** Returns the value of a problem: as in the file, and what the mapping reads for it. */
+function givenText({ value, meaning, message }: RowProblem): string | undefined {
+  if (value === undefined) return undefined
+  const read = meaning === undefined ? '' : ` (read as ${shortValue(meaning, message)})`
+  return shortValue(value, message) + read
 }
 
 function shortValue(value: string, message: string): string {
   const short = value.length > maxValue ? `${value.slice(0, maxValue)}…` : value
   // The value is not a string, such as a number.
   return message === 'must be a string' ? short : JSON.stringify(short)
+}
+
+/**
+ * Returns the reason of a refusal, which names fields and values as the file does: `Klasse (courseId) "5b": Course
+ * ext:GEO-9 not found.`
+ */
+export function refusalText(
+  { columns }: Dataset,
+  { replaced }: Pick<Row, 'replaced'>,
+  labels: Rows['labels'],
+  { detail, faults }: Pick<Refusal, 'detail' | 'faults'>,
+): string {
+  const problems = faults.map((fault) => {
+    // A lookup names `user_id` what a creation names `userId`.
+    const named = String(fault.parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const path = fault.pointer === undefined ? named : fieldPath(String(fault.pointer))
+    const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
+    const text = column && replaced?.[column.path]
+    const value = text === undefined ? '' : ` ${JSON.stringify(text)}`
+    return `${columnText(column?.name ?? path, labels)}${value}: ${fault.detail}`
+  })
+  return problems.length > 0 ? problems.join('; ') : detail
 }
 
 /** Options of a check. */
@@ -189,7 +246,7 @@ function faultsIn(
     return [
       {
         column: column ? column.name + (inside === '' ? '' : `.${inside}`) : path.join('.') || null,
-        ...(code !== 'required' && { value }),
+        ...(code !== 'required' && asWritten(row, column, value)),
         code,
         message: detailOf(issue, () => ''),
         ...(guess !== '' && { guess }),

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { shellWord } from '../../codec/display-text.ts'
-import type { JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/files.ts'
 import { isAlive, processStartOf, withLock } from '../../config/lock.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -289,10 +289,16 @@ function requireSame(header: JsonObject, { hash, options, source }: ImportIdenti
     code: 'options_changed',
     why:
       then === now
-        ? ['The platform takes rows in requests of another size than before']
+        ? [sizeIn(header['options']) === sizeIn(options) ? 'The mapping has changed since' : otherSize]
         : [`Continue it: ${then}`],
     hint: restart,
   })
+}
+
+const otherSize = 'The platform takes rows in requests of another size than before'
+
+function sizeIn(options: unknown): unknown {
+  return isJsonObject(options) ? options['size'] : undefined
 }
 
 /** Standard input is identified by its hash. */

@@ -4,7 +4,6 @@ import { publishedApi } from '../../client/published-api.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Context } from '../command/context.ts'
-import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { note } from '../terminal/io.ts'
@@ -17,19 +16,16 @@ import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
 import type { ImportLine } from './import-journal.ts'
 import type { PlanTarget } from './plan-lines.ts'
 import type { ImportFile } from './sources/file.ts'
-import type { ColumnMap } from './sources/header.ts'
 import { planRows } from './sources/json.ts'
+import type { FileMapping } from './sources/mapping.ts'
 import { readRows } from './sources/read-rows.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import type { OnExists } from './write.ts'
 
 /** Options of an import. */
-export interface Import {
+export interface Import extends FileMapping {
   readonly dataset: Dataset
   readonly file: ImportFile
-  readonly map: ColumnMap
-  readonly delimiter: string | undefined
-  readonly dateFormat: DateFormat | undefined
   readonly onExists: OnExists
   readonly skipInvalid: boolean
   /** Starts again from the first row if an import of the file was interrupted. */
@@ -37,12 +33,12 @@ export interface Import {
   /** Notes it if there is no interrupted import to resume. */
   readonly resume: boolean
   readonly concurrency: number
-  /** An empty cell resets its field to the default. */
-  readonly clearEmpty: boolean
   /** Maximum rows in one request, if the platform takes several. */
   readonly batchSize: number
   /** File for rejected rows. */
   readonly errorsFile: string
+  /** Keeps the mapping, once all rows are checked. */
+  readonly saveMapping: () => Promise<void>
   readonly line: ImportLine
   /** Command and target if the file is a saved plan; null for a file of records. */
   readonly saved: PlanTarget | null
@@ -72,6 +68,7 @@ export async function checkImport(context: Context, wanted: Import): Promise<Che
     const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
     await note(context.io, `${which} no ${field}; each import creates ${them} again`)
   }
+  await wanted.saveMapping()
   return { ...checked, rowsOf, document }
 }
 

@@ -10,6 +10,7 @@ import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
+import { refusalText } from './check-rows.ts'
 import { changesOf, isOlder, restoring } from './compare.ts'
 import {
   checkImport,
@@ -23,6 +24,7 @@ import { type PlanTarget, planHeader, savePlanLines, stalePlan } from './plan-li
 import { type ImportFile, openImportFile, sentence } from './sources/file.ts'
 import { jsonLines } from './sources/json.ts'
 import type { Row } from './sources/rows.ts'
+import type { Refusal } from './step.ts'
 import { type OnExists, versionOf } from './write.ts'
 
 /** Actions that an import would take for a row. */
@@ -59,6 +61,7 @@ export async function planImport(
 ): Promise<AsyncGenerator<readonly PlannedRow[]>> {
   const { session } = context
   const { invalid, rowsOf, document } = await checkImport(context, wanted)
+  const { labels, rows } = await rowsOf()
   const local = session.target().kind === 'local'
   const sending = await openSending(context, wanted, document)
   const { dataset, pacing, signal } = sending
@@ -89,11 +92,14 @@ export async function planImport(
       const work = async () => {
         const { line, record } = row
         const key = keyOf(dataset, record)?.join(' ') ?? null
-        const { found, ...action } = rejection
+        const { found, faults, ...action } = rejection
           ? failing(rejection.message)
           : await planRow({ ...sending, finder }, await sending.resolve(record), steps).catch(unseen)
+        const detail = action.message
+        const message =
+          detail === null ? null : refusalText(dataset, row, labels, { detail, faults: faults ?? [] })
         planned[index] = {
-          planned: { line, key, ...action },
+          planned: { line, key, ...action, message },
           row,
           found: found ? identityOf(found.shown, record) : undefined,
         }
@@ -104,17 +110,22 @@ export async function planImport(
     return planned
   }
 
-  const { rows } = await rowsOf()
   return (async function* () {
     for await (const some of inWindows(rows)) yield await plan(some)
   })()
+}
+
+/** What an import would do with a row, and the faults behind a failure. */
+interface PlannedAnswer extends Omit<Planned, 'line' | 'key'> {
+  readonly found?: Match | null
+  readonly faults?: Refusal['faults']
 }
 
 async function planRow(
   sending: Sending,
   record: JsonObject,
   steps: Map<string, JsonObject>,
-): Promise<Omit<Planned, 'line' | 'key'> & { readonly found?: Match | null }> {
+): Promise<PlannedAnswer> {
   const { abilities, dataset, finder, names, onExists } = sending
   const replaces = dataset.operations.update === undefined
   const [name = ''] = namesOf(dataset, record)
@@ -127,14 +138,14 @@ async function planRow(
     if (replaces) steps.set(name, { ...shown, ...record })
     if (match?.other) {
       const { externalId, id } = match.other
-      return failing(`email: ${dataset.noun} ${externalId ?? id} has this address`)
+      return failingAt('email', `${dataset.noun} ${externalId ?? id} has this address`)
     }
     if (shown === null) {
       const courses = dataset.references['courseId'] === undefined ? undefined : inCourse
       const { field, to } = dataset.refersTo?.(record) ?? courses ?? {}
       const reference = field === undefined ? '' : String(record[field])
       if (to !== undefined && (await names[to](reference)) === null) {
-        return failing(`${field}: ${to} ${reference} not found`)
+        return failingAt(String(field), `${to} ${reference} not found`)
       }
       return { action: 'create', ...noChanges, found }
     }
@@ -145,8 +156,9 @@ async function planRow(
     if (changes.length > 0) await sending.noteChange()
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null, found }
   } catch (error) {
-    if (error instanceof RecordError) return failing(`${error.field}: ${error.message}`)
-    if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return failing(error.message)
+    if (error instanceof RecordError) return failingAt(error.field, error.message)
+    if (error instanceof ApiError && [400, 404, 422].includes(error.status))
+      return failing(error.message, error.faults)
     throw error
   }
 }
@@ -176,8 +188,12 @@ async function columnsChanged(
   })
 }
 
-function failing(message: string) {
-  return { action: 'fail', changes: [], message, found: null } as const
+function failing(message: string, faults: Refusal['faults'] = []): PlannedAnswer {
+  return { action: 'fail', changes: [], message, faults, found: null }
+}
+
+function failingAt(field: string, detail: string): PlannedAnswer {
+  return failing(detail, [{ pointer: `#/${field.replaceAll('.', '/')}`, detail }])
 }
 
 /** Saves the rows of a plan that create or change records. Throws a UsageError if one has a password. */
@@ -194,10 +210,10 @@ export async function saveImportPlan(
 
   async function* changesIn(): AsyncGenerator<readonly object[]> {
     for await (const rows of plan) {
-      yield rows.flatMap(({ planned: { action }, row: { line, record }, found }) => {
+      yield rows.flatMap(({ planned: { action }, row: { line, record, replaced }, found }) => {
         if (action !== 'create' && action !== 'update') return []
         requireNoSecret(dataset, record, `${sentence(file.name)}:${line}`)
-        return [{ action, line, record, ...(found && { found }) }]
+        return [{ action, line, record, ...(found && { found }), ...(replaced && { replaced }) }]
       })
     }
   }

@@ -1,14 +1,15 @@
+import { hash } from 'node:crypto'
 import { basename, dirname, extname, join } from 'node:path'
-import { csvRecord } from '../../codec/csv.ts'
+import { csvText } from '../../codec/csv.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
-import { fieldPath } from '../operation/refused-call.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
+import { refusalText } from './check-rows.ts'
 import { createPut, unconfirmed } from './create-or-update.ts'
 import { createExecutor, unitsOf } from './execute.ts'
 import {
@@ -26,7 +27,9 @@ import {
 import { type ImportIdentity, maxAttemptAgeMs } from './journal-file.ts'
 import { checkImport, type Import, openSending, type Sending } from './open-import.ts'
 import { requireSameRecords } from './plan-import.ts'
-import { addedColumns, type ColumnMap } from './sources/header.ts'
+import type { ImportFile } from './sources/file.ts'
+import { addedColumns, type ColumnMap, isMappingCell, mappingCells, type ValueMap } from './sources/header.ts'
+import { headerMapping } from './sources/mapping.ts'
 import type { Row, Rows } from './sources/rows.ts'
 import type { Refusal, Step, Unit } from './step.ts'
 import { type BatchSize, batchSize } from './write.ts'
@@ -96,19 +99,26 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
 
 /** Returns the identity of an import, with all options that decide which requests are made. */
 function identityOf(wanted: Import, target: string, size: BatchSize): ImportIdentity {
-  const { dataset, file, onExists, skipInvalid, clearEmpty, dateFormat } = wanted
+  const { dataset, file, onExists, skipInvalid, clearEmpty, dateFormat, map, values } = wanted
   return {
     target,
     dataset: dataset.name,
     source: file.path ?? `standard input ${file.hash}`,
     hash: file.hash,
     options: {
-      ...{ onExists, skipInvalid, size: size.records, map: [...wanted.map], clearEmpty },
+      ...{ onExists, skipInvalid, size: size.records, map: [...map].sort(), clearEmpty },
       ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
       ...(dateFormat && { dateFormat }),
+      ...(values.size > 0 && { values: hashOf(values) }),
       ...(dataset.presumed && { presumed: dataset.presumed }),
     },
   }
+}
+
+/** Returns a hash of mapped values: a journal is found by its first line, which must stay short. */
+function hashOf(values: ValueMap): string {
+  const texts = [...values].map(([path, meanings]) => [path, [...meanings].sort()] as const)
+  return hash('sha256', JSON.stringify(texts.sort(([one], [other]) => (one < other ? -1 : 1))))
 }
 
 /** State of an import that sends rows. */
@@ -130,7 +140,7 @@ async function sendRows(
   { sending, journal, size, rowsOf, onAnswer }: SendingRows,
 ): Promise<{ readonly rows: number; readonly first: string }> {
   const { dataset } = wanted
-  const { header, rows } = await rowsOf(journal.begunAt)
+  const { header, labels, rows } = await rowsOf(journal.begunAt)
   const codeCell = codeCellIn(header, wanted.map)
   const warned = { rows: 0, first: '' }
   let pass = -1
@@ -139,9 +149,10 @@ async function sendRows(
     put: createPut({ ...sending, isDoubtful: ({ from: { cells } }) => cells[codeCell] === unconfirmed }),
     attemptOf: ({ number }) => journal.attemptOf(number),
     finish: async ({ number, steps }, outcomes) => {
-      const answers = steps.map(({ from: { line } }, index): RowOutcome => {
+      const answers = steps.map(({ from }, index): RowOutcome => {
+        const { line } = from
         const outcome = outcomes[index] ?? { kind: 'skipped' }
-        if (outcome.kind === 'failed') return rejected(dataset, line, outcome)
+        if (outcome.kind === 'failed') return rejected(dataset, from, labels, outcome)
         if (outcome.warning && warned.rows === 0) warned.first = outcome.warning
         if (outcome.warning) warned.rows += 1
         // A put deletes nothing.
@@ -221,17 +232,11 @@ function lanesOf(dataset: Dataset, { record }: Row, isBatch: boolean): readonly 
   return isStep ? [...namesOf(dataset, record), ...order] : order
 }
 
-/** Returns a rejection that names columns of the file instead of the API's pointers. */
-function rejected({ columns }: Dataset, line: number, refusal: Refusal): Rejection {
-  const problems = refusal.faults.map(({ pointer, parameter, detail }) => {
-    // A lookup names `user_id` what a creation names `userId`.
-    const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-    const path = pointer === undefined ? named : fieldPath(String(pointer))
-    const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
-    return `${column?.name ?? path}: ${detail}`
-  })
-  const code = refusal.isDoubtful ? unconfirmed : refusal.code
-  return { line, kind: 'failed', code, message: problems.length > 0 ? problems.join('; ') : refusal.detail }
+/** Returns a rejection that names columns and values of the file instead of the API's pointers. */
+function rejected(dataset: Dataset, row: Row, labels: Rows['labels'], refusal: Refusal): Rejection {
+  const { line } = row
+  const message = refusalText(dataset, row, labels, refusal)
+  return { line, kind: 'failed', code: refusal.isDoubtful ? unconfirmed : refusal.code, message }
 }
 
 async function* inSteps(
@@ -273,39 +278,61 @@ function beginningOf(
 }
 
 /** Returns the default errors file of an imported file: `users.errors.csv` for `users.csv`. */
-export function errorsFileOf(name: string): string {
-  if (name === 'standard input') return 'errors.csv'
+export function errorsFileOf({ name, format }: Pick<ImportFile, 'name' | 'format'>): string {
+  const ending = format === 'tsv' ? 'tsv' : 'csv'
+  if (name === 'standard input') return `errors.${ending}`
   const plain = name.replace(/\.gz$/i, '')
   const stem = basename(plain, extname(plain))
   // An errors file that is imported must not be overwritten by its own rejected rows.
   const [, before = stem, number] = /^(.*)\.errors(?:-(\d+))?$/.exec(stem) ?? []
   const suffix = before === stem ? '' : `-${Number(number ?? 1) + 1}`
-  return join(dirname(plain), `${before}.errors${suffix}.csv`)
+  return join(dirname(plain), `${before}.errors${suffix}.${ending}`)
 }
 
+/** Separators that are recognised in a header. */
+const knownDelimiters = [',', ';', '\t', '|']
+
 /**
- * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. The file can be imported
- * as it is: mapped columns have the names of fields, and numbers and days have the API's form.
+ * Writes the rejected rows of a file in its own form: its header, separator and cells, then line, code and message.
+ * The header has the mapping of the import, too, so that the corrected file can be imported as it is.
  */
 async function writeErrors(
   cwd: string,
-  { errorsFile, map }: { readonly errorsFile: string; readonly map: ColumnMap },
-  { header, rows }: Rows,
+  wanted: Import,
+  { header, delimiter: own = ',', paths, rows }: Rows,
   rejections: readonly Rejection[],
 ): Promise<void> {
+  const { dataset, errorsFile, file, map } = wanted
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
-  const own = header.flatMap((name, index) => (name === null || isAdded(name) ? [] : [{ name, index }]))
-  // The import of this file may repeat --map: its names must not hit the added columns.
+  const kept = header.flatMap((name, index) => (isAdded(name, map) ? [] : [{ name, index }]))
+  // Fields that a flag gives to all records.
+  const presumed = Object.entries(dataset.presumed ?? {}).flatMap(([path, value]) =>
+    value === true && !paths.has(path) ? [path] : [],
+  )
+  const mapping = mappingCells(headerMapping(wanted, dataset))
   const added = addedColumns.map((name) => (map.has(name) ? `import ${name}` : name))
+  // A semicolon leaves decimal commas readable.
+  const delimiter = /\.(tsv|tab)$/i.test(errorsFile) ? '\t' : knownDelimiters.includes(own) ? own : ';'
+  const plain = (text: string) => csvText(text, true, delimiter)
   const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
+  const write = (cells: readonly string[]) => target.write(Buffer.from(`${cells.join(delimiter)}\r\n`))
   try {
-    await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...added], true)))
+    // Without a byte order mark, spreadsheets take a file for one in their own encoding.
+    if (file.isMarked || file.charset !== 'utf-8') await target.write(Buffer.from('\ufeff'))
+    await write([...kept.map(({ name }) => name), ...presumed, ...mapping, ...added].map(plain))
     for await (const some of rows) {
       for (const { line, cells } of some) {
         const reason = reasons.get(line)
         if (!reason) continue
-        const kept = own.map(({ index }) => cells[index] ?? '')
-        await target.write(Buffer.from(csvRecord([...kept, line, reason.code, reason.message], true)))
+        const message = csvText(reason.message, false, delimiter)
+        await write([
+          ...kept.map(({ index }) => plain(cells[index] ?? '')),
+          ...presumed.map(() => 'true'),
+          ...mapping.map(() => ''),
+          // The message comes last: spreadsheets leave out empty cells at the end of rows.
+          ...[String(line), plain(reason.code), message],
+          ...cells.slice(header.length).map(plain),
+        ])
       }
     }
     await target.finish()
@@ -316,11 +343,13 @@ async function writeErrors(
 }
 
 /** Returns the index of the cell with the rejection code in a file of rejected rows; -1 in any other file. */
-function codeCellIn(header: readonly (string | null)[], map: ColumnMap): number {
+function codeCellIn(header: readonly string[], map: ColumnMap): number {
   const own = header.indexOf('import code')
   return own < 0 && typeof map.get('code') !== 'string' ? header.indexOf('code') : own
 }
 
-function isAdded(name: string): boolean {
-  return addedColumns.some((added) => name === added || name === `import ${added}`)
+/** True for a column of an errors file that the rejected file did not have. */
+function isAdded(name: string, map: ColumnMap): boolean {
+  if (isMappingCell(name)) return true
+  return addedColumns.some((added) => (name === added && !map.get(name)) || name === `import ${added}`)
 }

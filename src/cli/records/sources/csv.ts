@@ -1,6 +1,6 @@
 import { CsvError, parse } from 'csv-parse'
-import { separatorOf } from '../../../codec/csv.ts'
-import { CellError, type CellForm, cellOf, readCell } from '../../dataset/cell.ts'
+import { removeGuard, separatorOf } from '../../../codec/csv.ts'
+import { CellError, type CellForm, readCell, replaceItems } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import type { Dataset } from '../../dataset/dataset.ts'
 import { setAt } from '../../output/columns.ts'
@@ -33,17 +33,25 @@ export interface Table {
  * @param delimiter separator of cells; by default the one of the header
  */
 export async function csvTable(file: ImportFile, delimiter?: string): Promise<Table> {
+  const { header, separator, first, others, parsed } = await begin(file, delimiter)
+  return { header, delimiter: separator, records: numbered(first.info, others, parsed) }
+}
+
+/** Reads the names of the columns alone. Throws as csvTable does. */
+export async function csvHeader(file: ImportFile, delimiter?: string): Promise<readonly string[]> {
+  const { header, parsed } = await begin(file, delimiter)
+  await parsed.return(undefined)
+  return header
+}
+
+async function begin(file: ImportFile, delimiter: string | undefined) {
   const head = await headOf(file)
   const separator = delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)
   const parsed = recordsOf(file, separator, head.fromLine)
   const { value: start } = await parsed.next()
   const [first, ...others] = start ?? []
   if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
-  return {
-    header: first.record.map((name) => name.trim()),
-    delimiter: separator,
-    records: numbered(first.info, others, parsed),
-  }
+  return { header: first.record.map((name) => name.trim()), separator, first, others, parsed }
 }
 
 async function* numbered(
@@ -67,15 +75,29 @@ async function* numbered(
  * unknown names.
  */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
-  const { map, clearEmpty, now, dateFormat } = reading
+  const { map, values, clearEmpty, now, dateFormat } = reading
   const { header, delimiter, records } = await csvTable(file, reading.delimiter)
   const columns = columnsIn(dataset, header, map, file.name)
   const clears = clearEmpty ? clearedBy(dataset) : () => false
-  const places = columns.map((column) => column && placeOf(column, clears(column)))
+  const places = columns.map(
+    (column): CellPlace | null =>
+      column && {
+        column,
+        steps: column.path.split('.'),
+        empty: clears(column) ? column.initial : undefined,
+        meanings: values?.get(column.path),
+      },
+  )
   const form = { now, dateFormat, decimalComma: delimiter !== ',' }
   return {
-    // Write mapped names as column names, so that the errors file needs no --map.
-    header: header.map((text, index) => (map.has(text) ? (columns[index]?.name ?? null) : text)),
+    header,
+    delimiter,
+    labels: new Map(
+      header.flatMap((text, index) => {
+        const name = columns[index]?.name
+        return map.has(text) && name !== undefined ? [[name, text]] : []
+      }),
+    ),
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
     rows: rowsOf(records, { places, form }),
   }
@@ -98,10 +120,8 @@ interface CellPlace {
   readonly steps: readonly string[]
   /** Value of an empty cell; undefined to leave the field out. */
   readonly empty: unknown
-}
-
-function placeOf(column: Column, clears: boolean): CellPlace {
-  return { column, steps: column.path.split('.'), empty: clears ? column.initial : undefined }
+  /** Texts that are read in place of others; undefined for none. */
+  readonly meanings: ReadonlyMap<string, string> | undefined
 }
 
 /**
@@ -112,9 +132,9 @@ function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
 }
 
-function rowOf(line: number, given: readonly string[], { places, form }: Meaning): Row {
-  const cells = [...given]
+function rowOf(line: number, cells: readonly string[], { places, form }: Meaning): Row {
   const record: Record<string, unknown> = {}
+  let replaced: Record<string, string> | undefined
   const problems: RowProblem[] = []
   if (cells.length !== places.length) {
     const message = `has ${cells.length} cells, but the header has ${places.length}`
@@ -124,10 +144,13 @@ function rowOf(line: number, given: readonly string[], { places, form }: Meaning
     const cell = cells[index]
     const place = places[index]
     if (!place || cell === undefined) continue
-    const { column, steps, empty } = place
+    const { column, steps, empty, meanings } = place
     try {
-      const read = readCell(column, cell, form)
-      if (isRewritten(column, read, cell)) cells[index] = String(cellOf(column, read))
+      const text = removeGuard(cell).trim()
+      const meaning = meanings?.get(text)
+      if (meaning !== undefined) replaced = { ...replaced, [column.path]: text }
+      const whole = readCell(column, meaning ?? cell, form)
+      const read = meanings && meaning === undefined ? replaceItems(column, whole, meanings, form) : whole
       const value = read === undefined ? empty : read
       if (value !== undefined) setAt(record, steps, value)
     } catch (error) {
@@ -137,13 +160,7 @@ function rowOf(line: number, given: readonly string[], { places, form }: Meaning
       problems.push({ column: column.name, value, code: 'invalid_type', message, ...(guess && { guess }) })
     }
   }
-  return { line, record, problems, cells }
-}
-
-/** True for a number or a day that only this import's delimiter or --date-format can read. */
-function isRewritten({ kind }: Column, read: unknown, cell: string): boolean {
-  if (kind === 'number') return typeof read === 'number' && cell.includes(',')
-  return kind === 'time' && /^\s*\d+(?:[./-]\d+[./-]\d{4}|(?:\.\d+)?\s*$)/.test(cell)
+  return { line, record, problems, cells, ...(replaced && { replaced }) }
 }
 
 async function* recordsOf(

@@ -22,6 +22,8 @@ export interface ImportFile {
   readonly lines: number
   /** The standard name of its encoding, such as `utf-8`. */
   readonly charset: string
+  /** True for a file that begins with the byte order mark of UTF-8. */
+  readonly isMarked: boolean
   readonly format: ImportFormat
   /** Reads the text from the beginning. */
   text(): AsyncIterable<string>
@@ -89,6 +91,7 @@ export async function openImportFile(
     bytes: size,
     lines,
     charset: known,
+    isMarked: start.subarray(0, 3).toString('hex') === 'efbbbf',
     format,
     text: () => textOf(bytes(), known, name),
   }
@@ -212,12 +215,20 @@ const lineFeed = 0x0a
  */
 export function requireCharset(label: string | undefined): string | undefined {
   if (label === undefined) return undefined
-  try {
-    if (label.length <= maxLabel) return new TextDecoder(label).encoding
-  } catch {}
+  const charset = charsetOf(label)
+  if (charset !== null) return charset
   throw new UsageError(`--encoding is not a known encoding: ${label.slice(0, maxLabel)}`, {
     hint: 'Use a name such as utf-8, windows-1252, shift_jis, macintosh, euc-jp, big5 or gb18030',
   })
+}
+
+/** Returns the standard name of an encoding; null if it is not known. */
+export function charsetOf(label: string): string | null {
+  try {
+    return label.length <= maxLabel ? new TextDecoder(label).encoding : null
+  } catch {
+    return null
+  }
 }
 
 /** The first byte that shows text in another encoding than Windows-1252, and its line; null if there is none. */

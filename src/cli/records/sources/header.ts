@@ -18,28 +18,16 @@ const fieldOfFlag: ReadonlyMap<string, string> = new Map([
   ['pushnotifications', 'profile.learningPreferences.notifications.push'],
 ])
 
-/** Columns of a dataset by their names in a file; null for a column to ignore. */
+/** Paths of columns by their names in a file; null for a column to ignore. */
 export type ColumnMap = ReadonlyMap<string, string | null>
 
-/** Reads `--map "Given name=firstName"`; an empty right side ignores the column. Throws a UsageError. */
-export function readMap(dataset: Dataset, pairs: readonly string[]): ColumnMap {
-  return new Map(
-    pairs.map((pair) => {
-      const at = pair.lastIndexOf('=')
-      if (at < 1)
-        throw new UsageError(`--map must be "column in the file=field", not ${JSON.stringify(pair)}`)
-      const field = pair.slice(at + 1).trim()
-      const column = field === '' ? null : meantColumn(dataset, field)
-      if (column === undefined) throw unknown(dataset, [field], '--map names')
-      return [pair.slice(0, at).trim(), column?.path ?? null]
-    }),
-  )
-}
+/** By path of a column, the texts of its cells and the texts that are read in their place. */
+export type ValueMap = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 /**
  * Returns the column of each name in a header, null for ignored ones: server-made fields, and columns that an import
- * adds. Names are compared without case and separators. Throws a UsageError on unknown names, on two names for one
- * column, and on names in `--map` that the file does not have.
+ * adds. Names are compared without case and separators. Throws a UsageError on unknown names and on two names for one
+ * column.
  */
 export function columnsIn(
   dataset: Dataset,
@@ -47,15 +35,6 @@ export function columnsIn(
   map: ColumnMap,
   name: string,
 ): (Column | null)[] {
-  // An errors file has the mapped names already, so repeating --map is no error.
-  const isThere = (path: string | null) =>
-    path === null || header.some((text) => meantColumn(dataset, text)?.path === path)
-  const absent = [...map].flatMap(([key, path]) => (header.includes(key) || isThere(path) ? [] : [key]))
-  if (absent.length > 0) {
-    throw new UsageError(`--map names ${quoted(absent)}, but ${name} has no such column`, {
-      why: [`Columns: ${header.join(', ')}`],
-    })
-  }
   const found = header.map((text) => {
     const path = map.get(text)
     if (path === null) return null
@@ -99,7 +78,30 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
 function isLeftOut(dataset: Dataset, name: string): boolean {
   const plain = plainName(name)
   const added = addedColumns.flatMap((each) => [each, `import ${each}`])
-  return [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
+  return isMappingCell(name) || [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
+}
+
+/** Start of a cell in the header of an errors file that has the mapping of its import as JSON. */
+const mappingStart = 'mapping: '
+/** Maximum characters of such a cell: spreadsheets cut a cell at 32,767. */
+const maxMappingCell = 30_000
+
+/** Returns the cells of a header that hold a mapping; none for null. */
+export function mappingCells(mapping: string | null): string[] {
+  // The ends of cells are trimmed when they are read.
+  const pieces = mapping?.match(new RegExp(`.{1,${maxMappingCell}}(?<! )|.+$`, 'gsu')) ?? []
+  return pieces.map((piece) => mappingStart + piece)
+}
+
+/** Returns the mapping in the cells of a header; null if it has none. */
+export function mappingInHeader(header: readonly string[]): string | null {
+  const cells = header.filter(isMappingCell)
+  return cells.length === 0 ? null : cells.map((cell) => cell.slice(mappingStart.length)).join('')
+}
+
+/** True for the name of a column that holds a part of a mapping. */
+export function isMappingCell(name: string): boolean {
+  return name.startsWith(mappingStart)
 }
 
 function plainName(text: string): string {

@@ -1,6 +1,7 @@
 import { type CsvValue, isGuarded } from '../../../codec/csv.ts'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
-import { CellError, cellOf, timeIn } from '../../dataset/cell.ts'
+import { CellError, type CellForm, cellOf, readCell, replaceItems, timeIn } from '../../dataset/cell.ts'
+import type { Column } from '../../dataset/column.ts'
 import { type Dataset, shownFields } from '../../dataset/dataset.ts'
 import { setAt, valueAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
@@ -12,15 +13,14 @@ import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
+/** Options for reading JSON: only CSV has separators and empty cells. */
+type JsonReading = Pick<Reading, 'map' | 'values' | 'now' | 'dateFormat'>
+
 /**
  * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
  * one.
  */
-export async function jsonRows(
-  file: ImportFile,
-  dataset: Dataset,
-  reading: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
-): Promise<Rows> {
+export async function jsonRows(file: ImportFile, dataset: Dataset, reading: JsonReading): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
   return {
@@ -43,8 +43,9 @@ export function planRows(file: ImportFile, dataset: Dataset): Rows {
       // The first and last line have no record.
       if (!isJsonObject(value) || !isJsonObject(value['record'])) continue
       // A plan is written by this program.
-      const { line, record, found } = value as unknown as Pick<Row, 'line' | 'record' | 'found'>
-      yield [{ line, record, problems: [], cells: recordCells(dataset, record), ...(found && { found }) }]
+      const { line, record, found, replaced } = value as unknown as Row
+      const cells = recordCells(dataset, record)
+      yield [{ line, record, problems: [], cells, ...(found && { found }), ...(replaced && { replaced }) }]
     }
   }
 }
@@ -52,7 +53,7 @@ export function planRows(file: ImportFile, dataset: Dataset): Rows {
 async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,
-  reading: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
+  reading: JsonReading,
 ): AsyncGenerator<readonly Row[]> {
   for await (const { line, value, problem } of values) {
     if (problem !== undefined || !isJsonObject(value)) {
@@ -66,8 +67,9 @@ function rowOf(
   line: number,
   value: JsonObject,
   dataset: Dataset,
-  { map, now, dateFormat }: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
+  { map, values, now, dateFormat }: JsonReading,
 ): Row {
+  const replaced: Record<string, string> = {}
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
@@ -83,7 +85,10 @@ function rowOf(
       problems.push({ column: name, code: 'unknown_field', message: 'is not a known field' })
     }
   }
-  for (const { kind, name, path, required, initial } of dataset.columns) {
+  for (const column of dataset.columns) {
+    const { kind, name, path, required, initial } = column
+    const meanings = values?.get(path)
+    if (meanings) replaceValue(record, column, meanings, { now, dateFormat }, replaced)
     const value = valueAt(record, path)
     if (value === null && !required) setAt(record, path.split('.'), initial)
     if (kind !== 'time' || typeof value !== 'string') continue
@@ -95,7 +100,27 @@ function rowOf(
       problems.push({ column: name, value, code: 'invalid_type', message, ...(guess && { guess }) })
     }
   }
-  return { line, record, problems, cells: recordCells(dataset, record) }
+  const cells = recordCells(dataset, record)
+  return { line, record, problems, cells, ...(Object.keys(replaced).length > 0 && { replaced }) }
+}
+
+/** Replaces the value of a column by what the mapping reads for its text. */
+function replaceValue(
+  record: Record<string, unknown>,
+  column: Column,
+  meanings: ReadonlyMap<string, string>,
+  form: CellForm,
+  replaced: Record<string, string>,
+): void {
+  const { path } = column
+  const value = valueAt(record, path)
+  if (value === undefined || value === null) return
+  const text = String(value).trim()
+  const meaning = typeof value === 'object' ? undefined : meanings.get(text)
+  if (meaning !== undefined) replaced[path] = text
+  const read =
+    meaning === undefined ? replaceItems(column, value, meanings, form) : readCell(column, meaning, form)
+  setAt(record, path.split('.'), read)
 }
 
 /** Returns the cells of a record, one for each column. */

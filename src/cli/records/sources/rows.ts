@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../codec/json-text.ts'
 import type { DateFormat } from '../../dataset/cell.ts'
-import type { ColumnMap } from './header.ts'
+import type { Column } from '../../dataset/column.ts'
+import type { ColumnMap, ValueMap } from './header.ts'
 
 /** A problem that keeps a row from being imported. */
 export interface RowProblem {
@@ -8,6 +9,8 @@ export interface RowProblem {
   readonly column: string | null
   /** Value as written in the file; undefined if missing or secret. */
   readonly value?: string | undefined
+  /** Text that the mapping reads in place of the value. */
+  readonly meaning?: string
   readonly code: string
   /** Message that follows the column name: `must be a number`. */
   readonly message: string
@@ -23,16 +26,32 @@ export interface Row {
   readonly record: JsonObject
   /** Problems of the other values. */
   readonly problems: readonly RowProblem[]
-  /** Cells in the order of `Rows.header`: as in the file, but numbers and days in the API's form. */
+  /** Cells in the order of `Rows.header`, as in the file. */
   readonly cells: readonly string[]
+  /** Texts of the file that the mapping replaced, by the path of their column. */
+  readonly replaced?: Readonly<Record<string, string>>
   /** Existing record that a saved plan found, with null for none; undefined if it is not to be compared. */
   readonly found?: { readonly id: string | null; readonly version: number | null; readonly hash?: string }
 }
 
+/** Returns a value of a row as its file has it, and what the mapping reads for it. */
+export function asWritten(
+  { replaced }: Pick<Row, 'replaced'>,
+  column: Pick<Column, 'path'> | undefined,
+  value: string | undefined,
+): Pick<RowProblem, 'value' | 'meaning'> {
+  const text = column && replaced?.[column.path]
+  return text === undefined || value === undefined ? { value } : { value: text, meaning: value }
+}
+
 /** The rows of a file and its header. */
 export interface Rows {
-  /** Names of the cells in an errors file; null for an ignored cell. */
-  readonly header: readonly (string | null)[]
+  /** Names of the cells. */
+  readonly header: readonly string[]
+  /** Names of mapped columns in the file, by the name of the column. */
+  readonly labels?: ReadonlyMap<string, string>
+  /** Separator of the cells of a CSV. */
+  readonly delimiter?: string
   /** Paths of the columns in the file. */
   readonly paths: ReadonlySet<string>
   /** Rows in chunks, since iterating asynchronously costs as much per turn as reading a row. */
@@ -42,6 +61,7 @@ export interface Rows {
 /** Options for reading a file. */
 export interface Reading {
   readonly map: ColumnMap
+  readonly values?: ValueMap
   /** Separator of CSV cells; detected from the header if undefined. */
   readonly delimiter: string | undefined
   /** True if an empty CSV cell resets its field instead of leaving it; in JSON, null does. */

@@ -31,6 +31,7 @@ async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<u
     bytes: csv.length,
     lines: 0,
     charset: 'utf-8',
+    isMarked: false,
     format: 'csv',
     text,
   } as const
@@ -397,7 +398,7 @@ describe('a file from a spreadsheet', () => {
     expect(ran, ran.stderr).toMatchObject({ code: 8 })
     const text = readFileSync(join(local.cwd, 'e.errors.csv'), 'utf8')
     expect(text).toMatch(
-      /^courseId,user,enrolled at,line,code,message\r\next:SEA,ext:2,2025-08-31T00:00:00.000Z,2,/,
+      /^Kurs;user;enrolled at;Notiz;".*";line;code;message\r\next:SEA;ext:2;31\.08\.2025;a;;2;/,
     )
     writeFileSync(join(local.cwd, 'e.errors.csv'), text.replace('ext:2', 'ext:1'))
     const again = await local.run('enrollments import e.errors.csv')

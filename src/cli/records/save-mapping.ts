@@ -1,0 +1,108 @@
+import { resolve } from 'node:path'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { systemCode } from '../../config/errors.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { readPlacedDocument } from '../operation/placed-document.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { type Io, note } from '../terminal/io.ts'
+import { openTarget } from '../terminal/target-file.ts'
+import { readFileText } from '../terminal/text-input.ts'
+import type { ImportFile } from './sources/file.ts'
+import { addedColumns, columnsIn, isMappingCell } from './sources/header.ts'
+import { type FileMapping, mappingDocument } from './sources/mapping.ts'
+
+/**
+ * Writes a mapping with all columns of its file to a JSON or YAML file. Adds to the file that it was read from, and
+ * keeps the comments there. Throws a UsageError if there is another file.
+ *
+ * @param readFrom file that the mapping was read from
+ */
+export async function saveMapping(
+  io: Io,
+  path: string,
+  readFrom: string | undefined,
+  mapping: FileMapping,
+  { dataset, file }: { readonly dataset: Dataset; readonly file: ImportFile },
+): Promise<void> {
+  const document = mappingDocument({ ...mapping, map: wholeMap(mapping, dataset, file) }, dataset)
+  const before = await existing(io, path)
+  const isAddition = readFrom !== undefined && resolve(io.cwd, path) === resolve(io.cwd, readFrom)
+  const changes = leavesOf(document).filter(
+    ({ steps, value }) => textAt(before, steps) !== String(value ?? ''),
+  )
+  if (before !== null && changes.length === 0) return
+  if (before !== null && !isAddition) {
+    throw new UsageError(`${path} already exists`, {
+      hint: `To add to it: --mapping ${path} --save-mapping ${path}`,
+    })
+  }
+  const target = await openTarget(io.cwd, path, { force: true })
+  try {
+    await target.write(Buffer.from(await textOf(io, path, before === null ? null : changes, document)))
+    await target.finish()
+  } catch (error) {
+    await target.discard()
+    throw error
+  }
+  await note(io, `Saved the mapping; the next import of such a file takes it: --mapping ${path}`)
+}
+
+/** Returns the columns of the mapping, and all others that the file has. */
+function wholeMap({ map, header }: FileMapping, dataset: Dataset, { name }: ImportFile): FileMapping['map'] {
+  const columns = columnsIn(dataset, header, map, name)
+  const all = header.map((text, index) => [text, columns[index]?.path ?? null] as const)
+  const own = all.filter(([text, path]) => path !== null || map.has(text) || !isAdded(text))
+  return new Map([...own, ...map])
+}
+
+function isAdded(name: string): boolean {
+  return isMappingCell(name) || addedColumns.some((added) => name === added || name === `import ${added}`)
+}
+
+/** Returns the document in a file; null if there is no file. */
+async function existing(io: Io, path: string): Promise<unknown> {
+  try {
+    return (await readPlacedDocument(io, path)).value
+  } catch (error) {
+    if (systemCode(error instanceof Error ? error.cause : error) === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** A value of a document and the names on the way to it. */
+interface Leaf {
+  readonly steps: readonly string[]
+  readonly value: unknown
+}
+
+function leavesOf(value: unknown, steps: readonly string[] = []): Leaf[] {
+  if (!isJsonObject(value)) return [{ steps, value }]
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...steps, name]))
+}
+
+function textAt(document: unknown, steps: readonly string[]): string | undefined {
+  let value = document
+  for (const step of steps) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return undefined
+    value = value[step]
+  }
+  return String(value ?? '')
+}
+
+/** Returns the text of the document: that of its file with the changes, if there is one. */
+async function textOf(
+  io: Io,
+  path: string,
+  changes: readonly Leaf[] | null,
+  document: JsonObject,
+): Promise<string> {
+  if (/\.json$/i.test(path)) return `${jsonText(document, 2)}\n`
+  if (changes === null) {
+    const { loadYaml } = await import('../output/formats/documents.ts')
+    return (await loadYaml()).one(document)
+  }
+  const { parseDocument } = await import('yaml')
+  const written = parseDocument(await readFileText(io, path))
+  for (const { steps, value } of changes) written.setIn(steps, value)
+  return written.toString({ lineWidth: 0 })
+}
