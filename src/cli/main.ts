@@ -1,8 +1,10 @@
 import type { Command, Invocation } from './command/command.ts'
 import type { Context } from './command/context.ts'
+import type { ChangeEnd } from './session/bulk-change.ts'
 import type { Transports } from './session/session.ts'
 import {
   ChildEnded,
+  CommandError,
   ExitWith,
   exitCode,
   HelpShown,
@@ -30,6 +32,10 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     await refuseSettings(context.settings, invocation.command, invocation.name)
     try {
       await runCommand(context, invocation)
+      await context.endChanges('completed')
+    } catch (error) {
+      await context.endChanges(endOf(error, io.signal))
+      throw error
     } finally {
       await context.session.close()
     }
@@ -64,6 +70,16 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     const fault = interruptionFault(reason, command.interruption, context?.session.unanswered() ?? [])
     await report(fault, { argv, io, context })
   }
+}
+
+/** Returns how the changes of a run ended that threw an error. */
+function endOf(error: unknown, { aborted }: AbortSignal): ChangeEnd {
+  if (aborted) return 'interrupted'
+  if (error instanceof ReaderGoneError) return 'completed'
+  const isPartial =
+    (error instanceof ExitWith || error instanceof CommandError) &&
+    (error.exit === 'partial' || error.exit === 'drift')
+  return isPartial ? 'partial' : 'failed'
 }
 
 /** First word of a command line from a shell's completion script. */

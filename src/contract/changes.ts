@@ -5,9 +5,6 @@ import { inPeriod, ofUser, page, paging, period, sorting } from './lists.ts'
 import { operationsOf, teachers } from './operation.ts'
 import { Time, text } from './values.ts'
 
-/** Header that names the change that a request belongs to. */
-export const changeHeader = 'change-id'
-
 /** How a change ended; `running` until its client says so. */
 export const changeStates = ['running', 'completed', 'partial', 'failed', 'interrupted'] as const
 const [, ...endStates] = changeStates

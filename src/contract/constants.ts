@@ -50,3 +50,6 @@ export function isGradable(score: number, maximum: number): boolean {
 export function aboveMaximumText(maximum: number): string {
   return `must be at most the maximum, ${maximum}, unless it is extra credit`
 }
+
+/** Header that names the change of many records that a request belongs to. */
+export const changeHeader = 'change-id'

@@ -4,6 +4,7 @@ import { createProfileStore, type ProfileStore } from '../../config/profile-stor
 import { readProjectFile, resolveSettings, type Settings } from '../../config/resolve-settings.ts'
 import { chooseTarget } from '../../config/target.ts'
 import { createOutput, type Output } from '../output/output.ts'
+import type { ChangeEnd } from '../session/bulk-change.ts'
 import {
   transports as bothTransports,
   createSession,
@@ -25,6 +26,8 @@ export interface Context {
   readonly sessionWith: (profile: string) => Session
   /** Opens a session with another local academy, by the path of its database; it is closed with the main one. */
   readonly sessionAt: (database: string) => Session
+  /** Tells all platforms how the changes of many records ended that this run has made. */
+  readonly endChanges: (state: ChangeEnd) => Promise<void>
   readonly output: Output
   readonly prompts: Prompts
   /** Serves an academy on a socket. */
@@ -80,6 +83,9 @@ export function createContext(
     session,
     sessionWith: (profile) => openOther({ profile }),
     sessionAt: (database) => openOther({ database }),
+    endChanges: async (state) => {
+      await Promise.all([first, ...others].map((each) => each.change()?.end(state)))
+    },
     output: createOutput(io, settings, mask),
     prompts: createPrompts(io, settings),
     serve: transports.serve,

@@ -46,7 +46,12 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
     await output.note('Nothing to do: no ids were given')
   }
   const pacing = createPacing(maxConcurrent, (ms) => io.sleep(ms, io.signal))
-  const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
+  const [noun] = call.operation.id.split('.')
+  const change = { command: `${noun} ${spec.name}`, source: `${things.length} ${spec.several}` }
+  const caller = await session.caller({
+    onWait: ({ waitMs }) => pacing.slowDown(waitMs),
+    ...(things.length > 1 && { change }),
+  })
   const prepared = await prepareCall(context, givenOne(call, given, things[0] ?? ''), call)
   const { shape, secret } = prepared
   if (secret !== undefined) assertSecretShown(context, secret, shape)

@@ -25,7 +25,7 @@ import {
   planData,
   planLines,
 } from './course-plan.ts'
-import { openWriting, type Writing } from './execute.ts'
+import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { restoreLessons } from './restore-lessons.ts'
 import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
 import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
@@ -50,6 +50,8 @@ export interface ApplyOptions {
 interface Wanted extends Pick<SavedCourses, 'wanted' | 'prune'> {
   readonly requireSame?: SavedCourses['requireSame']
   readonly planOut: string | undefined
+  /** Files that are applied. */
+  readonly files: readonly string[]
 }
 
 /**
@@ -67,7 +69,7 @@ export async function applyFiles(
     plan === undefined
       ? { wanted: await readAll(context, files), prune }
       : await readSavedCourses(io, plan, target)
-  const wanted = { ...given, planOut }
+  const wanted = { ...given, planOut, files: plan === undefined ? files : [plan] }
   // What changes nothing needs no lock.
   if (settings.dryRun.value || planOut !== undefined) return applyAll(context, wanted)
   await whileApplying(context, session, waitLock, (held) => applyAll(held, wanted))
@@ -137,9 +139,15 @@ async function noteKept(output: Context['output'], plans: readonly CoursePlan[])
   }
 }
 
-async function applyAll(context: Context, { wanted, prune, planOut, requireSame }: Wanted): Promise<void> {
+async function applyAll(
+  context: Context,
+  { wanted, files, prune, planOut, requireSame }: Wanted,
+): Promise<void> {
   const { io, session, settings, output } = context
-  const writing = await openWriting(context, maxRequests)
+  const writing = await openWriting(context, maxRequests, {
+    command: 'courses apply',
+    source: sourceOf(files),
+  })
   const { caller } = writing
   const plans = await planAll(context, caller, wanted, prune)
   requireSame?.(plans)

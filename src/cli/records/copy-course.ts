@@ -45,7 +45,10 @@ async function makeCopy(
 ): Promise<void> {
   const { io, session, settings, output } = context
   const { toProfile, status = 'draft' } = options
-  const writing = await openWriting({ session: target, io })
+  const writing = await openWriting({ session: target, io }, 1, {
+    command: 'courses copy',
+    source: thingName(source.course),
+  })
   const { caller, notes } = writing
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
   const { course, lessons } = await shownRecords(source)

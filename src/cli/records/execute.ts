@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { ApiError, ConnectionError, NotOfferedError, TimeoutError } from '../../client/errors.ts'
 import { isAmbiguous } from '../../client/retry.ts'
 import type { Context } from '../command/context.ts'
@@ -6,7 +7,9 @@ import { findShown } from '../dataset/find.ts'
 import { createNames } from '../dataset/names.ts'
 import { shownRecord } from '../dataset/shown-records.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
+import type { BulkChange } from '../session/bulk-change.ts'
 import { createPacing, type Pacing } from '../session/pacing.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import { restoreLesson } from './restore-lessons.ts'
 import { type Attempt, firstAttempt, type Outcome, type Step, type Unit } from './step.ts'
 import {
@@ -30,15 +33,21 @@ export interface Writing extends Writer {
   hasRepeated(): boolean
 }
 
-/** Opens a platform for writing; a local academy handles one request at a time. */
+/**
+ * Opens a platform for writing; a local academy handles one request at a time.
+ *
+ * @param change what makes the writes, so that they can be undone together; none for reading only
+ */
 export async function openWriting(
   { session, io: { signal, sleep } }: Pick<Context, 'session' | 'io'>,
   concurrency = 1,
+  change?: BulkChange,
 ): Promise<Writing> {
   const maximum = session.target().kind === 'local' ? 1 : concurrency
   const pacing = createPacing(maximum, (ms) => sleep(ms, signal))
   let isRepeated = false
   const caller = await session.caller({
+    change,
     onWait: ({ error, waitMs }) => {
       isRepeated ||= !isRefusal(error)
       pacing.slowDown(waitMs)
@@ -46,6 +55,12 @@ export async function openWriting(
   })
   const names = createNames(caller, signal)
   return { caller, names, signal, pacing, notes: createWriteNotes(), hasRepeated: () => isRepeated }
+}
+
+/** Returns the source of a change that is made from files: the name of the only one, else their number. */
+export function sourceOf(files: readonly string[]): string {
+  const [first = ''] = files
+  return files.length === 1 ? basename(first) : pluralise(files.length, 'file')
 }
 
 /** Options of an executor. */

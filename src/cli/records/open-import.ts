@@ -11,7 +11,7 @@ import { type Abilities, abilitiesOf, changeNote, requireChange } from './abilit
 import { checkByDocument } from './check-document.ts'
 import { type Checked, checkFile } from './check-rows.ts'
 import type { Putting } from './create-or-update.ts'
-import { openWriting, type Writing } from './execute.ts'
+import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { byPages, byReferences, type Finder, oneByOne } from './finder.ts'
 import type { ImportLine } from './import-journal.ts'
 import type { PlanTarget } from './plan-lines.ts'
@@ -81,10 +81,13 @@ export interface Sending extends Writing, Omit<Putting<Row>, 'isDoubtful'> {
 /** Opens everything that sending needs. Throws if the platform lacks a required operation. */
 export async function openSending(
   { io, session }: Context,
-  { dataset, onExists, batchSize, concurrency }: Import,
+  { dataset, file, onExists, batchSize, concurrency }: Import,
   document: JsonObject | null,
 ): Promise<Sending> {
-  const writing = await openWriting({ io, session }, concurrency)
+  const writing = await openWriting({ io, session }, concurrency, {
+    command: `${dataset.name} import`,
+    source: sourceOf([file.name]),
+  })
   const { caller, signal } = writing
   const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
   if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)

@@ -6,6 +6,7 @@ import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import type { BulkChange } from '../session/bulk-change.ts'
 import { type CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
@@ -19,7 +20,7 @@ import {
   parts,
   placeText,
 } from './entries.ts'
-import { openWriting, type Writing } from './execute.ts'
+import { openWriting, sourceOf, type Writing } from './execute.ts'
 import { keyText } from './identity.ts'
 import { makePlan, type PlanOptions } from './make-plan.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
@@ -61,7 +62,8 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   await context.io.expectGarbage?.()
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
-  return planOf(given, async () => ({ declared, options }))
+  const change = { command: 'apply', source: sourceOf(files) }
+  return planOf(given, change, async () => ({ declared, options }))
 }
 
 /** Records to compare, and how. */
@@ -70,10 +72,18 @@ export interface Comparable {
   readonly options: PlanOptions
 }
 
-/** Returns the comparison of records with the academy; `prepare` is called when the academy is open. */
-export function planOf(given: Given, prepare: (reader: Writing) => Promise<Comparable>): MakePlan {
+/**
+ * Returns the comparison of records with the academy; `prepare` is called when the academy is open.
+ *
+ * @param change what makes the changes of the plan, so that they can be undone together
+ */
+export function planOf(
+  given: Given,
+  change: BulkChange,
+  prepare: (reader: Writing) => Promise<Comparable>,
+): MakePlan {
   return async (context) => {
-    const opened = await openAcademy(context, given, null)
+    const opened = await openAcademy(context, given, change, null)
     const { declared, options } = await prepare(opened.reader)
     const plan = await makePlan(opened.reader, declared, options, opened.journal.open)
     return { plan, declared, options, ...opened }
@@ -95,7 +105,7 @@ export async function readSaved(
   const plan = { command, target: platformName(session.target()) }
   const saved = await readPlan(io, path, plan, variables)
   return async (context) => {
-    const opened = await openAcademy(context, given, saved.hash)
+    const opened = await openAcademy(context, given, { command, source: sourceOf([path]) }, saved.hash)
     const { reader, journal } = opened
     const declared = saved.declaredIn(journal)
     const plan = await makePlan(
@@ -125,8 +135,8 @@ export async function readSaved(
   }
 }
 
-async function openAcademy(context: Context, { flags }: Given, plan: string | null) {
-  const reader = await openWriting(context, Number(flags['concurrency'] ?? 8))
+async function openAcademy(context: Context, { flags }: Given, change: BulkChange, plan: string | null) {
+  const reader = await openWriting(context, Number(flags['concurrency'] ?? 8), change)
   const target = platformName(context.session.target())
   const journal = await openApplyJournal(context.io, context.directories.state, target, plan)
   return { reader, target, journal }

@@ -13,6 +13,7 @@ import type { UpgradeWatch } from '../../server/academy/upgrade-in-process.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
+import type { BulkChange, OpenChange } from './bulk-change.ts'
 import { databaseErrorOf, databaseMissing, missingDatabaseError } from './database-error.ts'
 import type { CallerParts } from './open-caller.ts'
 
@@ -53,12 +54,15 @@ export interface Session {
   target(): Target
   /**
    * Returns a caller. `anonymous` calls send no credential and need none; `onWait` is called before each
-   * retry.
+   * retry. Writes of a caller with a `change` belong to it; a session has one change.
    */
   caller(options?: {
     readonly anonymous?: boolean
     readonly onWait?: CallerOptions['onWait']
+    readonly change?: BulkChange | undefined
   }): Promise<Caller>
+  /** Returns the change of many records that callers of this session make; null without one. */
+  change(): OpenChange | null
   /**
    * Returns the bearer token: an access token, refreshed if necessary, or an API key. Throws
    * AuthRequiredError without one, and a CommandError for a local academy, which has none.
@@ -102,6 +106,7 @@ export function createSession(
   return {
     target: () => session.target(),
     caller: (options) => session.caller(options),
+    change: () => session.change(),
     bearer: () => session.bearer(),
     secrets: () => session.secrets(),
     use: (target) => session.use(target),
@@ -135,6 +140,7 @@ class TargetSession implements Session {
   readonly #replaced: string[] = []
   /** Writes that were sent and have no response yet. */
   readonly #unanswered = new Set<HttpRequest>()
+  #change: OpenChange | null = null
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -149,14 +155,23 @@ class TargetSession implements Session {
     })
   }
 
-  async caller({ anonymous = false, onWait }: Parameters<Session['caller']>[0] = {}): Promise<Caller> {
+  async caller({
+    anonymous = false,
+    onWait,
+    change,
+  }: Parameters<Session['caller']>[0] = {}): Promise<Caller> {
     const current = this.target()
+    if (change && !this.#change) {
+      const { OpenChange } = await import('./bulk-change.ts')
+      this.#change = new OpenChange(change, () => this.caller(), current.kind === 'local')
+    }
+    const ofChange = (transport: Transport) => (change && this.#change?.requestsBy(transport)) ?? transport
     if (current.kind === 'local') {
       // Opened by the first request, so that a dry run leaves no trace. No retries: this process is the server.
       const transport: Transport = async (request) => (await this.open()).transport(request)
       return this.#openCaller({
         baseUrl: 'http://localhost',
-        transport: this.#watch(transport),
+        transport: ofChange(this.#watch(transport)),
         attempts: 1,
         ours: true,
       })
@@ -164,10 +179,14 @@ class TargetSession implements Session {
     const credential = anonymous ? null : (current.credential ?? (await this.#requireCredential(current)))
     return this.#openCaller({
       baseUrl: current.url,
-      transport: this.#watch(this.network),
+      transport: ofChange(this.#watch(this.network)),
       ...(credential && this.#authorizing(credential)),
       ...(onWait && { onWait }),
     })
+  }
+
+  change(): OpenChange | null {
+    return this.#change
   }
 
   async bearer(): Promise<string> {

@@ -1,6 +1,7 @@
 import sql, { bulk, join, type Sql } from 'sql-template-tag'
 import type { Action } from '../../contract/actions.ts'
-import { type Change, changeHeader } from '../../contract/changes.ts'
+import type { Change } from '../../contract/changes.ts'
+import { changeHeader } from '../../contract/constants.ts'
 import type { HttpHeaders } from '../../contract/http.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
 import { contains } from '../database/search.ts'

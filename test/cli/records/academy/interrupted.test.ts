@@ -14,7 +14,7 @@ async function breaking(academy: TestAcademy) {
   let left = Number.POSITIVE_INFINITY
   const cli = testCli({
     transport: async (request) => {
-      const isWrite = request.method !== 'GET' && !request.url.includes('/apply-lease')
+      const isWrite = request.method !== 'GET' && !/\/(apply-lease|changes)/.test(request.url)
       if (isWrite) sent.push(request)
       if (isWrite) left -= 1
       if (left < 0) throw new ConnectionError(request, 'reset', 'Connection lost')

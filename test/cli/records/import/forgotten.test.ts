@@ -15,7 +15,7 @@ function mortal(transport: Transport, writes: number) {
     const lost = () => new ConnectionError(request, 'reset', 'Connection lost')
     if (left <= 0) throw lost()
     const response = await transport(request)
-    if (request.method !== 'GET') left -= 1
+    if (request.method !== 'GET' && !request.url.includes('/v1/changes')) left -= 1
     if (left === 0) throw lost()
     return response
   }
