@@ -4,7 +4,7 @@ import { difficulties } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
-import { BooleanParam, choices, ofTerms, pageFields, paging } from './lists.ts'
+import { BooleanParam, choices, inGroups, isInGroups, ofTerms, pageFields, paging } from './lists.ts'
 import { operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 import { Percent, Reference, References, Time } from './values.ts'
@@ -142,6 +142,7 @@ export const analytics = operationsOf('analytics', {
         .meta({ description: 'Format of the response (default by the Accept header, else json)' }),
       course_id: References.optional(),
       learner_id: References.optional(),
+      group_id: inGroups,
       term_id: ofTerms,
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
@@ -180,6 +181,7 @@ export const analytics = operationsOf('analytics', {
         email: 'email',
         several: true,
       },
+      group_id: isInGroups,
       term_id: { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
       status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
       difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },

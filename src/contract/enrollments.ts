@@ -3,7 +3,9 @@ import { BatchResult, batchOf } from './batch.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import {
   choices,
+  inGroups,
   inPeriod,
+  isInGroups,
   ofCourses,
   ofTerms,
   ofUsers,
@@ -119,6 +121,7 @@ export const enrollments = operationsOf('enrollments', {
     query: z.strictObject({
       course_id: ofCourses,
       user_id: ofUsers,
+      group_id: inGroups,
       term_id: ofTerms,
       role: EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }),
       status: choices(enrollmentStatuses).optional(),
@@ -132,6 +135,7 @@ export const enrollments = operationsOf('enrollments', {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail', several: true },
+      group_id: isInGroups,
       term_id: { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
       role: { by: 'choice', field: 'role', choices: EnrollmentRole.options, names: roleNames },
       status: { by: 'choice', field: 'status', choices: enrollmentStatuses },

@@ -4,7 +4,9 @@ import { aboveMaximumText, isGradable, maxScore, notGradableText, wholeCourse } 
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
   exactly,
+  inGroups,
   inPeriod,
+  isInGroups,
   ofCourses,
   ofUsers,
   page,
@@ -200,6 +202,7 @@ export const grades = operationsOf('grades', {
     query: z.strictObject({
       course_id: ofCourses,
       learner_id: ofUsers,
+      group_id: inGroups,
       item_id: exactly('item'),
       source: exactly('source'),
       ...period('Graded'),
@@ -212,6 +215,7 @@ export const grades = operationsOf('grades', {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
+      group_id: isInGroups,
       item_id: { by: 'equal', field: 'itemId' },
       source: { by: 'equal', field: 'source' },
       ...inPeriod('gradedAt'),

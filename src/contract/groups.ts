@@ -158,7 +158,7 @@ export const groups = operationsOf('groups', {
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
-      user_id: { by: 'unshown', what: 'members', several: true },
+      user_id: { by: 'reference', field: 'userId', to: 'userId', several: true, hidden: true },
       q: { by: 'search', fields: ['name'] },
       external_id: { by: 'equal', field: 'externalId' },
       managed_by: { by: 'equal', field: 'managedBy' },

@@ -173,7 +173,6 @@ export const trashSort = sorting(['deletedAt'], '-deletedAt')
  *   items without a time belong as well
  * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
  *   `several` for a comma-separated list
- * - `unshown`: no field of an item tells, as of the groups that its user is in; `what` names it
  */
 export type Filter =
   | {
@@ -196,13 +195,18 @@ export type Filter =
       /** True if items do not show the field, so that only the platform can tell which ones match. */
       readonly hidden?: true
     }
-  | { readonly by: 'unshown'; readonly what: string; readonly several?: true }
 
 /** The filters of a list, by query parameter. */
 export type Filters = Readonly<Record<string, Filter>>
 
 /** The filter of `inGroups`. */
-export const ofMembers = { by: 'unshown', what: 'groups', several: true } as const satisfies Filter
+export const isInGroups = {
+  by: 'reference',
+  field: 'groupId',
+  to: 'groupId',
+  several: true,
+  hidden: true,
+} as const satisfies Filter
 
 /** Returns the filters of `period`; `field` is the main time of the list. */
 export function inPeriod(field: string) {

@@ -2,7 +2,9 @@ import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import {
+  inGroups,
   inPeriod,
+  isInGroups,
   ofCourse,
   ofCourses,
   ofUsers,
@@ -131,6 +133,7 @@ export const progress = operationsOf('progress', {
     query: z.strictObject({
       course_id: ofCourses,
       learner_id: ofUsers,
+      group_id: inGroups,
       ...period('Last accessed'),
       updated_since: UpdatedSince,
       ...paging,
@@ -140,6 +143,7 @@ export const progress = operationsOf('progress', {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
+      group_id: isInGroups,
       ...inPeriod('lastAccessed'),
       updated_since: updatedSince,
     },
@@ -151,6 +155,7 @@ export const progress = operationsOf('progress', {
     query: z.strictObject({
       course_id: ofCourses,
       learner_id: ofUsers,
+      group_id: inGroups,
       ...period('Recorded'),
       ...uncounted,
     }),
@@ -159,6 +164,7 @@ export const progress = operationsOf('progress', {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
+      group_id: isInGroups,
       ...inPeriod('recordedAt'),
     },
   },

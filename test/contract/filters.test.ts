@@ -18,7 +18,6 @@ const others = [
 
 const fieldsOf = (filter: Filter): string[] => {
   if (filter.by === 'search') return [...filter.fields]
-  if (filter.by === 'unshown') return []
   const { ext, email } = filter.by === 'reference' ? filter : {}
   if (filter.by === 'reference' && filter.hidden) return []
   return [filter.field, ...(ext ? [ext] : []), ...(email ? [email] : [])]

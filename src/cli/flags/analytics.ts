@@ -1,5 +1,5 @@
 import { analytics } from '../../contract/analytics.ts'
-import { courseFilter, filtersOf, termFilter, userFilter } from './derive-flags.ts'
+import { courseFilter, filtersOf, groupFilter, termFilter, userFilter } from './derive-flags.ts'
 
 /** The filters of the learner report. */
 export const filters = filtersOf(
@@ -17,6 +17,7 @@ export const filters = filtersOf(
     },
     course_id: courseFilter,
     learner_id: userFilter('learner'),
+    group_id: groupFilter,
     term_id: termFilter,
     status: { summary: 'Filter by progress' },
     difficulty: { summary: 'Filter by difficulty of the course' },

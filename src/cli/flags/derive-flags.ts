@@ -168,6 +168,14 @@ export const termFilter = {
   summary: 'Filter by term of the course: id or external id',
 } as const satisfies FieldFlag<'texts'>
 
+/** Flag that filters a list by the members of groups (repeatable). */
+export const groupFilter = {
+  name: 'group',
+  kind: 'texts',
+  placeholder: 'group',
+  summary: 'Filter by members of a group: id or external id',
+} as const satisfies FieldFlag<'texts'>
+
 /** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {

@@ -1,5 +1,5 @@
 import { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
-import { courseFilter, filtersOf, flagsOf, termFilter, userFilter } from './derive-flags.ts'
+import { courseFilter, filtersOf, flagsOf, groupFilter, termFilter, userFilter } from './derive-flags.ts'
 
 /** The flags of an enrolment's fields. */
 export const fields = flagsOf(
@@ -21,6 +21,7 @@ export const fields = flagsOf(
 export const filters = filtersOf(enrollments.list, {
   course_id: courseFilter,
   user_id: userFilter('user'),
+  group_id: groupFilter,
   term_id: termFilter,
   role: { summary: 'Filter by role' },
   status: { summary: 'Filter by status' },

@@ -1,5 +1,5 @@
 import { GradeInput, grades } from '../../contract/grades.ts'
-import { courseFilter, filtersOf, flagsOf, userFilter } from './derive-flags.ts'
+import { courseFilter, filtersOf, flagsOf, groupFilter, userFilter } from './derive-flags.ts'
 
 const { learnerId: _, ...flags } = flagsOf(
   GradeInput,
@@ -26,6 +26,7 @@ export const fields = flags
 export const filters = filtersOf(grades.list, {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
+  group_id: groupFilter,
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
 })

@@ -1,5 +1,5 @@
 import { ProgressInput, progress } from '../../contract/progress.ts'
-import { courseFilter, filtersOf, flagsOf, userFilter } from './derive-flags.ts'
+import { courseFilter, filtersOf, flagsOf, groupFilter, userFilter } from './derive-flags.ts'
 
 /** The flags of the fields of progress. */
 export const fields = flagsOf(ProgressInput, {
@@ -12,6 +12,7 @@ export const fields = flagsOf(ProgressInput, {
 export const filters = filtersOf(progress.all, {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
+  group_id: groupFilter,
 })
 
 /** The filters of the progress of one learner. */

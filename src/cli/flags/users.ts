@@ -1,5 +1,5 @@
 import { UserInput, users } from '../../contract/users.ts'
-import { filtersOf, flagsOf } from './derive-flags.ts'
+import { filtersOf, flagsOf, groupFilter } from './derive-flags.ts'
 
 /** The flags of a user's fields. */
 export const fields = flagsOf(
@@ -21,5 +21,6 @@ export const filters = filtersOf(users.list, {
   email: { summary: 'Filter by e-mail address' },
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
+  group_id: groupFilter,
   include_deleted: { summary: 'Include deleted users' },
 })

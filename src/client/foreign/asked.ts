@@ -178,8 +178,6 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         return verdicts.size === 1 ? verdict : { ...unclearValue(filter.field, value), open: true }
       }
     }
-    case 'unshown':
-      return () => missingField(filter.what)
     case 'reference':
       return referenceJudge(filter, text, judging)
   }

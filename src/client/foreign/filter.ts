@@ -217,7 +217,7 @@ export async function undeclaredList(
   signal: AbortSignal,
 ): Promise<UndeclaredList | null> {
   const several = Object.entries(operation.filters ?? {}).flatMap(([name, filter]) => {
-    const isList = 'several' in filter && filter.several
+    const isList = filter.by === 'reference' && filter.several
     return isList && splitReferences(String(query[name] ?? '')).length > 1 ? [name] : []
   })
   if (several.length === 0) return null

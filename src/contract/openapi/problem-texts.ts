@@ -66,6 +66,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'lessons.restore': ['course_archived'],
   'lessons.listDeleted': ['not_found'],
   'lessons.restoreDeleted': ['course_archived', 'course_deleted'],
+  'users.list': ['not_found'],
   'users.create': ['duplicate'],
   'users.update': ['duplicate', 'last_admin'],
   'users.delete': ['last_admin'],

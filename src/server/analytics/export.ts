@@ -3,6 +3,7 @@ import { csvRecord, csvText } from '../../codec/csv.ts'
 import { isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
+import { isInGroups } from '../groups/group-row.ts'
 import { Streamed } from '../http/reply.ts'
 import { hasStatus, type RowFilter, timeCondition } from './row-filter.ts'
 import { columns, passed, toRow } from './rows.ts'
@@ -139,10 +140,12 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
 }
 
 /** Returns for each selective filter a statement that finds its learners through an index. */
-function selectiveStatements({ query, courseIds, learnerIds, termIds, inPeriod }: RowFilter): Sql[] {
+function selectiveStatements(filter: RowFilter): Sql[] {
+  const { query, courseIds, learnerIds, groupIds, termIds, inPeriod } = filter
   const { difficulty, include_not_started: withUnstarted } = query
   return [
     learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
+    groupIds && sql`select m.user_id from group_members m where ${isInGroups(groupIds)}`,
     courseIds && sql`select user_id from enrollments where course_id in (${join(courseIds)})`,
     inPeriod &&
       !withUnstarted &&

@@ -7,6 +7,7 @@ import { type CountedStatus, standings } from '../counters/tally.ts'
 import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
+import { isInGroups } from '../groups/group-row.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
@@ -14,6 +15,7 @@ export interface RowFilter {
   readonly query: Query<typeof analytics.learners>
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
+  readonly groupIds: readonly string[] | undefined
   readonly termIds: readonly string[] | undefined
   readonly conditions: readonly Condition[]
   /** The conditions on `u` alone, and the others. */
@@ -23,7 +25,7 @@ export interface RowFilter {
   readonly inPeriod: Sql | undefined
 }
 
-/** Returns the filter of a query. Throws 404 for courses and learners that are not found. */
+/** Returns the filter of a query. Throws 404 for courses, learners, groups and terms that are not found. */
 export async function rowFilterOf(
   database: Database,
   query: Query<typeof analytics.learners>,
@@ -33,6 +35,7 @@ export async function rowFilterOf(
     query.course_id && (await resolveFilters(database, 'courses', query.course_id, 'course_id'))
   const learnerIds =
     query.learner_id && (await resolveFilters(database, 'users', query.learner_id, 'learner_id'))
+  const groupIds = query.group_id && (await resolveFilters(database, 'groups', query.group_id, 'group_id'))
   const termIds = query.term_id && (await resolveFilters(database, 'terms', query.term_id, 'term_id'))
   const bounds = [
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
@@ -41,6 +44,8 @@ export async function rowFilterOf(
   const ofLearner = [
     !query.include_deleted && sql`u.status <> 'deleted'`,
     learnerIds && sql`u.id in (${join(learnerIds)})`,
+    groupIds &&
+      sql`exists (select 1 from group_members m where ${isInGroups(groupIds)} and m.user_id = u.id)`,
   ]
   const ofEnrollment = [
     courseIds && sql`e.course_id in (${join(courseIds)})`,
@@ -55,6 +60,7 @@ export async function rowFilterOf(
     query,
     courseIds: courseIds || undefined,
     learnerIds: learnerIds || undefined,
+    groupIds: groupIds || undefined,
     termIds: termIds || undefined,
     conditions: [...ofLearner, ...ofEnrollment],
     ofLearner,

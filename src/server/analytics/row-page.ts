@@ -5,10 +5,12 @@ import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, invalidCursor, type Page, readCursor, walkOf, where } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
+import { isInGroups } from '../groups/group-row.ts'
 import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
 import {
   byCourse,
   byEmail,
+  byMember,
   byStatus,
   byTime,
   byUser,
@@ -62,9 +64,28 @@ export async function readFilteredPage(
     const page = await readRowsPage(database, query, rows)
     return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
   }
+  const { groupIds } = filter
+  const rows = groupIds && { tables: byMember(groupIds), conditions: allConditions(filter) }
+  const total = rows && query.include_total ? await countRows(database, rows, bounds) : {}
+  if (rows && (await areFewMembers(database, groupIds, bounds))) {
+    return { ...(await readRowsPage(database, query, rows)), ...total }
+  }
   const outlook = await outlookOf(database, query, filter, bounds)
   const page = await pageOf(database, query, begin, outlook, filter, bounds)
+  if (groupIds) return { ...page, ...total }
   return query.include_total ? { ...page, ...(await totalOf(database, outlook, filter, bounds)) } : page
+}
+
+/** True if the courses of all members of groups may be read. */
+async function areFewMembers(
+  database: Database,
+  groupIds: readonly string[],
+  { users }: PageBounds,
+): Promise<boolean> {
+  const found = await database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (
+      select 1 from group_members m where ${isInGroups(groupIds)} limit ${users + 1}) found`)
+  return (found?.rows ?? 0) <= users
 }
 
 async function pageOf(

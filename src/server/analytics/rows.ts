@@ -3,6 +3,7 @@ import { type LearnerRow, learnerFields } from '../../contract/analytics.ts'
 import { countsAsLearner, isLearnerEnrollment } from '../counters/counted-enrollment.ts'
 import type { Cell, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
+import { isInGroups } from '../groups/group-row.ts'
 
 type ColumnName = keyof LearnerRow
 
@@ -75,6 +76,17 @@ const progress = sql`left join progress p on p.user_id = e.user_id and p.course_
 export const byUser: Joined = {
   tables: sql`users u cross join enrollments e cross join courses c ${progress} ${grades}`,
   on: sql`e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
+}
+
+/** Enrolments of the members of groups. */
+export function byMember(groupIds: readonly string[]): Joined {
+  // A user may be in several of them.
+  const columns = groupIds.length === 1 ? sql`m.user_id` : sql`distinct m.user_id`
+  const members = sql`(select ${columns} from group_members m where ${isInGroups(groupIds)}) k`
+  return {
+    tables: sql`${members} cross join users u cross join enrollments e cross join courses c ${progress} ${grades}`,
+    on: sql`u.id = k.user_id and e.user_id = u.id and ${asLearner} and c.id = e.course_id`,
+  }
 }
 
 /** Enrolments ordered by course. */

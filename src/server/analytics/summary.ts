@@ -14,11 +14,11 @@ import { type CountedStatus, ofMillionths, standings } from '../counters/tally.t
 import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
-import { byCourse, byStatus, byTime, byUser, type Rows, rowsOf } from './rows.ts'
+import { byCourse, byMember, byStatus, byTime, byUser, type Rows, rowsOf } from './rows.ts'
 
 /**
- * Summarises the rows of a filter. Uses counters, except for single learners, whose few rows are read, and for a
- * period or statuses, whose rows an index finds.
+ * Summarises the rows of a filter. Uses counters, except for single learners and members of groups, whose rows are read,
+ * and for a period or statuses, whose rows an index finds.
  */
 export async function summariseFilter(database: Database, filter: RowFilter): Promise<Summary> {
   return summaryOf(database, await partsOf(database, filter))
@@ -55,8 +55,11 @@ async function summaryOf(database: Database, { learners, figures, steps }: Summa
 }
 
 async function partsOf(database: Database, filter: RowFilter): Promise<SummaryParts> {
-  const { query, learnerIds, inPeriod } = filter
+  const { query, learnerIds, groupIds, inPeriod } = filter
   if (learnerIds) return partsOfRows(database, { tables: byUser, conditions: allConditions(filter) })
+  if (groupIds) {
+    return partsOfRows(database, { tables: byMember(groupIds), conditions: allConditions(filter) })
+  }
   if (query.enrollment_status) return partsOfStatus(database, filter)
   const scope = scopeOf(filter)
   const rows = { tables: byCourse, conditions: allConditions(filter) }

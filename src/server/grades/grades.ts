@@ -7,6 +7,7 @@ import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { referenceFilter } from '../database/reference.ts'
+import { ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
@@ -65,6 +66,13 @@ export const gradeRoutes = routesOf(grades, {
           course.several,
           query.item_id && sql`g.item_id = ${query.item_id}`,
           query.source && sql`g.source = ${query.source}`,
+          await ofMembers(
+            call,
+            query.group_id,
+            sql`g.user_id`,
+            (isIn) =>
+              sql`select i.id from group_members m cross join grades i where ${isIn} and i.user_id = m.user_id`,
+          ),
         ],
         within: [
           { field: 'gradedAt', condition: during(order.gradedAt, query) },

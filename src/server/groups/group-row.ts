@@ -73,20 +73,25 @@ export async function findGroup(call: Call, reference: string): Promise<Group> {
  * that the caller may not see.
  *
  * @param user column with the id of a row's user
- * @param idsOf returns the ids of the list's rows about `members`, rows `m` of group_members
+ * @param idsOf returns a statement for the ids of the list's rows whose users are in rows `m` of group_members
  */
 export async function ofMembers(
   call: Caller & Pick<Call, 'database'>,
   list: string | undefined,
   user: Sql,
-  idsOf: (members: Sql) => Sql,
+  idsOf: (isIn: Sql) => Sql,
 ): Promise<Found | undefined> {
   if (list === undefined) return undefined
   const isIn = isInGroups(await groupIdsOf(call, list))
   return {
-    ids: idsOf(sql`(select m.user_id from group_members m where ${isIn})`),
+    ids: idsOf(isIn),
     test: sql`exists (select 1 from group_members m where ${isIn} and m.user_id = ${user})`,
   }
+}
+
+/** Returns a statement for the ids of the enrolments of members. */
+export function enrollmentsOfMembers(isIn: Sql): Sql {
+  return sql`select i.id from group_members m cross join enrollments i where ${isIn} and i.user_id = m.user_id`
 }
 
 /** Resolves the groups of a `group_id` parameter; throws 404 for one that the caller may not see. */
@@ -94,7 +99,8 @@ export function groupIdsOf(call: Caller & Pick<Call, 'database'>, list: string):
   return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call))
 }
 
-function isInGroups(ids: readonly string[]): Sql {
+/** Returns the condition on rows `m` of group_members that they are in one of these groups. */
+export function isInGroups(ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
 }
 

@@ -15,6 +15,7 @@ import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
 import { matchesReference, referenceFilter, resolve } from '../database/reference.ts'
+import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -51,6 +52,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
           user.one ?? user.several,
           course.several,
           inTerm && isInCourses(inTerm),
+          await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers),
           isStanding(query),
         ],
         within: [

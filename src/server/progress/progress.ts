@@ -22,6 +22,7 @@ import {
 } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
 import { referenceFilter, resolve, resolveFilter } from '../database/reference.ts'
+import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -203,7 +204,12 @@ async function progressOf(
     base: sql`enrollments e`,
     mostly: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`],
     where: [sql`p.version is not null`, ...conditions],
-    narrow: [only && sql`e.user_id = ${only}`, learner.one ?? learner.several, course.several],
+    narrow: [
+      only && sql`e.user_id = ${only}`,
+      learner.one ?? learner.several,
+      course.several,
+      await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers),
+    ],
     within: [{ field: sort, condition: course.one }],
   }
 }

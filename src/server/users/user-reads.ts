@@ -5,6 +5,7 @@ import type { User, users } from '../../contract/users.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { findMatches } from '../database/search.ts'
+import { ofMembers } from '../groups/group-row.ts'
 import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
@@ -28,6 +29,12 @@ export const userReads = {
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
           isStanding(query),
+          await ofMembers(
+            call,
+            query.group_id,
+            sql`u.id`,
+            (isIn) => sql`select m.user_id from group_members m where ${isIn}`,
+          ),
           query.q && (await findMatches(database, 'users', sql`u.search_key`, query.q)),
         ],
         within: [

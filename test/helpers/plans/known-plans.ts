@@ -17,6 +17,10 @@ const acceptedStatements: Known = [
     /select 1 from courses c cross join enrollments e /,
     'counters tell that these are few, or the limit is reached',
   ],
+  [
+    /from \(select distinct m\.user_id from group_members m where .*\) k cross join users u/,
+    'the members of some groups: few for a page, all of them for a summary',
+  ],
   [/select e\.user_id from courses c cross join enrollments e where/, 'courses are found by an index or few'],
   [/count\(distinct e\.user_id\) as learners/, 'no counter tells who is in several courses of a filter'],
   [

@@ -139,6 +139,8 @@ function stepsOf(plan: Step): Step[] {
 const sizes: Readonly<Record<string, number>> = {
   users: 10_000_000,
   terms: 1_000,
+  groups: 500_000,
+  group_members: 20_000_000,
   courses: 20_000,
   course_tags: 60_000,
   course_versions: 100_000,

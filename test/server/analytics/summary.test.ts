@@ -37,6 +37,13 @@ const school = test.extend('school', async ({ academy, admin }) => {
       turn += 1
     }
   }
+  for (const [group, members] of [
+    ['g1', [1, 2, 4]],
+    ['g2', [2, 5]],
+  ] as const) {
+    await make('groups', { name: group, externalId: group })
+    for (const index of members) await admin.put(`/v1/groups/ext:${group}/members/${learners[index]}`)
+  }
   await admin.delete(`/v1/users/${learners[5]}`)
   // With many writers, changes wait to be folded into the counters.
   const now = academy.clock.now().toISOString()
@@ -59,6 +66,8 @@ const filters = [
     [
       '',
       'learner_id=ext:l1,ext:l2',
+      'group_id=ext:g1',
+      `group_id=ext:g1,ext:g2&start_date=${time(6)}`,
       `start_date=${time(6)}`,
       `end_date=${time(2)}&include_not_started=true`,
     ].map((rest) => [...parts, rest].filter(Boolean).join('&')),

@@ -85,7 +85,7 @@ async function faultsOf(work: () => Promise<{ status: number; text: string }>): 
 function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSONSchema.JSONSchema): string[] {
   const filter = filters[name]
   const withAnother = (one = '', other: string) =>
-    filter && 'several' in filter ? [one, `${one},${other}`] : [one]
+    filter?.by === 'reference' && filter.several ? [one, `${one},${other}`] : [one]
   if (name === 'course_id') return withAnother(things['courseId'], another)
   if (name === 'user_id' || name === 'learner_id') return withAnother(things['learnerId'], learner.id)
   if (name === 'term_id') return withAnother(things['termId'], things['courseTermId'] ?? '')

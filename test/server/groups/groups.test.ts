@@ -261,3 +261,38 @@ test('groups and memberships are in the audit log, and nothing of an erased memb
     ['membership.created', null],
   ])
 })
+
+test('lists of users, enrolments, progress, grades and learners are filtered by members of groups', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin)
+  const other = await academy.person('learner')
+  for (const { id: learnerId } of [learner, other]) {
+    await admin.put(`/v1/learners/${learnerId}/progress`, { courseId, completionPercentage: 10 })
+    await academy.grade({ learnerId, courseId, scoreGiven: 50 })
+  }
+  const id = await groupOf(admin)
+  await groupOf(admin, { externalId: 'empty' })
+  await admin.put(`/v1/groups/${id}/members/${learner.id}`)
+  for (const [path, field] of [
+    ['/v1/users', 'id'],
+    ['/v1/enrollments', 'userId'],
+    ['/v1/progress', 'learnerId'],
+    ['/v1/progress/history', 'learnerId'],
+    ['/v1/grades', 'learnerId'],
+    ['/v1/analytics/learners', 'learnerId'],
+  ]) {
+    const { body } = await admin.get(`${path}?group_id=ext:5b`)
+    expect(body.data, path).toMatchObject([{ [field ?? '']: learner.id }])
+    expect((await admin.get(`${path}?group_id=ext:5b,ext:empty`)).body.data, path).toHaveLength(1)
+    expect((await admin.get(`${path}?group_id=ext:empty`)).body.data, path).toEqual([])
+    expect((await admin.get(`${path}?group_id=ext:none`)).body, path).toMatchObject({
+      code: 'not_found',
+      errors: [{ parameter: 'group_id' }],
+    })
+  }
+  const csv = await admin.get('/v1/analytics/learners?format=csv&group_id=ext:5b')
+  expect(csv.text.trim().split('\r\n')).toHaveLength(2)
+})
