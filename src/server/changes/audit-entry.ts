@@ -5,7 +5,7 @@ import type { Action } from '../../contract/actions.ts'
 import { firstHash, type Linked, linkText, originText } from '../../contract/audit-chain.ts'
 import type { Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
-import type { Writing } from './writing.ts'
+import type { AuditLink, Writing } from './writing.ts'
 
 /** A change to record. */
 interface RecordedAction {
@@ -24,7 +24,7 @@ const maxUserAgentLength = 512
  * many writers (PostgreSQL), which would wait for each other, `linkEntries` links it later.
  */
 export async function appendEntry(
-  { database, newId, principal, origin, change }: Omit<Writing, 'now'>,
+  { database, newId, principal, origin, change, batch }: Omit<Writing, 'now'>,
   { action, id: subjectId, before, after, fields }: RecordedAction,
 ): Promise<void> {
   const [originSalt, detailsSalt] = newSalts()
@@ -48,7 +48,10 @@ export async function appendEntry(
     originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
-  const link = database.dialect.hasManyWriters ? newUnlinkedPlace() : await linkAfterLast(database, entry)
+  const link = database.dialect.hasManyWriters
+    ? newUnlinkedPlace()
+    : linkAfter(batch?.link ?? (await lastLink(database)), entry)
+  if (batch && link.hash !== null) batch.link = { place: link.place, hash: link.hash }
   database.queue(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash, change_id)
@@ -56,18 +59,15 @@ export async function appendEntry(
             ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash}, ${change?.id ?? null})`)
 }
 
-/** Returns place and hash of the last linked entry. */
-export async function lastLink(
-  database: Database,
-): Promise<{ readonly place: number; readonly hash: string }> {
+/** Returns the last linked entry. */
+export async function lastLink(database: Database): Promise<AuditLink> {
   const last = await database.one<Row & { place: number; hash: string }>(
     sql`select place, hash from audit_entries where place > 0 order by place desc limit 1`,
   )
   return last ?? { place: 0, hash: firstHash }
 }
 
-async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
-  const last = await lastLink(database)
+function linkAfter(last: AuditLink, entry: Omit<Linked, 'place'>): AuditLink {
   const place = last.place + 1
   return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
 }

@@ -1,5 +1,6 @@
 import type { Origin } from '../access/principal.ts'
-import type { Transaction } from '../database/database.ts'
+import type { Tally } from '../counters/tally.ts'
+import type { Row, Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { BulkChange } from './bulk-change.ts'
 
@@ -13,6 +14,24 @@ export interface Writing {
   readonly origin: Origin
   /** The change of many records that the write belongs to. */
   readonly change?: BulkChange | undefined
+  /** What the items of a batch share; undefined for a single write. */
+  readonly batch?: BatchWork | undefined
+}
+
+/** What the items of a batch share in its transaction, so that it is read or written once. */
+export interface BatchWork {
+  /** Rows that no item changes, by reference, such as the courses of enrolments. */
+  readonly rows: Map<string, Row>
+  /** Changes of counters, which are written at the end. */
+  readonly tallies: Tally[]
+  /** The last linked entry of the audit log, once it has been read. */
+  link: AuditLink | undefined
+}
+
+/** Place and hash of a linked entry of the audit log. */
+export interface AuditLink {
+  readonly place: number
+  readonly hash: string
 }
 
 /** User and credential that act; null if unknown. */

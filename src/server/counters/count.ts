@@ -36,6 +36,8 @@ export interface Counting {
 /** The same in a write transaction. */
 interface CountingWrite extends Counting {
   readonly database: Transaction
+  /** Collects the tallies of a batch, which are written at its end. */
+  readonly batch?: { readonly tallies: Tally[] } | undefined
 }
 
 /** Name of the setting with the id of the running correction. */
@@ -160,7 +162,14 @@ export async function countPassingScore(
  * Adds to the counters. With a single writer their rows are updated at once. With many writers (PostgreSQL) all would wait
  * for the rows of their course, so each change is inserted as a row of its own, and `foldChanges` adds them up later.
  */
-async function writeTallies({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
+async function writeTallies(
+  { database, now, batch }: CountingWrite,
+  tallies: readonly Tally[],
+): Promise<void> {
+  if (batch) {
+    batch.tallies.push(...tallies)
+    return
+  }
   if (!database.dialect.hasManyWriters) {
     await addToCounters(database, tallies)
     return removeOldDays(database, tallies, firstCountedDay(now))

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
+import type { BatchWork } from '../changes/writing.ts'
+import { countTallies } from '../counters/count.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Call } from './handler.ts'
 import { unconditional } from './precondition.ts'
@@ -43,22 +45,28 @@ export async function runBatch(
 ): Promise<BatchResult> {
   let room = maxFaults
   const results: Result[] = []
+  const batch: BatchWork = { rows: new Map(), tallies: [], link: undefined }
   // Sequentially: concurrent savepoints would roll each other back.
   for (const [index, rawBody] of items.entries()) {
     const counted = new Map(call.change?.counts)
+    const { link, tallies } = batch
+    const tallied = tallies.length
     try {
       const { created, ...outcome } = await call.database.savepoint(() =>
-        work({ ...call, rawBody, preconditions: unconditional }, index),
+        work({ ...call, batch, rawBody, preconditions: unconditional }, index),
       )
       results.push({ index, status: created ? 201 : 200, ...outcome })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       if (call.change) restore(call.change.counts, counted)
+      batch.link = link
+      tallies.length = tallied
       const result = refusalOf(index, error, room)
       room -= result.errors?.length ?? 0
       results.push(result)
     }
   }
+  await countTallies(call, batch.tallies)
   return { results }
 }
 

@@ -5,6 +5,7 @@ import type { Passwords } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
 import type { Sealing } from '../access/sealing.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
+import type { BatchWork } from '../changes/writing.ts'
 import type { Store, Transaction } from '../database/database.ts'
 import type { IdMaker, IdPrefix } from '../database/id.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
@@ -23,6 +24,8 @@ export interface Call<O extends Operation = Operation> {
   readonly origin: Origin
   /** The change of many records that a write belongs to. */
   readonly change?: BulkChange | undefined
+  /** What the items of a batch share; undefined for a single write. */
+  readonly batch?: BatchWork | undefined
   /** The transaction; in `prepare`, the academy's database. */
   readonly database: Transaction
   /** Time of the request, ISO 8601 in UTC. */
