@@ -78,8 +78,8 @@ const attributes = {
   durationMinutes: field(optional(Minutes), 'Duration of the course, in minutes', 'Duration in minutes'),
   termId: field(
     optional(Reference),
-    'Term that the course belongs to: id or ext:<externalId>; responses have the id, null without a term',
-    'Term: id or external id',
+    'Term that the course belongs to: id, ext:<externalId> or a name that no other term has; responses have the id, null without a term',
+    'Term: id, external id or name',
   ),
   managedBy,
   status: field(

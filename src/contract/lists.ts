@@ -49,7 +49,7 @@ export const ofUsers = References.optional().meta({
 export const ofTerms = References.optional().meta({
   ...References.meta(),
   description:
-    'Filter by term of the course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+    'Filter by term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has; write a comma inside one as \\,',
 })
 /** Query parameter that filters by any of several groups. */
 export const ofGroups = References.optional().meta({

@@ -91,6 +91,12 @@ const missing: Record<string, [line: string, needed: string]> = {
   'users activate': ['users activate 2', 'users.update (PUT /v1/users/2 returned 404)'],
   'users restore': ['users restore 2', 'users.get (GET /v1/users/2 returned 404)'],
   'users delete': ['users delete 2 --yes', 'users.delete (DELETE /v1/users/2 returned 404)'],
+  'terms list': ['terms list', 'terms.list (GET /v1/terms returned 404)'],
+  'terms get': ['terms get 1', 'terms.get (GET /v1/terms/1 returned 404)'],
+  'terms create': ['terms create --name x', 'terms.create (POST /v1/terms returned 404)'],
+  'terms update': ['terms update 1 --name x', 'terms.update (PUT /v1/terms/1 returned 404)'],
+  'terms delete': ['terms delete 1 --yes', 'terms.delete (DELETE /v1/terms/1 returned 404)'],
+  'terms export': ['terms export', 'terms.list (GET /v1/terms returned 404)'],
   'enrollments list': ['enrollments list', 'enrollments.list (GET /v1/enrollments returned 404)'],
   'enrollments export': ['enrollments export', 'enrollments.list (GET /v1/enrollments returned 404)'],
   'enrollments get': ['enrollments get 1', 'enrollments.get (GET /v1/enrollments/1 returned 404)'],
@@ -250,7 +256,9 @@ const here: Record<string, [line: string, code: number]> = {
 /** Commands with tests of their own, below or in import/, export/ and academy/. */
 const others = [
   ...['webhooks listen', 'webhooks send', 'webhooks generate-key'],
-  ...['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'].map((noun) => `${noun} import`),
+  ...['courses', 'lessons', 'users', 'terms', 'enrollments', 'progress', 'grades'].map(
+    (noun) => `${noun} import`,
+  ),
   ...['courses export', 'diff', 'apply', 'dump'],
   'auth login',
   ...['courses apply', 'courses validate'],

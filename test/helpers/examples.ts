@@ -62,6 +62,11 @@ export const needs: readonly NeedOf[] = [
     'names an enrolment that was deleted',
     made('enrollments delete --course AAA-2014J --user 6516 --yes'),
   ],
+  [
+    /^terms (get|update|delete)|--term/,
+    'names a term',
+    made('terms create --name "Spring 2027" --external-id 2027S'),
+  ],
   [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],

@@ -22,6 +22,7 @@ export type ThingNoun =
   | 'courses'
   | 'lessons'
   | 'users'
+  | 'terms'
   | 'enrollments'
   | 'grades'
   | 'keys'
@@ -48,6 +49,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   lesson: 'lessons',
   user: 'users',
   learner: 'users',
+  term: 'terms',
   enrollment: 'enrollments',
   grade: 'grades',
   key: 'keys',

@@ -59,6 +59,8 @@ export function readCell({ kind, nullable }: CellColumn, cell: string, form: Cel
       return switchIn(text.trim().toLowerCase())
     case 'time':
       return timeIn(text.trim(), form)
+    case 'day':
+      return dayIn(text.trim(), form)
     case 'texts':
       return text.trimStart().startsWith('[') ? parseJsonOrNull(text) : listIn(text)
     case 'json':
@@ -96,6 +98,11 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   const duration = parseCalendarDuration(text)
   const ms = duration ? addDuration(now, { ...duration, count: -duration.count }, utc) : Number.NaN
   return ms >= earliestMs ? new Date(ms).toISOString() : text
+}
+
+/** Returns a day in the API's form, from one in the given format; returns other text unchanged. Throws a CellError. */
+export function dayIn(text: string, form: CellForm): string {
+  return formatsOf(text).length > 0 ? timeIn(text, form).slice(0, 10) : text
 }
 
 const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/

@@ -3,7 +3,7 @@ import { bare } from '../../contract/fields.ts'
 import { labelColumns } from '../output/columns.ts'
 
 /** Kinds of cells: `texts` is a list of texts, `json` any other JSON value. */
-export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'texts' | 'json'
+export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'day' | 'texts' | 'json'
 
 /** Column of a file: a field of a record, or a field of a nested object. */
 export interface Column {
@@ -56,7 +56,10 @@ function kindOf(schema: z.ZodType): CellKind {
   if (schema instanceof z.ZodPipe) return kindOf(bare(schema.in as z.ZodType))
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodBoolean) return 'switch'
-  if (schema instanceof z.ZodString) return schema.meta()?.['format'] === 'date-time' ? 'time' : 'text'
+  if (schema instanceof z.ZodString) {
+    const format = schema.meta()?.['format']
+    return format === 'date-time' ? 'time' : format === 'date' ? 'day' : 'text'
+  }
   if (schema instanceof z.ZodEnum) return 'text'
   if (schema instanceof z.ZodArray) {
     const kind = kindOf(bare(schema.element as z.ZodType))

@@ -1,10 +1,11 @@
 import * as z from 'zod'
-import { isJsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import { CourseInput } from '../../contract/courses.ts'
-import { text } from '../../contract/values.ts'
+import { optional, Reference, text } from '../../contract/values.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
+import { termKeyIn } from './names.ts'
 import { ofFields, withKnownIds, withoutOwnId } from './record.ts'
 import { externalKeyOf } from './shown-records.ts'
 
@@ -15,8 +16,11 @@ export const ModuleRecord = z.strictObject({
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
 })
-/** A course in files. */
-export const CourseRecord = CourseInput.extend({ modules: z.array(ModuleRecord).max(1000).default([]) })
+/** A course in files, with its term by the name that files use. */
+export const CourseRecord = CourseInput.omit({ termId: true }).extend({
+  modules: z.array(ModuleRecord).max(1000).default([]),
+  term: optional(Reference),
+})
 
 /** Courses, matched by external id. */
 export const courses: Dataset = {
@@ -25,7 +29,8 @@ export const courses: Dataset = {
   schema: CourseRecord,
   columns: columnsOf(CourseRecord),
   keys: [['externalId']],
-  references: {},
+  references: { term: 'terms' },
+  refersTo: ({ term }) => (typeof term === 'string' ? { field: 'term', to: 'term' } : null),
   operations: {
     list,
     get,
@@ -45,6 +50,7 @@ export const courses: Dataset = {
   toRecord: async (shown) => ({
     ...ofFields(CourseRecord, shown),
     externalId: externalKeyOf(shown),
+    ...(shown['termId'] !== undefined && { term: termKeyIn(shown) }),
     ...(Array.isArray(shown['modules']) && {
       modules: shown['modules']
         .filter(isJsonObject)
@@ -52,7 +58,8 @@ export const courses: Dataset = {
     }),
   }),
   toBody: async (record, current) => {
-    const body = withoutOwnId(record, current)
+    const { term, ...others } = withoutOwnId(record, current)
+    const body: JsonObject = { ...others, ...(term !== undefined && { termId: term }) }
     if (!current || body['modules'] === undefined) return body
     return { ...body, modules: withKnownIds(body['modules'], current['modules'], ({ title }) => title) }
   },

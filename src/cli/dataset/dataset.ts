@@ -5,8 +5,24 @@ import type { Column } from './column.ts'
 import type { Names } from './names.ts'
 
 /** Names of the datasets that can be imported and exported. */
-export const datasetNames = ['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'] as const
+export const datasetNames = [
+  'terms',
+  'courses',
+  'lessons',
+  'users',
+  'enrollments',
+  'progress',
+  'grades',
+] as const
 export type DatasetName = (typeof datasetNames)[number]
+
+/** Datasets that records of others refer to. */
+export type ReferredName = Extract<DatasetName, 'terms' | 'courses' | 'users'>
+
+/** The function of `Names` that reads a record of each of them. */
+export const referredNouns = { terms: 'term', courses: 'course', users: 'user' } as const satisfies Readonly<
+  Record<ReferredName, keyof Names>
+>
 
 /**
  * Records of one kind in files: with external ids and addresses in place of ids, and without fields that the server
@@ -27,10 +43,12 @@ export interface Dataset {
   readonly unique?: readonly string[]
   /** Field whose equal values require creating records in file order, such as the course of lessons. */
   readonly inOrderOf?: string
-  /** Datasets that reference fields refer to. */
-  readonly references: Readonly<Record<string, 'courses' | 'users'>>
-  /** Returns a reference field whose dataset depends on another field, and that dataset. */
-  readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: 'course' | 'user' }
+  /** Datasets that reference fields refer to; the API may name a field `term` with `Id` behind. */
+  readonly references: Readonly<Record<string, ReferredName>>
+  /** Returns the reference of a record that does not depend on its kind alone, and what it refers to; null for none. */
+  readonly refersTo?: (
+    record: JsonObject,
+  ) => { readonly field: string; readonly to: 'course' | 'user' | 'term' } | null
   readonly operations: DatasetOperations
   /** Returns how to find the existing record; null if the record has no key. */
   find(record: JsonObject): Search | null

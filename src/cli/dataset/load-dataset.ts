@@ -3,6 +3,8 @@ import type { Dataset, DatasetName } from './dataset.ts'
 /** Loads a dataset. */
 export async function loadDataset(name: DatasetName): Promise<Dataset> {
   switch (name) {
+    case 'terms':
+      return (await import('./terms.ts')).terms
     case 'courses':
       return (await import('./courses.ts')).courses
     case 'lessons':

@@ -5,10 +5,10 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { externalKeyOf, shownRecord } from './shown-records.ts'
 
-/** Maximum number of cached courses and users: schools have few courses, and users come in runs. */
+/** Maximum number of cached courses, users and terms: schools have few courses, and users come in runs. */
 const remembered = 10_000
 
-/** Names of courses and users in files. */
+/** Names of courses, users and terms in files. */
 export interface Names {
   /** Returns `ext:` and the external id of a course; its id if it has none. */
   courseKey(id: string): Promise<string>
@@ -18,6 +18,8 @@ export interface Names {
   course(reference: string): Promise<JsonObject | null>
   /** Returns the referenced user as the API shows it; null if there is none. */
   user(reference: string): Promise<JsonObject | null>
+  /** Returns the referenced term as the API shows it; null if there is none. */
+  term(reference: string): Promise<JsonObject | null>
   /** Clears the cache of courses after a change. */
   forgetCourses(): void
 }
@@ -32,6 +34,12 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   const user = remembering(async (reference: string) =>
     one(calls.users.list, (options) =>
       caller.call(calls.users.get, { params: { userId: reference }, ...options }),
+    ),
+  )
+
+  const term = remembering(async (reference: string) =>
+    one(calls.terms.list, (options) =>
+      caller.call(calls.terms.get, { params: { termId: reference }, ...options }),
     ),
   )
 
@@ -51,6 +59,7 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   return {
     course: course.get,
     user: user.get,
+    term: term.get,
     courseKey: async (id) => courseKeyOf((await course.get(id)) ?? { id }),
     userKey: async (id) => userKeyOf((await user.get(id)) ?? { id }),
     forgetCourses: course.clear,
@@ -60,6 +69,11 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
 /** Returns the name of a course for references: its external id, else its id. */
 export function courseKeyOf(shown: JsonObject): string {
   return `ext:${externalKeyOf(shown)}`
+}
+
+/** Returns the name of the term of a course for references: its external id, else its id; null for none. */
+export function termKeyIn({ termId, termExternalId }: JsonObject): string | null {
+  return termId === null ? null : `ext:${termExternalId ?? termId}`
 }
 
 /** Returns the name of a user for references: the external id, else the e-mail address, else the id. */

@@ -55,7 +55,7 @@ function fieldFlag(
   const choices = choicesIn(is)
   const standard = column.required ? undefined : defaultText(column.initial)
   return {
-    ...(kind !== 'text' && { kind }),
+    ...(kind !== 'text' && kind !== 'day' && { kind }),
     summary: as === undefined ? label : `${label}, as ${as}`,
     ...(column.required && byArgument !== true && { required: true }),
     ...(choices && { choices }),
@@ -165,7 +165,7 @@ export const termFilter = {
   name: 'term',
   kind: 'texts',
   placeholder: 'term',
-  summary: 'Filter by term of the course: id or external id',
+  summary: 'Filter by term of the course: id, external id or name',
 } as const satisfies FieldFlag<'texts'>
 
 /** Flag that filters a list by the members of groups (repeatable). */

@@ -10,7 +10,13 @@ import { valueAt } from '../output/columns.ts'
 import type { BoundCall } from './operation-spec.ts'
 
 /** Lists of the records that path parameters refer to. */
-const nouns = { courseId: 'courses', lessonId: 'lessons', userId: 'users', learnerId: 'users' } as const
+const nouns = {
+  courseId: 'courses',
+  lessonId: 'lessons',
+  userId: 'users',
+  learnerId: 'users',
+  termId: 'terms',
+} as const
 
 /**
  * Suggests a record of a local academy whose id, external id, title or address resembles the reference that was not

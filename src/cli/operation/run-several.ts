@@ -294,6 +294,7 @@ const listOf: Readonly<Record<string, string>> = {
   courseId: 'courses',
   lessonId: 'lessons',
   userId: 'users',
+  termId: 'terms',
   learnerId: 'users',
   enrollmentId: 'enrollments',
   keyId: 'keys',

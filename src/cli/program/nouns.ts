@@ -22,6 +22,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Manage users and their roles',
     load: async () => (await import('../commands/users.ts')).commands,
   },
+  terms: {
+    group: 'Academy',
+    summary: 'Manage the terms that courses belong to',
+    load: async () => (await import('../commands/terms.ts')).commands,
+  },
   enrollments: {
     group: 'Academy',
     summary: 'Manage course enrolments',

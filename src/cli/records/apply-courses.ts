@@ -8,6 +8,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
+import { createNames } from '../dataset/names.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { createWriteNotes } from '../operation/write-notes.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
@@ -30,7 +31,7 @@ import { restoreLessons } from './restore-lessons.ts'
 import { readSavedCourses, type SavedCourses, saveCourses } from './saved-courses.ts'
 import { nothingSent, type SentCourse, sendCourse } from './send-course.ts'
 import { type CourseRecords, readCourseFile } from './sources/course.ts'
-import { readLessons, type ShownCourse } from './sources/shown-course.ts'
+import { readLessons, type ShownCourse, withTermKey } from './sources/shown-course.ts'
 
 /** Maximum number of requests at once. */
 const maxRequests = 8
@@ -98,6 +99,17 @@ export async function validateFiles(context: Context, files: readonly string[]):
   )
 }
 
+/** Returns the plan of one file. */
+async function planOf(
+  context: Context,
+  caller: Caller,
+  records: CourseRecords,
+  prune: boolean,
+): Promise<CoursePlan> {
+  const named = await withTermKey(createNames(caller, context.io.signal), records)
+  return planCourse(named, await currentOf(context, caller, named), prune)
+}
+
 /** Returns the plan of each file. Throws a CommandError if the academy or a missing operation prevents one. */
 async function planAll(
   context: Context,
@@ -107,9 +119,7 @@ async function planAll(
 ): Promise<CoursePlan[]> {
   const { signal } = context.io
   const plans: CoursePlan[] = []
-  for (const records of wanted) {
-    plans.push(await planCourse(records, await currentOf(context, caller, records), prune))
-  }
+  for (const records of wanted) plans.push(await planOf(context, caller, records, prune))
   await requireOffered(context, caller, changesIn(plans))
   await requireFree({ caller, signal }, plans)
   await requireOwnLessons({ caller, signal }, plans)
@@ -173,8 +183,7 @@ async function applyAll(
     }
     const lessons = pluralise(restored, 'deleted lesson')
     await output.note(`Restored ${lessons} of course ${thingName(plan.record)}`)
-    const current = await currentOf(context, caller, records)
-    refused += await applyPlan(context, writing, await planCourse(records, current, prune))
+    refused += await applyPlan(context, writing, await planOf(context, caller, records, prune))
   }
   if (isData(settings)) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')

@@ -65,7 +65,8 @@ export async function planCourse(
   prune: boolean,
 ): Promise<CoursePlan> {
   const before = current && (await shownRecords(current))
-  const { status: wantedStatus, ...record } = course
+  const { status: wantedStatus, term = before?.course['term'], ...others } = course
+  const record: JsonObject = { ...others, ...(term !== undefined && { term }) }
   const shownStatus = current ? (current.course['status'] ?? null) : 'draft'
   const status = textOrNull(wantedStatus) ?? textOrNull(shownStatus)
   const { changed, changes } = compared('courses', CourseRecord, record, before?.course ?? {})

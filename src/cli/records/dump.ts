@@ -1,12 +1,13 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { NotOfferedError } from '../../client/errors.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { loadYaml } from '../output/formats/documents.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { openTarget, type TargetFile } from '../terminal/target-file.ts'
 import { withoutDefaults } from './compare.ts'
-import { loadPart } from './entries.ts'
+import { loadPart, type Part } from './entries.ts'
 import { shownIn } from './finder.ts'
 import { keyIn } from './identity.ts'
 import { formatVersion, type PartName, partSchemas, withoutVariables } from './sources/academy-document.ts'
@@ -22,7 +23,7 @@ export interface Chunk {
 const chunkSize = 100
 
 /**
- * Yields an academy in the form of files: users by their addresses, courses with their lessons, then enrolments,
+ * Yields an academy in the form of files: terms and users, by their addresses, courses with their lessons, then enrolments,
  * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
  * Deleted users and their records are left out.
  */
@@ -30,6 +31,7 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   const deleted = new Set<unknown>()
   const users = await loadPart('users')
   for await (const { id } of shownIn(reader, users, { status: 'deleted' })) deleted.add(id)
+  yield* inChunks('terms', termRecords())
   yield* inChunks('users', recordsOf())
   const courses: { readonly id: string; readonly key: string; readonly shown: JsonObject }[] = []
   const dataset = await loadPart('courses')
@@ -41,6 +43,19 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   for (const { shown } of courses) yield { part: 'courses', records: [await courseOf(reader, shown)] }
   for (const part of ['enrollments', 'progress', 'grades'] as const) {
     for (const { id } of courses) yield* inChunks(part, inCourse(part, id))
+  }
+
+  async function* termRecords(): AsyncGenerator<JsonObject> {
+    const terms = await loadPart('terms')
+    const records: JsonObject[] = []
+    try {
+      for await (const shown of shownIn(reader, terms))
+        records.push(await terms.toRecord(shown, reader.names))
+    } catch (error) {
+      // A platform without terms has none to write.
+      if (!(error instanceof NotOfferedError)) throw error
+    }
+    yield* inKeyOrder('terms', records)
   }
 
   async function* recordsOf(): AsyncGenerator<JsonObject> {
@@ -74,9 +89,13 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
       if (part === 'grades') learners ??= await learnersIn(courseId)
       if (learners?.has(shown[user]) !== false) records.push(await inside.toRecord(shown, reader.names))
     }
-    const order = (record: JsonObject) => keyIn(part, record) ?? ''
-    yield* records.sort((one, other) => (order(one) < order(other) ? -1 : 1))
+    yield* inKeyOrder(part, records)
   }
+}
+
+function inKeyOrder(part: Part, records: JsonObject[]): JsonObject[] {
+  const order = (record: JsonObject) => keyIn(part, record) ?? ''
+  return records.sort((one, other) => (order(one) < order(other) ? -1 : 1))
 }
 
 async function courseOf(reader: Writer, shown: JsonObject): Promise<JsonObject> {
@@ -127,7 +146,7 @@ export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerato
 }
 
 /**
- * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) each for users,
+ * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) each for terms, users,
  * enrolments, progress and grades, and a file for each course. Throws a UsageError if the folder has files already,
  * unless `force`.
  */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
-import type { Dataset, DatasetName } from '../dataset/dataset.ts'
+import { type Dataset, type DatasetName, type ReferredName, referredNouns } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
+import { externalKeyOf } from '../dataset/shown-records.ts'
 import { users } from '../dataset/users.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -17,6 +18,7 @@ import type { Writer } from './write.ts'
 
 /** Parts of an academy, in the order in which their records are written: each refers to earlier parts. */
 export const parts = [
+  'terms',
   'users',
   'courses',
   'lessons',
@@ -28,6 +30,7 @@ export type Part = (typeof parts)[number]
 
 /** Nouns for one record of each dataset. */
 export const nouns = {
+  terms: 'term',
   users: 'user',
   courses: 'course',
   lessons: 'lesson',
@@ -197,20 +200,22 @@ function timeOf({ record: { lastAccessed } }: Entry): number {
 }
 
 /**
- * Replaces each reference to a declared record by its key, whichever form it has: `ext:42`, `42`, or the e-mail
- * address with or without `email:`. Other references stay as they are.
+ * Replaces each reference to a declared record by its key, whichever form it has: `ext:42`, `42`, the e-mail address
+ * with or without `email:`, or the name of a term. Other references stay as they are.
  */
 export async function nameByKeys(declared: Declared): Promise<void> {
   const keys = {
-    courses: new Map((declared.get('courses') ?? []).flatMap(keyByName)),
-    users: new Map((declared.get('users') ?? []).flatMap(keyByName)),
+    terms: new Map([...termNames(declared), ...keyNames(declared, 'terms')]),
+    courses: new Map(keyNames(declared, 'courses')),
+    users: new Map(keyNames(declared, 'users')),
   }
   for (const [part, entries] of declared) {
     const references = Object.entries((await loadPart(part)).references)
     for (const entry of references.length > 0 ? entries : []) {
-      const named = references.map(([field, to]) => {
-        const reference = String(entry.record[field])
-        return [field, keys[to].get(reference) ?? keys[to].get(plainReference(reference)) ?? reference]
+      const named = references.flatMap(([field, to]) => {
+        const reference = referenceIn(entry, field)
+        if (reference === null) return []
+        return [[field, keys[to].get(reference) ?? keys[to].get(plainReference(reference)) ?? reference]]
       })
       entry.record = { ...entry.record, ...Object.fromEntries(named) }
       entry.key = keyIn(part, entry.record) ?? entry.key
@@ -218,44 +223,80 @@ export async function nameByKeys(declared: Declared): Promise<void> {
   }
 }
 
-/** Returns all names of a declared record with its key; prefixed names are unambiguous. */
-function keyByName({ key, record: { externalId, email } }: Entry): [name: string, key: string][] {
-  const names = referencesTo({ externalId, email })
-  return names.flatMap((name) => [name.slice(name.indexOf(':') + 1), name]).map((name) => [name, key])
+/** Returns the reference of a record; null if it has none, such as a course without a term. */
+function referenceIn({ record }: Pick<Entry, 'record'>, field: string): string | null {
+  const reference = record[field]
+  return reference === undefined || reference === null ? null : String(reference)
+}
+
+/** Returns all names of the declared records of a part with their keys; prefixed names are unambiguous. */
+function keyNames(declared: Declared, part: ReferredName): [name: string, key: string][] {
+  return (declared.get(part) ?? []).flatMap(({ key, record: { externalId, email } }) => {
+    const names = referencesTo({ externalId, email })
+    return names
+      .flatMap((name) => [name.slice(name.indexOf(':') + 1), name])
+      .map((name): [string, string] => [name, key])
+  })
+}
+
+/** Returns the names of declared terms that no other declared term has, with their keys. */
+function termNames(declared: Declared): [name: string, key: string][] {
+  const byName = Map.groupBy(declared.get('terms') ?? [], ({ record }) => String(record['name']))
+  return [...byName].flatMap(([name, [term, ...others]]) =>
+    term && others.length === 0 ? [[name, term.key]] : [],
+  )
+}
+
+/** References that have been looked up, and the parts whose records they are in. */
+export interface LookedUp {
+  readonly parts: Set<Part>
+  /** Key of each reference; null for an unknown one. */
+  readonly keys: Readonly<Record<ReferredName, Map<string, string | null>>>
+}
+
+/** Creates the state before the first look-up; declared records are known. */
+export function nothingLookedUp(declared: Declared): LookedUp {
+  const keysIn = (to: ReferredName) => new Map((declared.get(to) ?? []).map(({ key }) => [key, key]))
+  return {
+    parts: new Set(),
+    keys: { terms: keysIn('terms'), courses: keysIn('courses'), users: keysIn('users') },
+  }
 }
 
 /**
- * Looks up each reference to an undeclared record once and replaces it by one key everywhere. A reference that the
- * academy does not have either is a problem of its entry.
+ * Looks up each reference to an undeclared record once and replaces it by one key everywhere, in the parts that refer to
+ * records before `next`: these have been compared, so that an id or another name of a declared one is recognised. A
+ * reference that the academy does not have either is a problem of its entry.
  */
 export async function lookUpReferences(
   { names }: Pick<Writer, 'names'>,
   declared: Declared,
-  ids: KnownIds,
-  problems: Problems,
+  next: Part,
+  { ids, known, problems }: { readonly ids: KnownIds; readonly known: LookedUp; readonly problems: Problems },
 ): Promise<void> {
-  /** Key of each reference; null for an unknown one. */
-  const known = { courses: keysIn(declared, 'courses'), users: keysIn(declared, 'users') }
-
-  async function keyOf(to: 'courses' | 'users', reference: string): Promise<string | null> {
-    const before = known[to].get(reference)
+  async function keyOf(to: ReferredName, reference: string): Promise<string | null> {
+    const before = known.keys[to].get(reference)
     if (before !== undefined) return before
-    const shown = await (to === 'courses' ? names.course(reference) : names.user(reference))
-    const key = shown && (ids.keyOf(to, shown['id']) ?? reference)
-    known[to].set(reference, key)
+    const shown = await names[referredNouns[to]](reference)
+    // Terms are compared by their keys, other records by their ids.
+    const own = shown && to === 'terms' ? keyIn(to, { externalId: externalKeyOf(shown) }) : reference
+    const key = shown && (ids.keyOf(to, shown['id']) ?? own)
+    known.keys[to].set(reference, key)
     if (shown && key !== null) ids.add(to, shown['id'], key)
     return key
   }
 
+  const isCompared = (to: ReferredName) => parts.indexOf(to) < parts.indexOf(next)
   for (const [part, entries] of declared) {
     const references = Object.entries((await loadPart(part)).references)
+    if (known.parts.has(part) || !references.every(([, to]) => isCompared(to))) continue
+    known.parts.add(part)
     const renamed = new Set<Entry>()
     for (const entry of references.length > 0 ? entries : []) {
       for (const [field, to] of references) {
-        const reference = String(entry.record[field])
+        const reference = referenceIn(entry, field)
+        if (reference === null) continue
         const key = await keyOf(to, reference)
-        // What is unknown is gone already.
-        if (key === null && entry.isRemoved) continue
         if (key === null) {
           const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
           problems.add(entry.place, message)
@@ -277,8 +318,4 @@ export async function lookUpReferences(
       keys.add(entry.key)
     }
   }
-}
-
-function keysIn(declared: Declared, to: 'courses' | 'users'): Map<string, string | null> {
-  return new Map((declared.get(to) ?? []).map(({ key }) => [key, key]))
 }

@@ -8,7 +8,7 @@ const separator = '\n'
 
 /**
  * Returns the key of a record; null if it has none. A user's is `ext:` and the external id, else `email:` and the
- * address in lower case; a course's `ext:` and the external id; a lesson's the same, else its course, module and
+ * address in lower case; a term's and a course's `ext:` and the external id; a lesson's the same, else its course, module and
  * title; enrolments and progress use the keys of their course and user, grades also their item and source.
  */
 export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
@@ -18,6 +18,7 @@ export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
   switch (dataset) {
     case 'users':
       return external ?? (typeof email === 'string' ? valueName('email', email) : null)
+    case 'terms':
     case 'courses':
       return external
     case 'lessons':
@@ -121,6 +122,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
           return undefined
         case 'users':
           return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(valueName('email', shown['email']))
+        case 'terms':
         case 'courses':
           return byKey.get(courseKeyOf(shown))
         case 'lessons':

@@ -11,6 +11,7 @@ import {
   isSet,
   loadPart,
   lookUpReferences,
+  nothingLookedUp,
   type Part,
   type PartDataset,
   parts,
@@ -59,17 +60,16 @@ export async function makePlan(
   const undeclared: Undeclared[] = []
   const removals: Action[] = []
   let unchanged = 0
-  let lookedUp = false
+  const known = nothingLookedUp(declared)
   for (const part of parts) {
     const all = declared.get(part)
     if (all === undefined) continue
     const entries = all.filter(({ isRemoved }) => !isRemoved)
     const removed = all.filter(({ isRemoved }) => isRemoved)
     const dataset = await loadPart(part)
-    if (Object.keys(dataset.references).length > 0 && !lookedUp) {
-      lookedUp = true
+    if (Object.keys(dataset.references).length > 0 && !known.parts.has(part)) {
       const problems = createProblems()
-      await lookUpReferences(reader, declared, ids, problems)
+      await lookUpReferences(reader, declared, part, { ids, known, problems })
       problems.throwIfAny()
     }
     const found = await compareAll(reader, dataset, entries, {
@@ -185,7 +185,7 @@ async function compareAll(
     const record = await dataset.toRecord(shown, reader.names)
     const named = Object.entries(dataset.references).map(([field, to]) => [
       field,
-      ids.keyOf(to, shown[field]) ?? record[field],
+      ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field],
     ])
     return { ...record, ...Object.fromEntries(named) }
   }

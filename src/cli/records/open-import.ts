@@ -4,7 +4,7 @@ import { publishedApi } from '../../client/published-api.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Context } from '../command/context.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import type { Dataset, ReferredName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { note } from '../terminal/io.ts'
 import { type Abilities, abilitiesOf, changeNote, requireChange } from './abilities.ts'
@@ -141,7 +141,7 @@ function referenceResolver(
 ): (record: JsonObject) => Promise<JsonObject> {
   const finders = new Map<string, Promise<Finder | null>>()
 
-  async function open(to: 'courses' | 'users'): Promise<Finder | null> {
+  async function open(to: ReferredName): Promise<Finder | null> {
     const finder = byPages(caller, await loadDataset(to), signal, true)
     try {
       await finder.prepare([])
@@ -153,7 +153,7 @@ function referenceResolver(
     }
   }
 
-  async function idOf(to: 'courses' | 'users', text: string): Promise<string | null> {
+  async function idOf(to: ReferredName, text: string): Promise<string | null> {
     const { by, value } = parseReference(text)
     if (by === 'id') return null
     const finder = finders.get(to) ?? open(to)

@@ -173,11 +173,15 @@ async function columnsChanged(
   const current = await dataset.toRecord(shown, names)
   const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
   const given = { ...withoutOwnId(record, shown) }
-  for (const field of [...Object.keys(dataset.references), ...(named === undefined ? [] : [named])]) {
-    if (given[field] === undefined) continue
+  for (const field of new Set([
+    ...Object.keys(dataset.references),
+    ...(named === undefined ? [] : [named]),
+  ])) {
+    if (given[field] === undefined || given[field] === null) continue
     const isKey = field !== named && dataset.keys.some((fields) => fields.includes(field))
+    const id = shown[field] ?? shown[`${field}Id`]
     const isSame =
-      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === shown[field]
+      isKey || (await names[field === named ? to : 'course'](String(given[field])))?.['id'] === id
     if (isSame) given[field] = current[field]
   }
   const changes = changesOf(dataset, given, current).map(({ field }) => field)

@@ -108,10 +108,10 @@ function* actionText(
 }
 
 /** Returns the title or similar label of a record, shown beside its key. */
-function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
+function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
   if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
   if (typeof completionPercentage === 'number') return `${completionPercentage}%`
-  return [title, email].find((text) => typeof text === 'string')?.toString() ?? ''
+  return [title, email, name].find((text) => typeof text === 'string')?.toString() ?? ''
 }
 
 /** Maximum number of lessons that one note names. */

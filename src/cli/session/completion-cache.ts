@@ -165,7 +165,17 @@ export interface ShownThings {
 }
 
 /** Nouns that completion suggests. */
-const suggestedNouns = ['courses', 'lessons', 'users', 'enrollments', 'grades', 'keys', 'apps', 'grants']
+const suggestedNouns = [
+  'courses',
+  'lessons',
+  'users',
+  'terms',
+  'enrollments',
+  'grades',
+  'keys',
+  'apps',
+  'grants',
+]
 
 /** Returns a collector for a list whose items completion suggests; null for any other. */
 export function shownThings(

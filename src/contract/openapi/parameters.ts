@@ -21,7 +21,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   deletedLessonId: { description: 'Deleted lesson: id or ext:<externalId>', schema: reference },
   userId: { description: 'User: id, ext:<externalId> or email:<address>', schema: reference },
   learnerId: { description: 'Learner: id, ext:<externalId> or email:<address>', schema: reference },
-  termId: { description: 'Term: id or ext:<externalId>', schema: reference },
+  termId: { description: 'Term: id, ext:<externalId> or a name that no other term has', schema: reference },
   enrollmentId: { description: 'Id of the enrolment', schema: id },
   groupId: { description: 'Group: id or ext:<externalId>', schema: reference },
   gradeId: { description: 'Id of the grade', schema: id },

@@ -4,6 +4,7 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import { notFoundDetail, ProblemError } from '../problem-error.ts'
 import type { Database, Row } from './database.ts'
 import { type IdPrefix, isIdForm } from './id.ts'
+import { sortKey } from './search.ts'
 
 const everything = sql`true`
 
@@ -30,7 +31,7 @@ export async function resolve(
 /**
  * Returns the condition that matches the row of a reference, for rows of this table alone. `ext:` with an id of ours
  * matches that id if no row has it as its external id: exports write it for rows without one. Without a prefix, text
- * that is not an id is an external id, else the email address of a user.
+ * that is not an id is an external id, else the email address of a user or the name of a term.
  *
  * @param rows table with the rows, if another: the trash
  */
@@ -45,6 +46,8 @@ export function matchesReference(table: Table, reference: string, rows: string =
     if (!isOwnId(table, external)) return byExternalId(external)
     return firstOf(rows, byExternalId(external), byId(external))
   }
+  if (table === 'terms')
+    return firstOf(rows, byId(reference), byExternalId(reference), byUniqueName(reference))
   if (table !== 'users') return firstOf(rows, byId(reference), byExternalId(reference))
   if (reference.startsWith('email:')) return byAddress(reference.slice(6))
   return firstOf(rows, byId(reference), byExternalId(reference), byAddress(reference))
@@ -52,6 +55,12 @@ export function matchesReference(table: Table, reference: string, rows: string =
 
 function byAddress(address: string): Sql {
   return sql`email_key = ${address.toLowerCase()} and status <> 'deleted'`
+}
+
+/** Matches the term with a name that no other term has. */
+function byUniqueName(name: string): Sql {
+  return sql`id = (
+    select case when count(*) = 1 then min(t.id) end from terms t where t.name_key = ${sortKey(name)} and t.name = ${name})`
 }
 
 /** Returns the row that the first matching condition selects. */

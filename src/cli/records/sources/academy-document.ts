@@ -6,6 +6,7 @@ import { EnrollmentInput } from '../../../contract/enrollments.ts'
 import { bare } from '../../../contract/fields.ts'
 import { GradeInput } from '../../../contract/grades.ts'
 import { ProgressItem } from '../../../contract/progress.ts'
+import { TermInput } from '../../../contract/terms.ts'
 import { UserInput } from '../../../contract/users.ts'
 import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
 import { CourseDocument } from './course.ts'
@@ -19,8 +20,12 @@ const table = z.strictObject({
   }),
 })
 
+/** A term of a file: courses refer to it by its external id, or by its name if that is unique. */
+const TermEntry = TermInput.safeExtend({ externalId: z.string().min(1).max(255) })
+
 /** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
 export const partSchemas = {
+  terms: TermEntry,
   users: UserInput,
   courses: CourseDocument,
   enrollments: EnrollmentInput,
@@ -32,6 +37,7 @@ export type PartName = keyof typeof partSchemas
 /** A file of an academy. */
 export const AcademyDocument = z.strictObject({
   learnctl: z.literal(formatVersion).meta({ description: 'Version of this format' }),
+  terms: partOf(TermEntry, 'Terms, known by their external id'),
   users: partOf(UserInput, 'Users, known by their external id, else by their e-mail address'),
   courses: z
     .array(CourseDocument)

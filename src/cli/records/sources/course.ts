@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { CourseStatus } from '../../../contract/courses.ts'
+import { Reference } from '../../../contract/values.ts'
 import { CourseRecord, ModuleRecord } from '../../dataset/courses.ts'
 import { LessonRecord } from '../../dataset/lessons.ts'
 import { moduleNamed, moduleNames } from '../../dataset/module-names.ts'
@@ -33,13 +34,14 @@ const {
   title,
   status: _status,
   modules: _modules,
+  term: _term,
   ...attributes
 } = CourseRecord.shape
 
 /**
  * A course as one document: its attributes, modules with their lessons, and lessons without a module. It has no ids
- * and no fields that the server sets. Absent fields have their defaults, except the status: an existing course keeps
- * its own.
+ * and no fields that the server sets. Absent fields have their defaults, except the status and the term: an existing
+ * course keeps its own.
  */
 export const CourseDocument = z
   .strictObject({
@@ -47,6 +49,7 @@ export const CourseDocument = z
     title,
     status: CourseStatus.optional(),
     ...attributes,
+    term: Reference.nullable().optional(),
     modules: z.array(ModuleEntry).max(1000).default([]),
     lessons: Lessons,
   })
@@ -115,8 +118,10 @@ export function documentOf({ course, lessons }: CourseRecords): JsonObject {
   const numbers = numbersFor(file.map(({ rank }) => rank))
   const orders = new Map(file.map(({ lesson }, index) => [lesson, numbers[index]]))
   const entry = ({ lesson }: (typeof placed)[number]) => ({ ...lesson, order: orders.get(lesson) })
+  const { term, ...others } = course
   const document = {
-    ...course,
+    ...others,
+    ...(term !== null && { term }),
     modules: modules.map((module, index) => ({ ...module, lessons: groups[index]?.map(entry) ?? [] })),
     lessons: beside.map(entry),
   }

@@ -125,10 +125,10 @@ interface CellPlace {
 }
 
 /**
- * Returns a test for columns that an empty cell resets: not required, not secret, no reference and no part of a key.
+ * Returns a test for columns that an empty cell resets: not required, not secret and no part of a key.
  */
-function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
-  const kept = new Set([...keys.flat(), ...Object.keys(references)])
+function clearedBy({ keys }: Dataset): (column: Column) => boolean {
+  const kept = new Set(keys.flat())
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
 }
 

@@ -1,6 +1,14 @@
 import { type CsvValue, isGuarded } from '../../../codec/csv.ts'
 import { isJsonObject, JsonLimitError, type JsonObject, parseJson } from '../../../codec/json-text.ts'
-import { CellError, type CellForm, cellOf, readCell, replaceItems, timeIn } from '../../dataset/cell.ts'
+import {
+  CellError,
+  type CellForm,
+  cellOf,
+  dayIn,
+  readCell,
+  replaceItems,
+  timeIn,
+} from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import { type Dataset, shownFields } from '../../dataset/dataset.ts'
 import { setAt, valueAt } from '../../output/columns.ts'
@@ -91,9 +99,10 @@ function rowOf(
     if (meanings) replaceValue(record, column, meanings, { now, dateFormat }, replaced)
     const value = valueAt(record, path)
     if (value === null && !required) setAt(record, path.split('.'), initial)
-    if (kind !== 'time' || typeof value !== 'string') continue
+    if ((kind !== 'time' && kind !== 'day') || typeof value !== 'string') continue
     try {
-      setAt(record, path.split('.'), timeIn(value, { now, dateFormat }))
+      const read = kind === 'time' ? timeIn : dayIn
+      setAt(record, path.split('.'), read(value, { now, dateFormat }))
     } catch (error) {
       if (!(error instanceof CellError)) throw error
       const { message, guess } = error

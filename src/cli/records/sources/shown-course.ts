@@ -5,7 +5,7 @@ import type { Context } from '../../command/context.ts'
 import { courses } from '../../dataset/courses.ts'
 import { lessons as lessonsDataset } from '../../dataset/lessons.ts'
 import { courseKeyOf, type Names } from '../../dataset/names.ts'
-import { shownRecord } from '../../dataset/shown-records.ts'
+import { externalKeyOf, shownRecord } from '../../dataset/shown-records.ts'
 import { showRequest } from '../../operation/dry-run.ts'
 import type { Output } from '../../output/output.ts'
 import { CommandError, UsageError } from '../../terminal/errors.ts'
@@ -70,6 +70,20 @@ export async function shownRecords({ course, lessons }: ShownCourse): Promise<Co
   }
 }
 
+/** Replaces the term of a course by its key. Throws a CommandError if the platform does not have it. */
+export async function withTermKey(
+  names: Pick<Names, 'term'>,
+  records: CourseRecords,
+): Promise<CourseRecords> {
+  const { term } = records.course
+  if (typeof term !== 'string') return records
+  const shown = await names.term(term)
+  if (shown) return { ...records, course: { ...records.course, term: `ext:${externalKeyOf(shown)}` } }
+  throw new CommandError('not_found', 'notFound', `Term ${term} not found`, {
+    hint: `To see the terms: learnctl terms list`,
+  })
+}
+
 /** Returns the names within one course, without any request. */
 export function namesOf(course: JsonObject): Names {
   return {
@@ -77,6 +91,7 @@ export function namesOf(course: JsonObject): Names {
     courseKey: async () => courseKeyOf(course),
     userKey: async (id) => id,
     user: async () => null,
+    term: async () => null,
     forgetCourses: () => {},
   }
 }

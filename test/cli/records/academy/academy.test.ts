@@ -520,6 +520,7 @@ test('validate --schema prints a JSON Schema that knows every part', async ({ lo
   const schema = JSON.parse(await done(local, 'validate --schema'))
   expect(Object.keys(schema.properties)).toEqual([
     'learnctl',
+    'terms',
     'users',
     'courses',
     'enrollments',
