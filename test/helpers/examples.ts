@@ -1,7 +1,9 @@
 import { cpSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished } from 'vitest'
+import { ZipFile } from 'yazl'
 import { exitCode, InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
@@ -49,7 +51,10 @@ type Need = (place: Place, line: string) => Promise<RunOptions>
 type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 
 /** Needs that no earlier line can meet. */
-const outside: readonly NeedOf[] = [[/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn]]
+const outside: readonly NeedOf[] = [
+  [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
+  [/^roster /, 'reads files of another system', rosters],
+]
 
 /** Lines that cannot work on the result of quickstart alone, with the reason. */
 export const needs: readonly NeedOf[] = [
@@ -207,6 +212,38 @@ async function platformOf(place: Place): Promise<NonNullable<Place['platform']>>
   writeFileSync(join(place.cli.cwd, 'key.txt'), `${admin.key}\n`)
   place.platform = { academy, admin }
   return place.platform
+}
+
+/** Writes a OneRoster package, users of Moodle, and users of Kolibri. */
+async function rosters({ cli }: Place): Promise<RunOptions> {
+  const zip = new ZipFile()
+  for (const [name, text] of Object.entries(school)) zip.addBuffer(Buffer.from(text), name)
+  zip.end()
+  writeFileSync(join(cli.cwd, 'school.zip'), await buffer(zip.outputStream))
+  for (const [name, text] of Object.entries(uploads)) writeFileSync(join(cli.cwd, name), text)
+  return {}
+}
+
+/** A package with one class. */
+const school = {
+  'manifest.csv':
+    'propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.classes,bulk\nfile.enrollments,bulk\nfile.orgs,bulk\nfile.users,bulk\n',
+  'orgs.csv':
+    'sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId\nnorth,,,North School,school,,\n',
+  'users.csv':
+    'sourcedId,status,dateLastModified,enabledUser,orgSourcedIds,role,username,userIds,givenName,familyName,middleName,identifier,email,sms,phone,agentSourcedIds,grades,password\nS-1,,,true,north,student,grace,,Grace,Hopper,,,grace@school.example,,,,09,\nT-1,,,true,north,teacher,emmy,,Emmy,Noether,,,emmy@school.example,,,,,\n',
+  'classes.csv':
+    'sourcedId,status,dateLastModified,title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods\nALG-9,,,Algebra 9,09,,,scheduled,,north,,,,\n',
+  'enrollments.csv':
+    'sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate\nE-1,,,ALG-9,north,S-1,student,,,\nE-2,,,ALG-9,north,T-1,teacher,true,,\n',
+}
+
+/** Files of other systems. */
+const uploads = {
+  'moodle-users.csv':
+    'username,firstname,lastname,email,course1,role1\nmaria,Maria,Mitchell,maria@school.example,ASTRO,student\n',
+  'kolibri-users.csv':
+    'Username (USERNAME),Full name (FULL_NAME),User type (USER_TYPE),Learner enrollment (ENROLLED_IN)\nmary,Mary Anning,LEARNER,Fossils\n',
 }
 
 async function signIn(place: Place, line: string): Promise<RunOptions> {

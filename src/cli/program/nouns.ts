@@ -67,6 +67,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Write an academy to academy files',
     load: async () => (await import('../commands/academy-files.ts')).dumpCommand,
   },
+  roster: {
+    group: 'Academy',
+    summary: 'Read rosters of other systems: OneRoster, Canvas, Moodle, Kolibri',
+    load: async () => (await import('../commands/roster.ts')).commands,
+  },
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',

@@ -55,10 +55,17 @@ export interface RosterFindings {
   /** The first problems, in the order of the files; the others are counted. */
   problems(): readonly RosterProblem[]
   problemCount(): number
+  /** Faults that keep nothing from being read, such as a reference to an organisation that the roster lacks. */
+  warnings(): readonly RosterProblem[]
+  warningCount(): number
   /** What was read leniently or left out, with counts. */
   notes(): readonly string[]
   /** True for an entry that a later row replaces: the last row of a record counts. */
   isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place'>): boolean
+  /** Returns the number of replaced entries of a part: of the removed or of the other ones. */
+  replacedCount(part: RosterPart, removed: boolean): number
+  /** Returns the number of rows of a file, without its header. */
+  rowCount(file: string): number
 }
 
 /** One reading of a roster. */
@@ -105,6 +112,7 @@ export interface Roster {
   mode(part: RosterPart): RosterMode
   readonly problems: readonly RosterProblem[]
   readonly problemCount: number
+  readonly warnings: readonly RosterProblem[]
   readonly notes: readonly string[]
 }
 
@@ -123,6 +131,7 @@ export async function loadRoster(source: RosterSource): Promise<Roster> {
     mode: source.mode,
     problems: findings.problems(),
     problemCount: findings.problemCount(),
+    warnings: findings.warnings(),
     notes: findings.notes(),
   }
 }

@@ -25,6 +25,8 @@ export interface Table {
   readonly delimiter: string
   /** Records in chunks, without those of only separators, which spreadsheets add below the last row. */
   readonly records: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
+  /** Closes the file, if not all records were read. */
+  close(): Promise<void>
 }
 
 /**
@@ -34,7 +36,8 @@ export interface Table {
  */
 export async function csvTable(file: ImportFile, delimiter?: string): Promise<Table> {
   const { header, separator, first, others, parsed } = await begin(file, delimiter)
-  return { header, delimiter: separator, records: numbered(first.info, others, parsed) }
+  const close = async () => void (await parsed.return(undefined))
+  return { header, delimiter: separator, records: numbered(first.info, others, parsed), close }
 }
 
 /** Reads the names of the columns alone. Throws as csvTable does. */

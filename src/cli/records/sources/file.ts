@@ -64,6 +64,16 @@ export async function openImportFile(
   const name = path === null ? 'standard input' : given
   const kept = path === null ? await readAll(io) : null
   const bytes = () => (kept ? oneByOne(kept) : bytesOf(io, path ?? '', given))
+  return inspectFile({ name, path, bytes }, options)
+}
+
+/**
+ * Reads the bytes of a file once to describe it. Throws a UsageError if it is empty or has an unknown encoding or format.
+ */
+export async function inspectFile(
+  { name, path, bytes }: Pick<ImportFile, 'name' | 'path'> & { bytes(): AsyncIterable<Uint8Array> },
+  options: ImportFileOptions = {},
+): Promise<ImportFile> {
   const hash = createHash('sha256')
   const finder = charsetFinder()
   let size = 0
@@ -149,7 +159,8 @@ function formatOf(name: string, start: Buffer): ImportFormat {
   return text.startsWith('{') ? 'jsonl' : 'csv'
 }
 
-async function* bytesOf(
+/** Reads a file, decompressed if its name ends in `.gz`. Throws a UsageError if it cannot be read. */
+export async function* bytesOf(
   { signal }: Pick<Io, 'signal'>,
   path: string,
   given: string,

@@ -1,0 +1,26 @@
+import { type Argument, type Command, noTarget, notAList } from '../command/command.ts'
+import { rosterFlags } from '../roster/roster-options.ts'
+
+/** A roster in files. */
+const sourceArgument: Argument = {
+  name: 'source',
+  summary: 'Folder, zip file or CSV file of OneRoster, Canvas SIS, Moodle or Kolibri',
+}
+
+/** `learnctl roster …` */
+export const commands: readonly Command[] = [
+  {
+    name: 'validate',
+    summary: 'Check a roster for problems, offline',
+    description:
+      'Reads a package of OneRoster 1.1 or 1.2 (bulk or delta), a Canvas SIS import, uploads of Moodle, or users of Kolibri, and reports\nwhat it is, the records of each kind, and every problem with its file, line, column and value. Nothing is sent. What is read\nalthough its specification forbids it, and what is left out, is counted in notes. docs/rosters.md says what becomes of each\ncolumn. Exits 2 if there are problems; warnings keep nothing from being read.',
+    arguments: [sourceArgument],
+    flags: rosterFlags,
+    refuses: { ...noTarget, ...notAList, quiet: 'The result has no id', dryRun: 'Nothing is sent' },
+    examples: ['roster validate school.zip', 'roster validate moodle-users.csv --format moodle -o json'],
+    run: async (context, given) => {
+      const { validateRoster } = await import('../roster/validate-roster.ts')
+      await validateRoster(context, given)
+    },
+  },
+]

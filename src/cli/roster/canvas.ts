@@ -1,0 +1,271 @@
+import { courses } from '../dataset/courses.ts'
+import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
+import { createFindings } from './findings.ts'
+import { createGroups, type Groups } from './groups.ts'
+import { peopleTable, personEntries } from './people.ts'
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+import { openTable, type TableForm } from './table.ts'
+import { type Reading, type RowReader, walk } from './walk.ts'
+
+/**
+ * Tables of Canvas SIS imports, in the order in which they are read, with the columns of their files as published. A
+ * missing reference is a warning: an import may refer to what earlier ones made.
+ */
+export const canvasTables = {
+  accounts: table('accounts', 'account_id,parent_account_id,name,status', {
+    ...{ part: null, noun: 'account', key: ['account_id'], required: ['account_id', 'name'] },
+    shownBy: [['account_id', 'parent_account_id']],
+    references: [{ column: 'parent_account_id', to: 'accounts', isWarning: true }],
+  }),
+  terms: table('terms', 'term_id,name,status,start_date,end_date', {
+    ...{ part: 'terms', noun: 'term', key: ['term_id'], required: ['term_id', 'name', 'status'] },
+    shownBy: [['term_id', 'name', 'status']],
+  }),
+  users: table(
+    'users',
+    'user_id,integration_id,login_id,password,ssha_password,authentication_provider_id,first_name,last_name,full_name,sortable_name,short_name,email,status',
+    {
+      ...{ part: 'users', noun: 'user', key: ['user_id'], required: ['user_id', 'login_id', 'status'] },
+      shownBy: [['user_id', 'login_id']],
+    },
+  ),
+  courses: table(
+    'courses',
+    'course_id,short_name,long_name,account_id,term_id,status,start_date,end_date,course_format',
+    {
+      ...{ part: 'courses', noun: 'course', key: ['course_id'] },
+      required: ['course_id', 'long_name', 'status'],
+      shownBy: [['course_id', 'short_name', 'long_name']],
+      references: [
+        { column: 'account_id', to: 'accounts', isWarning: true },
+        { column: 'term_id', to: 'terms', isWarning: true },
+      ],
+    },
+  ),
+  sections: table('sections', 'section_id,course_id,name,status,start_date,end_date', {
+    ...{ part: 'groups', noun: 'section', key: ['section_id'] },
+    required: ['section_id', 'course_id', 'name', 'status'],
+    shownBy: [['section_id', 'course_id', 'name']],
+    references: [{ column: 'course_id', to: 'courses', isWarning: true }],
+  }),
+  groups: table('groups', 'group_id,account_id,name,status', {
+    ...{ part: 'groups', noun: 'group', key: ['group_id'], required: ['group_id', 'name', 'status'] },
+    shownBy: [['group_id', 'name', 'status']],
+    references: [{ column: 'account_id', to: 'accounts', isWarning: true }],
+  }),
+  memberships: table('groups_membership', 'group_id,user_id,status', {
+    ...{
+      part: null,
+      noun: 'membership',
+      key: ['group_id', 'user_id'],
+      required: ['group_id', 'user_id', 'status'],
+    },
+    shownBy: [['group_id', 'user_id', 'status']],
+    references: [
+      { column: 'group_id', to: 'groups', isWarning: true },
+      { column: 'user_id', to: 'users', isWarning: true },
+    ],
+  }),
+  enrollments: table(
+    'enrollments',
+    'course_id,root_account,user_id,role,role_id,section_id,status,associated_user_id',
+    {
+      ...{ part: 'enrollments', noun: 'enrolment', key: ['user_id'], required: ['user_id', 'status'] },
+      shownBy: [
+        ['course_id', 'user_id', 'role'],
+        ['course_id', 'user_id', 'role_id'],
+        ['section_id', 'user_id', 'role'],
+        ['section_id', 'user_id', 'role_id'],
+      ],
+      references: [
+        { column: 'course_id', to: 'courses', isWarning: true },
+        { column: 'user_id', to: 'users', isWarning: true },
+        { column: 'section_id', to: 'sections', isWarning: true },
+      ],
+    },
+  ),
+} as const satisfies Readonly<Record<string, TableForm>>
+
+function table(name: string, columns: string, given: Omit<TableForm, 'name' | 'columns'>): TableForm {
+  return { name, columns: columns.split(','), ...given }
+}
+
+const userColumns = {
+  externalId: 'user_id',
+  email: 'email',
+  username: 'login_id',
+  'profile.firstName': 'first_name',
+  'profile.lastName': 'last_name',
+  'profile.displayName': 'full_name',
+}
+const people = peopleTable(canvasTables.users, userColumns)
+const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
+
+/** Roles of enrolments in an academy, by their names in files and in the API of Canvas; null for none. */
+const roles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
+  ...['student', 'studentenrollment'].map((name) => [name, 'learner'] as const),
+  ...['teacher', 'ta', 'designer', 'teacherenrollment', 'taenrollment', 'designerenrollment'].map(
+    (name) => [name, 'instructor'] as const,
+  ),
+  ...['observer', 'observerenrollment'].map((name) => [name, null] as const),
+])
+
+/**
+ * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups have no
+ * course. A user who teaches somewhere is an instructor; Canvas has no other roles of users.
+ */
+export async function* readCanvas(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+  const groups = createGroups()
+  /** Course of each section. */
+  const courseBySection = new Map<string, string>()
+  const teachers = await teachersIn(reading)
+  yield* read('accounts', (row) => row.leaveOut('accounts are not kept'))
+  yield* read('terms', termOf)
+  yield* read('users', (row, isRemoved) => userOf(reading, row, isRemoved, teachers))
+  yield* read('courses', courseOf)
+  yield* read('sections', (row, isRemoved) => {
+    const [id, course] = [row.text('section_id'), row.text('course_id')]
+    courseBySection.set(id, course)
+    groups.add(row, { externalId: id, name: row.text('name'), course }, isRemoved)
+    return []
+  })
+  yield* read('groups', (row, isRemoved) => {
+    groups.add(row, { externalId: row.text('group_id'), name: row.text('name'), course: null }, isRemoved)
+    return []
+  })
+  yield* read('memberships', (row, isRemoved) => {
+    if (!isRemoved) groups.addMember(row.text('group_id'), row.text('user_id'))
+    return []
+  })
+  yield* read('enrollments', (row) => enrollmentOf(reading, row, courseBySection, groups), {
+    // A user has several rows; enrolments have a key of their own.
+    addsUp: true,
+    removedNeeds: ['user_id'],
+  })
+  yield groups.entries()
+
+  function read(
+    name: keyof typeof canvasTables,
+    entriesOf: RowReader['entriesOf'],
+    more: Pick<RowReader, 'addsUp' | 'removedNeeds'> = {},
+  ): AsyncGenerator<readonly RosterEntry[]> {
+    return walk(reading, canvasTables[name], { ...more, entriesOf, isRemoved })
+  }
+}
+
+function isRemoved(row: RosterRow): boolean {
+  return row.text('status').toLowerCase() === 'deleted'
+}
+
+/** Returns the status of a row in lower case; null after it added a problem. */
+function statusIn<Status extends string>(row: RosterRow, known: readonly Status[]): Status | null {
+  const text = row.text('status')
+  const status = known.find((each) => each === text.toLowerCase())
+  if (status === undefined) {
+    row.addProblem('status', 'invalid_choice', `must be one of ${known.join(', ')}, deleted`, text)
+    return null
+  }
+  if (status !== text) row.addLeniency('statuses are not spelled as specified', text)
+  return status
+}
+
+function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+  const externalId = row.text('term_id')
+  if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
+  statusIn(row, ['active'])
+  return termEntries(row, {
+    externalId,
+    name: row.text('name'),
+    start: 'start_date',
+    end: 'end_date',
+    areTimes: true,
+  })
+}
+
+function userOf(
+  reading: Reading,
+  row: RosterRow,
+  isRemoved: boolean,
+  teachers: ReadonlySet<string>,
+): readonly RosterEntry[] {
+  const externalId = row.text('user_id')
+  if (isRemoved) return [entryOf('users', { externalId }, row, true)]
+  const status = statusIn(row, ['active', 'suspended'])
+  if (row.text('password') !== '' || row.text('ssha_password') !== '')
+    row.addLeniency('passwords are left out')
+  const [firstName, lastName, fullName] = [
+    row.text('first_name'),
+    row.text('last_name'),
+    row.text('full_name'),
+  ]
+  return personEntries(reading, row, people, {
+    ...{ externalId, firstName, lastName },
+    email: row.text('email'),
+    username: row.text('login_id'),
+    displayName: row.text('short_name') || (firstName === '' && lastName === '' ? fullName : ''),
+    isSuspended: status === 'suspended',
+    ...(teachers.has(externalId) && { role: 'instructor' }),
+  })
+}
+
+function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+  const externalId = row.text('course_id')
+  if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
+  const status = statusIn(row, ['active', 'completed', 'published'])
+  if (row.text('start_date') !== '' || row.text('end_date') !== '') {
+    row.addLeniency('dates of courses are left out; those of terms are kept')
+  }
+  const course = { externalId, title: row.text('long_name') }
+  addSchemaProblems(row, courseDataset, course)
+  const term = row.text('term_id')
+  const known = { completed: 'archived', published: 'published', active: null } as const
+  const courseStatus = status && known[status]
+  const more = { ...(courseStatus && { status: courseStatus }), ...(term !== '' && { term: `ext:${term}` }) }
+  return [entryOf('courses', { ...course, ...more }, row)]
+}
+
+function enrollmentOf(
+  reading: Reading,
+  row: RosterRow,
+  courseBySection: ReadonlyMap<string, string>,
+  groups: Groups,
+): readonly RosterEntry[] {
+  const status = isRemoved(row) ? 'removed' : statusIn(row, ['active', 'completed', 'inactive'])
+  const [user, section, given] = [row.text('user_id'), row.text('section_id'), row.text('course_id')]
+  const course = given || courseBySection.get(section)
+  if (course === undefined) {
+    row.addProblem('course_id', 'required', 'is required, as the course of the section is not known', section)
+  }
+  const text = row.text('role')
+  const role = roles.get(text.toLowerCase())
+  if (role === undefined) {
+    const column = text === '' ? 'role_id' : 'role'
+    const message = 'must be a role of Canvas: student, teacher, ta, designer or observer'
+    row.addProblem(text === '' ? 'role' : column, 'invalid_choice', message, text || row.text('role_id'))
+  }
+  if (role === null) return row.leaveOut('observers are left out')
+  if (status === null || course === undefined || role === undefined) return []
+  if (role === 'instructor' && text.toLowerCase().startsWith('d'))
+    row.addLeniency('designers become instructors')
+  if (status === 'active' && section !== '') groups.addMember(section, user)
+  return enrollmentEntries(reading, row, { course, user, role, status })
+}
+
+/** Returns the ids of users with an enrolment as a teacher, an assistant or a designer. */
+async function teachersIn({ files }: Reading): Promise<ReadonlySet<string>> {
+  const teachers = new Set<string>()
+  for (const file of files.get('enrollments') ?? []) {
+    const { rows, placeOf } = await openTable(file, canvasTables.enrollments, createFindings())
+    const [user = -1, role = -1, status = -1] = ['user_id', 'role', 'status'].map((column) => placeOf(column))
+    for await (const some of rows) {
+      for (const { cells } of some) {
+        const isGone = cells[status]?.trim().toLowerCase() === 'deleted'
+        if (!isGone && roles.get(cells[role]?.trim().toLowerCase() ?? '') === 'instructor') {
+          teachers.add(cells[user]?.trim() ?? '')
+        }
+      }
+    }
+  }
+  return teachers
+}

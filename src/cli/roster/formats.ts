@@ -1,0 +1,32 @@
+import { canvasTables, readCanvas } from './canvas.ts'
+import { kolibriTables, readKolibri } from './kolibri.ts'
+import { moodleTables, readMoodle } from './moodle.ts'
+import { readOneRoster } from './oneroster.ts'
+import { oneRosterTables } from './oneroster-tables.ts'
+import type { RosterEntry, RosterFormat, RosterPart } from './roster.ts'
+import type { TableForm } from './table.ts'
+import type { Reading } from './walk.ts'
+
+/** A format: its tables, and how they are read. */
+export interface FormatReader {
+  readonly tables: readonly TableForm[]
+  /** Parts of a table besides its own, and the columns by which a file has them. */
+  readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
+  read(reading: Reading): AsyncGenerator<readonly RosterEntry[]>
+}
+
+/** All formats that are read. */
+export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
+  oneroster: { tables: Object.values(oneRosterTables), read: readOneRoster },
+  canvas: { tables: Object.values(canvasTables), read: readCanvas },
+  moodle: {
+    tables: Object.values(moodleTables),
+    more: { users: { enrollments: /^course\d+$/i, groups: /^(group|cohort)\d+$/i } },
+    read: readMoodle,
+  },
+  kolibri: {
+    tables: Object.values(kolibriTables),
+    more: { users: { courses: /ENROLLED_IN|ASSIGNED_TO/i, enrollments: /ENROLLED_IN|ASSIGNED_TO/i } },
+    read: readKolibri,
+  },
+}

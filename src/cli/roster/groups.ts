@@ -1,0 +1,50 @@
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+
+/** Group of a roster; the course is an external id. */
+export interface RosterGroup {
+  readonly externalId: string
+  readonly name: string
+  /** Course that it belongs to; null for none. */
+  readonly course: string | null
+}
+
+/** Groups with their members, which other rows name. */
+export interface Groups {
+  /** Adds a group; of several rows about one, the last counts. */
+  add(row: RosterRow, group: RosterGroup, isRemoved?: boolean): void
+  addMember(group: string, user: string): void
+  has(group: string): boolean
+  /** Returns an entry for each group, with its members in the order of the files. */
+  entries(): readonly RosterEntry[]
+}
+
+/** Creates an empty collection. Members of a group that is never added are left out. */
+export function createGroups(): Groups {
+  const groups = new Map<string, RosterEntry>()
+  const members = new Map<string, Set<string>>()
+  return {
+    add({ file, line }, { externalId, name, course }, isRemoved = false) {
+      const more = { name, course: course === null ? null : `ext:${course}` }
+      groups.set(externalId, {
+        dataset: 'groups',
+        key: `ext:${externalId}`,
+        record: { externalId, ...(!isRemoved && more) },
+        place: { file, line },
+        ...(isRemoved && { isRemoved }),
+      })
+    },
+    addMember(group, user) {
+      const of = members.get(group)
+      if (of) of.add(`ext:${user}`)
+      else members.set(group, new Set([`ext:${user}`]))
+    },
+    has: (group) => groups.has(group),
+    entries: () =>
+      [...groups].map(([id, entry]) =>
+        entry.isRemoved
+          ? entry
+          : { ...entry, record: { ...entry.record, members: [...(members.get(id) ?? [])] } },
+      ),
+  }
+}

@@ -1,0 +1,86 @@
+import { enrollmentEntries, entryOf } from './entries.ts'
+import { peopleTable, personEntries } from './people.ts'
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+import type { TableForm } from './table.ts'
+import { listIn, type Reading, walk } from './walk.ts'
+
+/** The table of users that Kolibri exports and imports. */
+export const kolibriTables = {
+  users: {
+    ...{ name: 'users', part: 'users', noun: 'user', key: ['USERNAME'], required: ['USERNAME'] },
+    columns: [
+      ...['UUID', 'USERNAME', 'PASSWORD', 'FULL_NAME', 'USER_TYPE', 'IDENTIFIER', 'BIRTH_YEAR', 'GENDER'],
+      ...['ENROLLED_IN', 'ASSIGNED_TO'],
+    ],
+    shownBy: [
+      ['USERNAME', 'FULL_NAME'],
+      ['USERNAME', 'USER_TYPE'],
+    ],
+  },
+} as const satisfies Readonly<Record<string, TableForm>>
+
+const userColumns = {
+  externalId: 'UUID',
+  username: 'USERNAME',
+  'profile.displayName': 'FULL_NAME',
+}
+const people = peopleTable(kolibriTables.users, userColumns)
+
+/** Types of users as roles in an academy. */
+const roles: ReadonlyMap<string, string> = new Map([
+  ['learner', 'learner'],
+  ...['class_coach', 'facility_coach'].map((name) => [name, 'instructor'] as const),
+  // A roster gives no right to change an academy.
+  ...['admin', 'superuser'].map((name) => [name, 'analyst'] as const),
+])
+
+/** Reads users of Kolibri: their classes are courses, known by their names. */
+export async function* readKolibri(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+  /** Names of classes as first written, by their names in lower case: Kolibri ignores case. */
+  const classes = new Map<string, string>()
+  yield* walk(reading, kolibriTables.users, {
+    hasOtherParts: true,
+    isRemoved: () => false,
+    entriesOf: (row) => userOf(reading, row, classes),
+  })
+}
+
+function userOf(reading: Reading, row: RosterRow, classes: Map<string, string>): readonly RosterEntry[] {
+  const username = row.text('USERNAME')
+  const externalId = row.text('UUID') || username
+  const type = row.text('USER_TYPE')
+  const role = roles.get(type.toLowerCase() || 'learner')
+  if (role === undefined) {
+    row.addProblem(
+      'USER_TYPE',
+      'invalid_choice',
+      'must be LEARNER, CLASS_COACH, FACILITY_COACH or ADMIN',
+      type,
+    )
+  }
+  if (role === 'analyst') row.addLeniency('administrators become analysts', type)
+  if (!['', '*'].includes(row.text('PASSWORD'))) row.addLeniency('passwords are left out')
+  const found = personEntries(reading, row, people, {
+    ...{ externalId, username, role },
+    email: '',
+    displayName: row.text('FULL_NAME'),
+  })
+  const courses: RosterEntry[] = []
+  const enrol = (column: string, role: string) =>
+    listIn(row.text(column)).flatMap((name) => {
+      const known = classes.get(name.toLowerCase())
+      if (known === undefined) {
+        classes.set(name.toLowerCase(), name)
+        courses.push(entryOf('courses', { externalId: name, title: name }, row))
+      } else if (known !== name) row.addLeniency('names of classes are spelled in several ways', name)
+      const given = { course: known ?? name, user: externalId, role, status: 'active' } as const
+      return enrollmentEntries(reading, row, given)
+    })
+  const learning = enrol('ENROLLED_IN', 'learner')
+  const isLearner = role === 'learner'
+  if (isLearner && row.text('ASSIGNED_TO') !== '')
+    row.addLeniency('learners are not assigned to classes as coaches')
+  const teaching = isLearner ? [] : enrol('ASSIGNED_TO', 'instructor')
+  return [...found, ...courses, ...learning, ...teaching]
+}

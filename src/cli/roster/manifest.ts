@@ -1,0 +1,75 @@
+import { csvTable } from '../records/sources/csv.ts'
+import type { ImportFile } from '../records/sources/file.ts'
+import type { FindingsCollector } from './findings.ts'
+import { oneRosterVersions } from './oneroster-tables.ts'
+import type { RosterMode } from './roster.ts'
+
+/** What `manifest.csv` says of a OneRoster package. */
+export interface Manifest {
+  readonly version: string | null
+  readonly systemName: string | null
+  /** Returns what it says of a table; null if nothing. */
+  modeOf(table: string): RosterMode | 'absent' | null
+  /** Adds what is wrong with it, and files that it names and the package lacks. */
+  check(findings: FindingsCollector, has: (table: string) => boolean): void
+}
+
+const modes: readonly string[] = ['bulk', 'delta', 'absent']
+
+/** True for the header of a manifest. */
+export function isManifest(header: readonly string[]): boolean {
+  const [name = '', value = ''] = header.map((text) => text.toLowerCase())
+  return name === 'propertyname' && value === 'value'
+}
+
+/** Reads a manifest. Names of properties are compared without case. */
+export async function readManifest(file: ImportFile): Promise<Manifest> {
+  const properties = new Map<
+    string,
+    { readonly value: string; readonly line: number; readonly name: string }
+  >()
+  for await (const some of (await csvTable(file)).records) {
+    for (const { line, cells } of some) {
+      const [name = '', value = ''] = cells.map((cell) => cell.trim())
+      properties.set(name.toLowerCase(), { name, value, line })
+    }
+  }
+  const textOf = (name: string) => properties.get(name.toLowerCase())?.value || null
+  const isMode = (value: string | null): value is RosterMode | 'absent' => modes.includes(value ?? '')
+  const modeOf = (table: string) => {
+    const mode = textOf(`file.${table}`)?.toLowerCase() ?? null
+    return isMode(mode) ? mode : null
+  }
+  return {
+    version: textOf('oneroster.version'),
+    systemName: textOf('source.systemName'),
+    modeOf,
+    check(findings, has) {
+      const version = textOf('oneroster.version')
+      const versions: readonly string[] = oneRosterVersions
+      if (version === null || !versions.includes(version)) {
+        findings.addLeniency(file.name, 'oneroster.version is neither 1.1 nor 1.2', version ?? 'missing')
+      }
+      for (const { name, value, line } of properties.values()) {
+        if (!/^file\./i.test(name)) continue
+        const table = name.slice('file.'.length)
+        const place = { file: file.name, line, column: 'value', value }
+        if (!modes.includes(value.toLowerCase())) {
+          findings.addProblem(null, {
+            ...place,
+            code: 'invalid_choice',
+            message: 'must be bulk, delta or absent',
+          })
+          continue
+        }
+        if (!modes.includes(value)) {
+          findings.addLeniency(file.name, 'modes are not spelled as specified', value)
+        }
+        if (value.toLowerCase() !== 'absent' && !has(table)) {
+          const message = `names ${table}.csv, which is missing; mark it absent`
+          findings.addProblem(null, { ...place, column: name, code: 'missing_file', message })
+        }
+      }
+    },
+  }
+}

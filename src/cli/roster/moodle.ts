@@ -1,0 +1,203 @@
+import { courses } from '../dataset/courses.ts'
+import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
+import { createGroups, type Groups } from './groups.ts'
+import { peopleTable, personEntries } from './people.ts'
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+import type { TableForm } from './table.ts'
+import { checkReference, listIn, type Reading, walk } from './walk.ts'
+
+/** Tables of Moodle, by the header of their files: those of "Upload courses" and "Upload users". */
+export const moodleTables = {
+  courses: {
+    ...{
+      name: 'courses',
+      part: 'courses',
+      noun: 'course',
+      key: ['shortname'],
+      required: ['shortname', 'fullname'],
+    },
+    columns: [
+      ...['shortname', 'fullname', 'category', 'category_idnumber', 'category_path', 'idnumber', 'visible'],
+      ...['startdate', 'enddate', 'summary', 'format', 'lang', 'theme', 'enablecompletion', 'newsitems'],
+      ...['showgrades', 'showreports', 'legacyfiles', 'groupmode', 'groupmodeforce', 'maxbytes', 'delete'],
+      ...['rename', 'reset', 'backupfile', 'templatecourse', 'downloadcontent', 'showactivitydates'],
+    ],
+    pattern: /^(enrolment_\d+(_\w+)?|customfield_\w+|role_\w+)$/,
+    shownBy: [['shortname', 'fullname']],
+  },
+  users: {
+    ...{ name: 'users', part: 'users', noun: 'user', key: ['username'], required: ['username'] },
+    columns: [
+      ...['username', 'password', 'firstname', 'lastname', 'email', 'idnumber', 'suspended', 'deleted'],
+      ...['oldusername', 'auth', 'city', 'country', 'lang', 'timezone', 'institution', 'department'],
+      ...['phone1', 'phone2', 'address', 'description', 'descriptionformat', 'mailformat', 'maildisplay'],
+      ...['maildigest', 'autosubscribe', 'trackforums', 'htmleditor', 'theme', 'calendartype', 'interests'],
+      ...['middlename', 'alternatename', 'firstnamephonetic', 'lastnamephonetic', 'emailstop', 'url'],
+    ],
+    pattern:
+      /^(profile_field_\w+|(course|role|type|group|enrolstatus|enrolperiod|enroltimestart|cohort|sysrole|category|categoryrole)\d+)$/,
+    unless: ['sourcedid', 'user_id'],
+    shownBy: [
+      ['username', 'firstname', 'lastname'],
+      ['username', 'email'],
+      ['username', 'course1'],
+      ['username', 'cohort1'],
+      ['username', 'oldusername'],
+      ['username', 'deleted'],
+      ['username', 'suspended'],
+    ],
+  },
+} as const satisfies Readonly<Record<string, TableForm>>
+
+const userColumns = {
+  externalId: 'username',
+  email: 'email',
+  username: 'username',
+  'profile.firstName': 'firstname',
+  'profile.lastName': 'lastname',
+}
+const people = peopleTable(moodleTables.users, userColumns)
+const courseDataset = namedColumns(courses, {
+  externalId: 'shortname',
+  title: 'fullname',
+  description: 'summary',
+  language: 'lang',
+})
+
+/** Archetypes of roles as roles of enrolments; null for none. */
+const roles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
+  ['student', 'learner'],
+  ...['teacher', 'editingteacher', 'manager', 'coursecreator'].map((name) => [name, 'instructor'] as const),
+  ...['guest', 'user', 'frontpage'].map((name) => [name, null] as const),
+])
+/** Roles that the columns `type1`, `type2`, … number from 1. */
+const typedRoles = ['student', 'editingteacher', 'teacher']
+const maxNumbered = 500
+
+/**
+ * Reads files of Moodle's uploads: the short name of a course is its external id, the id number of a user, else the user
+ * name, that of a user. Groups are named within their course; cohorts are groups without a course.
+ */
+export async function* readMoodle(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+  const groups = createGroups()
+  yield* walk(reading, moodleTables.courses, {
+    isRemoved: (row) => isOn(row, 'delete'),
+    entriesOf: courseOf,
+  })
+  yield* walk(reading, moodleTables.users, {
+    hasOtherParts: true,
+    isRemoved: (row) => isOn(row, 'deleted'),
+    entriesOf: (row, isRemoved) => userOf(reading, row, isRemoved, groups),
+  })
+  yield groups.entries()
+}
+
+function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+  const externalId = row.text('shortname')
+  if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
+  const newName = row.text('rename')
+  if (newName !== '' && newName !== externalId) {
+    row.addProblem('rename', 'unsupported', 'cannot be read: rename the course in the academy first', newName)
+  }
+  for (const column of ['startdate', 'enddate', 'idnumber', 'backupfile', 'templatecourse', 'reset']) {
+    if (row.text(column) !== '') row.addLeniency(`${column} is left out`)
+  }
+  const [description, language] = [row.text('summary'), row.text('lang')]
+  const course = {
+    externalId,
+    title: row.text('fullname'),
+    ...(description !== '' && { description }),
+    ...(language !== '' && { language: language.replaceAll('_', '-') }),
+    ...(row.text('visible') !== '' && { status: isOn(row, 'visible') ? 'published' : 'draft' }),
+  }
+  addSchemaProblems(row, courseDataset, course)
+  return [entryOf('courses', course, row)]
+}
+
+function userOf(
+  reading: Reading,
+  row: RosterRow,
+  isRemoved: boolean,
+  groups: Groups,
+): readonly RosterEntry[] {
+  const username = row.text('username')
+  const externalId = row.text('idnumber') || username
+  if (isRemoved) return [entryOf('users', { externalId }, row, true)]
+  if (row.text('password') !== '') row.addLeniency('passwords are left out')
+  if (row.text('oldusername') !== '') {
+    row.addLeniency('oldusername is left out: people are known by id number and address')
+  }
+  const enrollments = enrollmentsOf(reading, row, externalId, groups)
+  const teaches = enrollments.some(({ record }) => record['role'] === 'instructor')
+  const found = personEntries(reading, row, people, {
+    ...{ externalId, username },
+    email: row.text('email'),
+    firstName: row.text('firstname'),
+    lastName: row.text('lastname'),
+    ...(row.text('suspended') !== '' && { isSuspended: isOn(row, 'suspended') }),
+    ...(teaches && { role: 'instructor' }),
+  })
+  for (const number of numbers(row, 'cohort')) {
+    const name = row.text(`cohort${number}`)
+    if (!groups.has(name)) groups.add(row, { externalId: name, name, course: null })
+    groups.addMember(name, externalId)
+  }
+  return [...found, ...enrollments]
+}
+
+/** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and those with higher numbers. */
+function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: Groups): RosterEntry[] {
+  return numbers(row, 'course').flatMap((number) => {
+    const course = row.text(`course${number}`)
+    checkReference(reading, row, { column: `course${number}`, to: 'courses', isWarning: true })
+    const role = roleIn(row, number)
+    if (role === undefined) return []
+    if (role === null) return row.leaveOut('enrolments of guests are left out')
+    const isSuspended = isOn(row, `enrolstatus${number}`)
+    for (const name of listIn(row.text(`group${number}`))) {
+      const id = `${course}/${name}`
+      if (!groups.has(id)) groups.add(row, { externalId: id, name, course })
+      if (!isSuspended) groups.addMember(id, user)
+    }
+    if (row.text(`enrolperiod${number}`) !== '') row.addLeniency('periods of enrolments are left out')
+    const status = isSuspended ? 'inactive' : 'active'
+    return enrollmentEntries(reading, row, { course, user, role, status })
+  })
+}
+
+/** Returns the role of an enrolment: a learner's by default; undefined after it added a problem. */
+function roleIn(row: RosterRow, number: number): 'learner' | 'instructor' | null | undefined {
+  const [text, type] = [row.text(`role${number}`), row.text(`type${number}`)]
+  const name = text === '' ? (type === '' ? 'student' : typedRoles[Number(type) - 1]) : text.toLowerCase()
+  const role = roles.get(name ?? '')
+  if (role === undefined) {
+    if (text === '') row.addProblem(`type${number}`, 'invalid_choice', 'must be 1, 2 or 3', type)
+    else
+      row.addProblem(
+        `role${number}`,
+        'invalid_choice',
+        `must be one of ${[...roles.keys()].join(', ')}`,
+        text,
+      )
+  }
+  if (role === 'instructor' && name === 'manager') row.addLeniency('managers of courses become instructors')
+  return role
+}
+
+/** Returns the numbers of the columns with a prefix whose cells are filled, `1` for `course1`. */
+function numbers(row: RosterRow, prefix: string): number[] {
+  const found: number[] = []
+  for (let number = 1; number <= maxNumbered && row.has(`${prefix}${number}`); number += 1) {
+    if (row.text(`${prefix}${number}`) !== '') found.push(number)
+  }
+  return found
+}
+
+/** Reads a switch, which Moodle writes 0 or 1; an empty cell is off. Other text is a problem. */
+function isOn(row: RosterRow, column: string): boolean {
+  const text = row.text(column).toLowerCase()
+  if (['1', 'yes', 'true'].includes(text)) return true
+  if (!['', '0', 'no', 'false'].includes(text)) row.addProblem(column, 'invalid_type', 'must be 0 or 1', text)
+  return false
+}

@@ -1,0 +1,34 @@
+import { type OneRosterTable, oneRosterTables } from './oneroster-tables.ts'
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+import { type Reading, type RowReader, walk } from './walk.ts'
+
+/** Reads a table of a OneRoster package. Without classes, references to classes are to courses. */
+export function readTable(
+  reading: Reading,
+  name: OneRosterTable,
+  entriesOf: RowReader['entriesOf'],
+  more: Pick<RowReader, 'removedNeeds'> = {},
+): AsyncGenerator<readonly RosterEntry[]> {
+  const form = oneRosterTables[name]
+  const hasCoursesOnly = !reading.files.has('classes') && reading.files.has('courses')
+  const references = (form.references ?? []).map((each) =>
+    hasCoursesOnly && each.to === 'classes' ? { ...each, to: 'courses' } : each,
+  )
+  const isRemoved = (row: RosterRow) => isRemovedIn(reading, name, row)
+  return walk(reading, { ...form, references }, { ...more, entriesOf, isRemoved })
+}
+
+const filledText = 'status or dateLastModified is filled in a bulk file'
+
+/** True for a row that says that its record is gone. */
+function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): boolean {
+  const status = row.text('status')
+  const isDelta = reading.mode(table) === 'delta'
+  if (isDelta && status === '') row.addLeniency('status is empty in a delta file; read as active')
+  if (!isDelta && (status !== '' || row.text('dateLastModified') !== '')) row.addLeniency(filledText)
+  if (!['', 'active', 'tobedeleted'].includes(status)) {
+    row.addLeniency('status is not as specified', status)
+  }
+  return status.toLowerCase() === 'tobedeleted'
+}

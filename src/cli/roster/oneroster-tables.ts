@@ -1,0 +1,171 @@
+import type { TableForm, TableReference } from './table.ts'
+
+/** Versions of OneRoster (CSV binding, 1EdTech) that are read and written. */
+export const oneRosterVersions = ['1.1', '1.2'] as const
+export type OneRosterVersion = (typeof oneRosterVersions)[number]
+
+/** Names of the tables that become records, in the order in which they are read. */
+export type OneRosterTable =
+  | 'orgs'
+  | 'academicSessions'
+  | 'roles'
+  | 'users'
+  | 'courses'
+  | 'classes'
+  | 'enrollments'
+  | 'categories'
+  | 'lineItems'
+  | 'results'
+
+const head = 'sourcedId,status,dateLastModified,'
+const users = 'identifier,email,sms,phone,agentSourcedIds,grades,password'
+const names = 'username,userIds,givenName,familyName,middleName,'
+const items = 'title,description,assignDate,dueDate,classSourcedId,categorySourcedId,'
+
+/** Header of each file as published, by version; null if the version has no such file. */
+const headers: Readonly<Record<OneRosterTable, Readonly<Record<OneRosterVersion, string | null>>>> = {
+  orgs: same('name,type,identifier,parentSourcedId'),
+  academicSessions: same('title,type,startDate,endDate,parentSourcedId,schoolYear'),
+  roles: {
+    '1.1': null,
+    '1.2': 'userSourcedId,roleType,role,beginDate,endDate,orgSourcedId,userProfileSourcedId',
+  },
+  users: {
+    '1.1': `enabledUser,orgSourcedIds,role,${names}${users}`,
+    '1.2': `enabledUser,${names}${users},userMasterIdentifier,preferredGivenName,preferredMiddleName,preferredFamilyName,primaryOrgSourcedId,pronouns`,
+  },
+  courses: same('schoolYearSourcedId,title,courseCode,grades,orgSourcedId,subjects,subjectCodes'),
+  classes: same(
+    'title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods',
+  ),
+  enrollments: same('classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate'),
+  categories: same('title,weight'),
+  lineItems: {
+    '1.1': `${items}gradingPeriodSourcedId,resultValueMin,resultValueMax`,
+    '1.2': `${items}academicSessionSourcedId,resultValueMin,resultValueMax,schoolSourcedId`,
+  },
+  results: {
+    '1.1': 'lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment',
+    '1.2':
+      'lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment,textScore,classSourcedId,inProgress,incomplete,late,missing',
+  },
+}
+
+/** Files of both versions that have no records of an academy. */
+export const otherOneRosterFiles = [
+  ...['classResources', 'courseResources', 'demographics', 'resources', 'userProfiles', 'userResources'],
+  ...['lineItemLearningObjectiveIds', 'lineItemScoreScales', 'resultLearningObjectiveIds'],
+  ...['resultScoreScales', 'scoreScales'],
+] as const
+
+function same(text: string): Readonly<Record<OneRosterVersion, string>> {
+  return { '1.1': text, '1.2': text }
+}
+
+/** Returns the columns of a file in order; null if the version has no such file. */
+export function oneRosterColumns(table: OneRosterTable, version: OneRosterVersion): readonly string[] | null {
+  const columns = headers[table][version]
+  return columns === null ? null : `${head}${columns}`.split(',')
+}
+
+function allColumns(table: OneRosterTable): string[] {
+  return [...new Set(oneRosterVersions.flatMap((version) => oneRosterColumns(table, version) ?? []))]
+}
+
+function form(
+  name: OneRosterTable,
+  given: Pick<TableForm, 'part' | 'noun' | 'required' | 'shownBy'> & {
+    readonly references?: readonly TableReference[]
+    readonly aliases?: TableForm['aliases']
+  },
+): TableForm {
+  const { required, shownBy } = given
+  return {
+    name,
+    columns: allColumns(name),
+    key: ['sourcedId'],
+    // Extensions that the specification allows.
+    pattern: /^metadata\./,
+    ...given,
+    required: ['sourcedId', ...required],
+    shownBy: shownBy.map((set) => ['sourcedId', ...set]),
+  }
+}
+
+const org = (column: string): TableReference => ({ column, to: 'orgs', isWarning: true })
+const orgs = (column: string): TableReference => ({ ...org(column), isList: true })
+
+/** Tables of OneRoster, in the order in which they are read: each refers to earlier ones, or to itself. */
+export const oneRosterTables: Readonly<Record<OneRosterTable, TableForm>> = {
+  orgs: form('orgs', {
+    ...{ part: null, noun: 'organisation', required: ['name'] },
+    shownBy: [['name', 'type', 'identifier']],
+    references: [org('parentSourcedId')],
+  }),
+  academicSessions: form('academicSessions', {
+    ...{ part: 'terms', noun: 'session', required: ['title', 'startDate', 'endDate'] },
+    shownBy: [['title', 'startDate', 'endDate']],
+    references: [{ column: 'parentSourcedId', to: 'academicSessions', isWarning: true }],
+  }),
+  roles: form('roles', {
+    ...{ part: null, noun: 'role', required: ['userSourcedId', 'role'] },
+    shownBy: [['userSourcedId', 'roleType']],
+    references: [org('orgSourcedId')],
+  }),
+  users: form('users', {
+    ...{ part: 'users', noun: 'user', required: [] },
+    shownBy: [
+      ['enabledUser', 'username'],
+      ['givenName', 'familyName'],
+    ],
+    references: [orgs('orgSourcedIds'), org('primaryOrgSourcedId')],
+    // Some systems spell it so.
+    aliases: { prefferedgivenname: 'preferredGivenName' },
+  }),
+  courses: form('courses', {
+    ...{ part: 'courses', noun: 'course', required: ['title'] },
+    shownBy: [['title', 'courseCode', 'orgSourcedId']],
+    references: [
+      org('orgSourcedId'),
+      { column: 'schoolYearSourcedId', to: 'academicSessions', isWarning: true },
+    ],
+  }),
+  classes: form('classes', {
+    ...{ part: 'courses', noun: 'class', required: ['title'] },
+    shownBy: [['title', 'courseSourcedId']],
+    references: [
+      { column: 'courseSourcedId', to: 'courses', isWarning: true },
+      { column: 'termSourcedIds', to: 'academicSessions', isList: true },
+      org('schoolSourcedId'),
+    ],
+  }),
+  enrollments: form('enrollments', {
+    ...{ part: 'enrollments', noun: 'enrolment', required: ['classSourcedId', 'userSourcedId', 'role'] },
+    shownBy: [['classSourcedId', 'userSourcedId']],
+    references: [
+      { column: 'classSourcedId', to: 'classes' },
+      { column: 'userSourcedId', to: 'users' },
+      org('schoolSourcedId'),
+    ],
+  }),
+  categories: form('categories', {
+    ...{ part: null, noun: 'category', required: ['title'] },
+    shownBy: [['title', 'weight']],
+  }),
+  lineItems: form('lineItems', {
+    ...{ part: null, noun: 'line item', required: ['title', 'classSourcedId'] },
+    shownBy: [['title', 'classSourcedId', 'resultValueMax']],
+    references: [
+      { column: 'classSourcedId', to: 'classes' },
+      { column: 'categorySourcedId', to: 'categories', isWarning: true },
+    ],
+  }),
+  results: form('results', {
+    ...{ part: 'grades', noun: 'result', required: ['lineItemSourcedId', 'studentSourcedId'] },
+    shownBy: [['lineItemSourcedId', 'studentSourcedId']],
+    references: [
+      { column: 'lineItemSourcedId', to: 'lineItems' },
+      { column: 'studentSourcedId', to: 'users' },
+    ],
+  }),
+}

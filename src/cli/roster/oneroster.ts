@@ -1,0 +1,199 @@
+import { CellError, readCell } from '../dataset/cell.ts'
+import { courses } from '../dataset/courses.ts'
+import {
+  addSchemaProblems,
+  enrollmentEntries,
+  entryOf,
+  namedColumns,
+  readDay,
+  termEntries,
+} from './entries.ts'
+import { readResults } from './oneroster-grades.ts'
+import { readTable } from './oneroster-rows.ts'
+import { oneRosterTables } from './oneroster-tables.ts'
+import { peopleTable, personEntries } from './people.ts'
+import type { RosterEntry } from './roster.ts'
+import type { RosterRow } from './row.ts'
+import { listIn, type Reading, rowNumberOf } from './walk.ts'
+
+/** Roles of both versions as roles in an academy, the preferred first; null for people without one. */
+const roles = new Map([
+  ...['teacher', 'aide', 'proctor', 'counselor'].map((name) => [name, 'instructor'] as const),
+  // A roster gives no right to change an academy.
+  ...['administrator', 'principal', 'districtAdministrator', 'siteAdministrator', 'systemAdministrator'].map(
+    (name) => [name, 'analyst'] as const,
+  ),
+  ['student', 'learner'],
+  ...['guardian', 'parent', 'relative'].map((name) => [name, null] as const),
+])
+const roleNames = [...roles.keys()]
+
+/** Roles of enrolments in an academy; null for people without one. */
+const enrollmentRoles = new Map([
+  ['student', 'learner'],
+  ...['teacher', 'aide', 'proctor'].map((name) => [name, 'instructor'] as const),
+  ...['administrator', 'guardian', 'parent', 'relative'].map((name) => [name, null] as const),
+])
+
+const userColumns = {
+  externalId: 'sourcedId',
+  email: 'email',
+  username: 'username',
+  role: 'role',
+  'profile.firstName': 'givenName',
+  'profile.lastName': 'familyName',
+  'profile.displayName': 'preferredGivenName',
+}
+const people = peopleTable(oneRosterTables.users, userColumns)
+const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
+
+/**
+ * Reads a OneRoster package: sessions are terms, classes are courses (courses, where there are no classes), results are
+ * grades; organisations are only checked. What the specification forbids is read if its meaning is clear, and counted.
+ */
+export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
+  const hasClasses = reading.files.has('classes')
+  const hasRoles = reading.files.has('roles')
+  const roleByUser = new Map<string, UserRole>()
+  yield* readTable(reading, 'orgs', (row) => row.leaveOut('organisations are not kept'))
+  yield* readTable(reading, 'academicSessions', termOf)
+  yield* readTable(reading, 'roles', (row, isRemoved) => addRole(roleByUser, row, isRemoved))
+  yield* readTable(reading, 'users', (row, isRemoved) =>
+    userOf(
+      reading,
+      row,
+      isRemoved,
+      hasRoles ? (roleByUser.get(row.text('sourcedId'))?.role ?? '') : row.text('role'),
+    ),
+  )
+  warnOfRolesWithoutUser(reading, roleByUser)
+  yield* readTable(reading, 'courses', (row, isRemoved) =>
+    hasClasses
+      ? row.leaveOut('courses are read through their classes')
+      : courseOf(row, row.text('schoolYearSourcedId'), isRemoved),
+  )
+  yield* readTable(reading, 'classes', (row, isRemoved) => {
+    const [term = '', ...others] = listIn(row.text('termSourcedIds'))
+    if (others.length > 0) row.addLeniency('classes are in several terms; read the first')
+    return courseOf(row, term, isRemoved)
+  })
+  yield* readTable(reading, 'enrollments', (row, isRemoved) => enrollmentOf(reading, row, isRemoved), {
+    removedNeeds: ['sourcedId', 'classSourcedId', 'userSourcedId', 'role'],
+  })
+  yield* readResults(reading)
+}
+
+function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
+  const externalId = row.text('sourcedId')
+  if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
+  return termEntries(row, { externalId, name: row.text('title'), start: 'startDate', end: 'endDate' })
+}
+
+function courseOf(row: RosterRow, term: string, isRemoved: boolean): RosterEntry[] {
+  const externalId = row.text('sourcedId')
+  if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
+  const course = { externalId, title: row.text('title') }
+  addSchemaProblems(row, courseDataset, course)
+  return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
+}
+
+function userOf(
+  reading: Reading,
+  row: RosterRow,
+  isRemoved: boolean,
+  roleText: string,
+): readonly RosterEntry[] {
+  const externalId = row.text('sourcedId')
+  if (isRemoved) return [entryOf('users', { externalId }, row, true)]
+  const role = roleIn(roleText, row)
+  if (role === null) return row.leaveOut('people without a role in an academy are left out', roleText)
+  if (row.text('password') !== '') row.addLeniency('passwords are left out')
+  const [firstName, lastName] = [row.text('givenName'), row.text('familyName')]
+  const [given, family] = [row.text('preferredGivenName'), row.text('preferredFamilyName')]
+  return personEntries(reading, row, people, {
+    ...{ externalId, firstName, lastName, role },
+    email: row.text('email'),
+    username: row.text('username'),
+    displayName: given || family ? `${given || firstName} ${family || lastName}`.trim() : '',
+    isSuspended: !isEnabled(row),
+  })
+}
+
+/** Returns the role in an academy; undefined if the package has no known one, null for people without a role. */
+function roleIn(text: string, row: RosterRow): string | null | undefined {
+  const name = roleNames.find((each) => each.toLowerCase() === text.toLowerCase()) ?? ''
+  const role = roles.get(name)
+  if (text === '') row.addLeniency('users have no role; new ones become learners')
+  else if (role === undefined) row.addLeniency('unknown roles; new users become learners', text)
+  else if (name !== text) row.addLeniency('roles are not spelled as specified', text)
+  if (role === 'analyst') row.addLeniency('administrators become analysts', name)
+  return role
+}
+
+/** Reads `enabledUser`, `true` or `false`; other words for these are accepted. */
+function isEnabled(row: RosterRow): boolean {
+  const cell = row.text('enabledUser')
+  if (cell !== 'true' && cell !== 'false')
+    row.addLeniency('enabledUser is not true or false', cell || 'empty')
+  try {
+    return readCell({ kind: 'switch' }, cell || 'true', { now: Number.NaN }) === true
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error
+    row.addProblem('enabledUser', 'invalid_type', error.message, cell)
+    return false
+  }
+}
+
+/** Role of a user by `roles.csv`. */
+interface UserRole {
+  readonly role: string
+  readonly rank: number
+  readonly row: RosterRow
+}
+
+/** Adds a row of `roles.csv`: of several roles the primary one counts, then the one preferred in `roles`. */
+function addRole(
+  roleByUser: Map<string, UserRole>,
+  row: RosterRow,
+  isRemoved: boolean,
+): readonly RosterEntry[] {
+  if (isRemoved) return row.leaveOut('removed roles are left out')
+  const [user, role] = [row.text('userSourcedId'), row.text('role')]
+  const place = roleNames.findIndex((name) => name.toLowerCase() === role.toLowerCase())
+  const rank = (row.text('roleType').toLowerCase() === 'primary' ? 0 : 100) + (place < 0 ? 99 : place)
+  const before = roleByUser.get(user)
+  if (before) row.addLeniency('users have several roles; read the primary one')
+  if (!before || rank < before.rank) roleByUser.set(user, { role, rank, row })
+  return []
+}
+
+function warnOfRolesWithoutUser(reading: Reading, roleByUser: ReadonlyMap<string, UserRole>): void {
+  if (!reading.files.has('users') || reading.mode('users') === 'delta') return
+  for (const [user, { row }] of roleByUser) {
+    if (rowNumberOf(reading, 'users', user) === 0) {
+      row.addWarning('userSourcedId', 'unknown_reference', 'is not in users', user)
+    }
+  }
+}
+
+function enrollmentOf(reading: Reading, row: RosterRow, isRemoved: boolean): readonly RosterEntry[] {
+  const text = row.text('role')
+  const name = text.toLowerCase()
+  const role = enrollmentRoles.get(name)
+  if (name !== text && role !== undefined) row.addLeniency('roles are not spelled as specified', text)
+  if (role === undefined) {
+    row.addProblem('role', 'invalid_choice', 'must be student or teacher', text)
+    return []
+  }
+  if (role === null)
+    return row.leaveOut('enrolments with other roles than student and teacher are left out', text)
+  if (name !== 'student' && name !== 'teacher') row.addLeniency('assistants become instructors', text)
+  const enrolledAt = isRemoved ? null : readDay(row, 'beginDate')
+  return enrollmentEntries(reading, row, {
+    course: row.text('classSourcedId'),
+    user: row.text('userSourcedId'),
+    role,
+    status: isRemoved ? 'removed' : 'active',
+    ...(enrolledAt !== null && { enrolledAt: `${enrolledAt}T00:00:00.000Z` }),
+  })
+}

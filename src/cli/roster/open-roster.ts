@@ -1,0 +1,192 @@
+import { csvHeader } from '../records/sources/csv.ts'
+import { type ImportFile, inspectFile } from '../records/sources/file.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { createFindings } from './findings.ts'
+import { formatReaders } from './formats.ts'
+import { isManifest, type Manifest, readManifest } from './manifest.ts'
+import { otherOneRosterFiles } from './oneroster-tables.ts'
+import { openPackage } from './package.ts'
+import {
+  formatNames,
+  type RosterFormat,
+  type RosterMode,
+  type RosterPart,
+  type RosterSource,
+  rosterFormats,
+  rosterParts,
+} from './roster.ts'
+import { isShownBy, type TableForm } from './table.ts'
+import { createReading, type RosterOptions } from './walk.ts'
+
+/** Options of opening a roster. */
+export interface OpenRosterOptions extends RosterOptions {
+  /** Format; null to find it by the headers. */
+  readonly format: RosterFormat | null
+}
+
+/** CSV file with its header. */
+interface HeadedFile {
+  readonly file: ImportFile
+  readonly header: readonly string[]
+}
+
+/** File that is left out, and why. */
+interface LeftOut {
+  readonly file: string
+  readonly why: string
+  readonly value?: string
+}
+
+/**
+ * Opens a folder, a zip file or a CSV file. Throws a UsageError if there is none, or if its format is unclear, with the
+ * columns that were seen.
+ */
+export async function openRoster(
+  io: Pick<Io, 'cwd' | 'signal'>,
+  given: string,
+  options: OpenRosterOptions,
+): Promise<RosterSource> {
+  const { files: packed, others } = await openPackage(io, given)
+  const headed: HeadedFile[] = []
+  for (const { name, bytes } of packed) {
+    const file = await inspectFile({ name, path: null, bytes }, { encodingHint: 'Save it as UTF-8' })
+    headed.push({ file, header: await csvHeader(file) })
+  }
+  const named = headed.find(({ header }) => isManifest(header))
+  const tables = headed.filter((each) => each !== named)
+  const format = options.format ?? formatOf(given, tables, named !== undefined)
+  const manifest = named && format === 'oneroster' ? await readManifest(named.file) : null
+  const { used, leftOut } = sortFiles(format, tables, manifest)
+  if (used.size === 0) {
+    throw unclear(`${given} has no file of ${formatNames[format]}`, tables)
+  }
+  for (const name of others)
+    leftOut.push({ file: given, why: 'files that are no CSV are left out', value: name })
+  return sourceOf(given, format, options, { used, leftOut, manifest })
+}
+
+function sourceOf(
+  name: string,
+  format: RosterFormat,
+  options: RosterOptions,
+  { used, leftOut, manifest }: SortedFiles & { readonly manifest: Manifest | null },
+): RosterSource {
+  const { tables, more = {}, read } = formatReaders[format]
+  const forms = tables.filter((form) => used.has(form.name))
+  const modeOf = (table: string): RosterMode => (manifest?.modeOf(table) === 'delta' ? 'delta' : 'bulk')
+
+  function hasPart(form: TableForm, part: RosterPart): boolean {
+    if (form.part === part) return true
+    const columns = more[form.name]?.[part]
+    const headers = (used.get(form.name) ?? []).flatMap(({ header }) => header)
+    return columns !== undefined && headers.some((column) => columns.test(column))
+  }
+
+  return {
+    name,
+    format,
+    version: manifest?.version ?? (format === 'oneroster' ? versionOf(used) : null),
+    systemName: manifest?.systemName ?? null,
+    files: forms.flatMap((form) =>
+      (used.get(form.name) ?? []).map(({ file }) => ({
+        ...{ name: file.name, table: form.name, mode: modeOf(form.name), hash: file.hash },
+      })),
+    ),
+    parts: rosterParts.filter((part) => forms.some((form) => hasPart(form, part))),
+    mode: (part) => {
+      // Classes, which follow courses, are the courses of an academy where there are any.
+      const form = forms.findLast((each) => hasPart(each, part))
+      return form ? modeOf(form.name) : 'bulk'
+    },
+    read() {
+      const findings = createFindings()
+      for (const { file, why, value } of leftOut) findings.addLeniency(file, why, value)
+      manifest?.check(findings, (table) => tables.every((form) => form.name !== table) || used.has(table))
+      if (format === 'oneroster' && manifest === null) {
+        findings.addLeniency(name, 'there is no manifest.csv; files are read as bulk')
+      }
+      const files = new Map([...used].map(([table, all]) => [table, all.map(({ file }) => file)]))
+      const entries = read(createReading({ findings, options, files, mode: modeOf }))
+      return { entries, findings: findings.findings }
+    },
+  }
+}
+
+/** Files by their tables, and those that are not read. */
+interface SortedFiles {
+  readonly used: ReadonlyMap<string, readonly HeadedFile[]>
+  readonly leftOut: LeftOut[]
+}
+
+function sortFiles(
+  format: RosterFormat,
+  files: readonly HeadedFile[],
+  manifest: Manifest | null,
+): SortedFiles {
+  const used = new Map<string, HeadedFile[]>()
+  const leftOut: LeftOut[] = []
+  for (const each of files) {
+    const { name } = each.file
+    const form = tableOf(format, each)
+    if (form === null) {
+      const isKnown = otherOneRosterFiles.some((other) => other.toLowerCase() === plainName(name))
+      const known = format === 'oneroster' && isKnown
+      const why = known ? 'an academy has no such records' : `it is no file of ${formatNames[format]}`
+      leftOut.push({ file: name, why: `is left out: ${why}` })
+    } else if (manifest?.modeOf(form.name) === 'absent') {
+      leftOut.push({ file: name, why: 'is left out: manifest.csv marks it absent' })
+    } else used.set(form.name, [...(used.get(form.name) ?? []), each])
+  }
+  return { used, leftOut }
+}
+
+/**
+ * Returns the table of a file; null if the format has none like it. The name decides in OneRoster, unless the header
+ * shows another table: some systems export roles as `userProfiles.csv`.
+ */
+function tableOf(format: RosterFormat, { file, header }: HeadedFile): TableForm | null {
+  const { tables } = formatReaders[format]
+  const shown = tables.filter((form) => isShownBy(form, header))
+  if (format !== 'oneroster') return shown[0] ?? null
+  const named = tables.find(({ name }) => name.toLowerCase() === plainName(file.name))
+  if (named && (shown.includes(named) || shown.length === 0)) return named
+  return shown[0] ?? null
+}
+
+/** Returns the name of a file without folder and ending, in lower case. */
+function plainName(path: string): string {
+  const [, name = path] = /([^/\\]+?)(?:\.\w+)?(?:\.gz)?$/.exec(path) ?? []
+  return name.toLowerCase()
+}
+
+/** Returns the only format that has a table for one of the files. Throws a UsageError if there is none, or several. */
+function formatOf(given: string, files: readonly HeadedFile[], hasManifest: boolean): RosterFormat {
+  if (hasManifest) return 'oneroster'
+  const formats = rosterFormats.filter((format) =>
+    files.some(({ header }) => formatReaders[format].tables.some((form) => isShownBy(form, header))),
+  )
+  const [format, ...others] = formats
+  if (format === undefined) throw unclear(`Cannot tell the format of ${given}`, files)
+  if (others.length === 0) return format
+  throw unclear(`${given} may be ${formats.map((each) => formatNames[each]).join(' or ')}`, files)
+}
+
+const maxColumnsShown = 12
+
+function unclear(message: string, files: readonly HeadedFile[]): UsageError {
+  return new UsageError(message, {
+    code: 'unknown_format',
+    why: files.map(({ file, header }) => {
+      const more = header.length > maxColumnsShown ? ', …' : ''
+      return `${file.name} has the columns ${header.slice(0, maxColumnsShown).join(', ')}${more}`
+    }),
+    hint: `Name the format: --format ${rosterFormats.join(', ')}`,
+  })
+}
+
+function versionOf(used: ReadonlyMap<string, readonly HeadedFile[]>): string | null {
+  if (used.has('roles')) return '1.2'
+  const columns = used.get('users')?.[0]?.header.map((name) => name.toLowerCase())
+  return columns ? (columns.includes('role') ? '1.1' : '1.2') : null
+}

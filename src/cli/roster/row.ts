@@ -1,0 +1,82 @@
+import type { Place } from '../records/entries.ts'
+import type { FindingsCollector } from './findings.ts'
+import type { RosterPart, RosterProblem } from './roster.ts'
+import type { OpenTable } from './table.ts'
+
+/** File of a table while it is read. */
+export interface RowFile {
+  readonly file: string
+  readonly table: OpenTable
+  readonly part: RosterPart | null
+  readonly findings: FindingsCollector
+  /** Number of the lines in earlier files of the table. */
+  readonly from: number
+  /** All files of the table that were opened so far, with this one. */
+  readonly opened: readonly RowFile[]
+}
+
+/** Row of a table. */
+export class RosterRow {
+  readonly line: number
+  hasProblem = false
+  readonly #file: RowFile
+  readonly #cells: readonly string[]
+
+  constructor(file: RowFile, line: number, cells: readonly string[]) {
+    this.#file = file
+    this.line = line
+    this.#cells = cells
+  }
+
+  get file(): string {
+    return this.#file.file
+  }
+
+  /** Number among all rows of the table, in several files. */
+  get number(): number {
+    return this.#file.from + this.line
+  }
+
+  /** Returns the place of an earlier row of the table by its number. */
+  placeOf(number: number): Place {
+    const { file, from } = this.#file.opened.findLast((each) => each.from < number) ?? this.#file
+    return { file, line: number - from }
+  }
+
+  /** True if the file has a column. */
+  has(column: string): boolean {
+    return this.#file.table.placeOf(column) !== undefined
+  }
+
+  /** Returns the cell of a column without space around it; empty if there is no such column. */
+  text(column: string): string {
+    const place = this.#file.table.placeOf(column)
+    return place === undefined ? '' : (this.#cells[place]?.trim() ?? '')
+  }
+
+  /** Adds a problem that keeps the row from being read. */
+  addProblem(column: string | null, code: string, message: string, value?: string): void {
+    this.hasProblem = true
+    this.#file.findings.addProblem(this.#file.part, this.#problem(column, code, message, value))
+  }
+
+  /** Adds a fault that does not keep the row from being read. */
+  addWarning(column: string | null, code: string, message: string, value?: string): void {
+    this.#file.findings.addWarning(this.#problem(column, code, message, value))
+  }
+
+  /** Counts what is read leniently or left out. */
+  addLeniency(what: string, value?: string): void {
+    this.#file.findings.addLeniency(this.#file.file, what, value)
+  }
+
+  /** Counts the row as left out, and returns no entries. */
+  leaveOut(what: string, value?: string): [] {
+    this.addLeniency(what, value)
+    return []
+  }
+
+  #problem(column: string | null, code: string, message: string, value: string | undefined): RosterProblem {
+    return { file: this.#file.file, line: this.line, column, value, code, message }
+  }
+}

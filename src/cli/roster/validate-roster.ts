@@ -1,0 +1,139 @@
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { openRoster } from './open-roster.ts'
+import {
+  formatNames,
+  type RosterFindings,
+  type RosterPart,
+  type RosterProblem,
+  type RosterSource,
+  rosterNouns,
+} from './roster.ts'
+import { readRosterOptions } from './roster-options.ts'
+
+/** Result of a validation, as `-o json` prints it. */
+interface RosterReport {
+  readonly source: string
+  readonly format: string
+  readonly version: string | null
+  readonly systemName: string | null
+  readonly valid: boolean
+  readonly files: readonly {
+    readonly name: string
+    readonly table: string
+    readonly mode: string
+    readonly rows: number
+  }[]
+  /** Number of records by part. */
+  readonly counts: Readonly<Record<string, number>>
+  /** Number of records that the roster says are gone, by part. */
+  readonly removed: Readonly<Record<string, number>>
+  readonly problemCount: number
+  readonly problems: readonly RosterProblem[]
+  readonly warningCount: number
+  readonly warnings: readonly RosterProblem[]
+  readonly notes: readonly string[]
+}
+
+const problemFields = ['kind', 'file', 'line', 'column', 'value', 'code', 'message']
+
+/** Validates a roster and prints what it is, and all problems. Throws a UsageError if there are any. */
+export async function validateRoster(context: Context, given: Given): Promise<void> {
+  const { io, output, settings } = context
+  const shape = { table: ['kind', 'file', 'line', 'column', 'value', 'message'], paths: problemFields }
+  output.check(shape)
+  await io.expectGarbage?.()
+  const source = await openRoster(io, given.arguments['source'] ?? '', readRosterOptions(given))
+  const { entries, findings } = source.read()
+  const counts = new Map<string, number>()
+  for await (const some of entries) {
+    for (const { dataset, isRemoved = false } of some) {
+      const key = countKey(dataset, isRemoved)
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
+  }
+  const report = reportOf(source, findings, counts)
+  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) await output.document(report)
+  else {
+    const rows = [
+      ...report.problems.map((problem) => ({ kind: 'problem', ...problem })),
+      ...report.warnings.map((problem) => ({ kind: 'warning', ...problem })),
+    ]
+    if (rows.length > 0 || settings.output.value === 'csv') await output.list([rows], shape)
+    for (const note of report.notes) await output.note(note)
+  }
+  if (!report.valid) throw refusal(report)
+  const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
+  await output.done(`${report.source} is valid${warnings}: ${summaryOf(report)}`)
+}
+
+function countKey(part: RosterPart, isRemoved: boolean): string {
+  return `${part} ${isRemoved}`
+}
+
+function reportOf(
+  source: RosterSource,
+  findings: RosterFindings,
+  counts: ReadonlyMap<string, number>,
+): RosterReport {
+  const countsOf = (isRemoved: boolean) =>
+    Object.fromEntries(
+      source.parts.map((part) => [
+        part,
+        (counts.get(countKey(part, isRemoved)) ?? 0) - findings.replacedCount(part, isRemoved),
+      ]),
+    )
+  const problemCount = findings.problemCount()
+  return {
+    source: source.name,
+    format: source.format,
+    version: source.version,
+    systemName: source.systemName,
+    valid: problemCount === 0,
+    files: source.files.map(({ name, table, mode }) => ({
+      name,
+      table,
+      mode,
+      rows: findings.rowCount(name),
+    })),
+    counts: countsOf(false),
+    removed: countsOf(true),
+    problemCount,
+    problems: findings.problems(),
+    warningCount: findings.warningCount(),
+    warnings: findings.warnings(),
+    notes: findings.notes(),
+  }
+}
+
+/** Returns a roster in words: `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
+function summaryOf({ format, version, systemName, files, counts, removed }: RosterReport): string {
+  const name = [formatNames[format as RosterSource['format']], version ?? ''].join(' ').trim()
+  const modes =
+    format === 'oneroster' ? ` (${[...new Set(files.map(({ mode }) => mode))].join(' and ')})` : ''
+  const text = (all: Readonly<Record<string, number>>) =>
+    Object.entries(all)
+      .filter(([, count]) => count > 0)
+      .map(([part, count]) => pluralise(count, rosterNouns[part as RosterPart]))
+      .join(', ')
+  const gone = text(removed)
+  const from = systemName === null ? '' : ` of ${systemName}`
+  return `${name}${modes}${from} with ${text(counts) || 'no records'}${gone === '' ? '' : `; removed: ${gone}`}`
+}
+
+function refusal(report: RosterReport): UsageError {
+  const { source, problemCount, problems, warningCount } = report
+  const warnings = warningCount > 0 ? ` and ${pluralise(warningCount, 'warning')}` : ''
+  const lacksAddress = problems.some(({ code }) => code === 'no_address')
+  const hint = 'Make addresses of user names, if people have none: --email-domain school.example'
+  return new UsageError(
+    `${pluralise(problemCount, 'problem')}${warnings} found in ${source}: ${summaryOf(report)}`,
+    {
+      code: 'invalid_roster',
+      ...(problemCount > problems.length && { why: [`The first ${problems.length} are listed`] }),
+      ...(lacksAddress && { hint }),
+    },
+  )
+}

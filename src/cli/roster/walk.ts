@@ -1,0 +1,232 @@
+import type { ImportFile } from '../records/sources/file.ts'
+import { createNameTable, type NameTable } from '../records/sources/name-table.ts'
+import type { FindingsCollector } from './findings.ts'
+import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
+import { RosterRow, type RowFile } from './row.ts'
+import { openTable, type TableForm, type TableReference } from './table.ts'
+
+/** Options of a reading. */
+export interface RosterOptions {
+  /** Domain for the addresses of people who have none; null to refuse them. */
+  readonly emailDomain: string | null
+}
+
+/** State of one reading of a roster's files. */
+export interface Reading {
+  readonly findings: FindingsCollector
+  readonly options: RosterOptions
+  /** Files of each table. */
+  readonly files: ReadonlyMap<string, readonly ImportFile[]>
+  mode(table: string): RosterMode
+  /** Number and rank of the last row of each key, by table. */
+  readonly keys: Map<string, NameTable>
+  /** The same for records that several rows may be about, by part, and for other unique values. */
+  readonly names: Map<string, NameTable>
+}
+
+/** Creates the state of a new reading. */
+export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
+  return { ...given, keys: new Map(), names: new Map() }
+}
+
+/** Ranks of rows about the same record: a row does not replace one of a higher rank. */
+export const ranks = { none: 0, removed: 1, inactive: 2, completed: 3, active: 4 } as const
+export type Rank = (typeof ranks)[keyof typeof ranks]
+/** A number in a name table is that of the row times this, plus its rank. */
+const rankCount = 8
+
+/** How the rows of a table are read. */
+export interface RowReader {
+  /** True for a row that says that its record is gone: only some of its columns are checked. */
+  isRemoved(row: RosterRow): boolean
+  /** Columns that the row of a removed record needs (default the key). */
+  readonly removedNeeds?: readonly string[]
+  /** True if several rows with one key add up: none replaces another as a whole. */
+  readonly addsUp?: true
+  /** True if rows have records of other parts as well, whose problems stay when a later row replaces the first. */
+  readonly hasOtherParts?: true
+  /** Returns the entries of a row; none after it added a problem, or a note that it is left out. */
+  entriesOf(row: RosterRow, isRemoved: boolean): readonly RosterEntry[]
+}
+
+/** Reads all rows of a table, a piece at a time. Rows with problems have no entries. */
+export async function* walk(
+  reading: Reading,
+  form: TableForm,
+  reader: RowReader,
+): AsyncGenerator<readonly RosterEntry[]> {
+  const { findings } = reading
+  const files = reading.files.get(form.name) ?? []
+  const keys = createNameTable(files.reduce((sum, { lines }) => sum + lines, 0))
+  reading.keys.set(form.name, keys)
+  const rowFiles: RowFile[] = []
+  const open: OpenReference[] = []
+
+  function read(row: RosterRow): readonly RosterEntry[] {
+    const isRemoved = reader.isRemoved(row)
+    for (const column of isRemoved ? (reader.removedNeeds ?? form.key) : form.required) {
+      if (row.text(column) === '') row.addProblem(column, 'required', 'is required')
+    }
+    const key = keyOf(form, row)
+    if (key !== '' && !reader.addsUp) replaceBefore(keys.get(key), row)
+    for (const reference of isRemoved ? [] : (form.references ?? [])) {
+      checkReference(reading, row, reference, reference.to === form.name ? open : null)
+    }
+    const entries = row.hasProblem ? [] : reader.entriesOf(row, isRemoved)
+    const kept = row.hasProblem ? [] : entries
+    const rank = kept.length === 0 ? ranks.none : isRemoved ? ranks.removed : ranks.active
+    if (key !== '') keys.set(key, row.number * rankCount + rank)
+    return kept
+  }
+
+  function replaceBefore(before: number, row: RosterRow): void {
+    if (before === 0 || form.part === null) return
+    findings.addReplaced(form.part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
+    row.addLeniency(
+      `several rows of one ${form.noun}; read the last`,
+      `${keyOf(form, row)} in line ${row.line}`,
+    )
+  }
+
+  for (const file of files) {
+    const table = await openTable(file, form, findings)
+    const last = rowFiles.at(-1)
+    const from = last ? last.from + (files[rowFiles.length - 1]?.lines ?? 0) + 1 : 0
+    const part = reader.hasOtherParts ? null : form.part
+    const rowFile = { file: file.name, table, part, findings, from, opened: rowFiles }
+    rowFiles.push(rowFile)
+    for await (const some of table.rows) {
+      const entries: RosterEntry[] = []
+      for (const { line, cells } of some) {
+        findings.addRow(file.name)
+        const row = new RosterRow(rowFile, line, cells)
+        if (cells.length === table.header.length) for (const entry of read(row)) entries.push(entry)
+        else
+          row.addProblem(
+            null,
+            'ragged_row',
+            `has ${cells.length} cells, but the header has ${table.header.length}`,
+          )
+      }
+      yield entries
+    }
+  }
+  for (const { row, reference, key } of open) if (keys.get(key) === 0) addMissing(row, reference, key)
+}
+
+/**
+ * Reserves the key of a record that several rows of a table may be about. Returns false if the record of an earlier row
+ * stays; otherwise that one is replaced.
+ *
+ * @param noun the record in a note: `enrolment`
+ */
+export function claim(
+  reading: Reading,
+  part: RosterPart,
+  noun: string,
+  key: string,
+  row: RosterRow,
+  rank: Rank,
+): boolean {
+  const names = namesOf(reading, part)
+  const before = names.get(key)
+  if (before !== 0) {
+    const isSame = numberIn(before) === row.number
+    row.addLeniency(`several rows of one ${noun}; read the last`, key.replaceAll('\n', ', '))
+    if (rankIn(before) > rank || isSame) return false
+    reading.findings.addReplaced(part, row.placeOf(numberIn(before)), kindOf(rankIn(before)))
+  }
+  names.set(key, row.number * rankCount + rank)
+  return true
+}
+
+/** Adds a problem if an earlier row that was not about the same record has the value. */
+export function requireUnique(
+  reading: Reading,
+  { column, value, name }: { readonly column: string; readonly value: string; readonly name: string },
+  row: RosterRow,
+  replaced: number,
+): void {
+  const names = namesOf(reading, name)
+  const before = names.set(value, row.number * rankCount)
+  const number = numberIn(before)
+  if (before === 0 || number === replaced || number === row.number) return
+  const { file, line } = row.placeOf(number)
+  row.addProblem(column, 'duplicate', `is the ${name} of ${file}:${line} as well`, value)
+}
+
+/** Returns the number of the last row with a key in a table; 0 if there is none. */
+export function rowNumberOf(reading: Reading, table: string, key: string): number {
+  return numberIn(reading.keys.get(table)?.get(key) ?? 0)
+}
+
+function namesOf({ names }: Reading, of: string): NameTable {
+  const known = names.get(of) ?? createNameTable(0)
+  names.set(of, known)
+  return known
+}
+
+function numberIn(value: number): number {
+  return Math.floor(value / rankCount)
+}
+
+function rankIn(value: number): number {
+  return value % rankCount
+}
+
+function kindOf(rank: number): 'declared' | 'removed' | null {
+  if (rank === ranks.none) return null
+  return rank === ranks.removed ? 'removed' : 'declared'
+}
+
+/** A reference to a row of the same table that may follow. */
+interface OpenReference {
+  readonly row: RosterRow
+  readonly reference: TableReference
+  readonly key: string
+}
+
+/**
+ * Adds a problem or a warning for a key that another table does not have; a note, if that cannot be said.
+ *
+ * @param open takes references to a row of the same table that may follow; null for other tables
+ */
+export function checkReference(
+  { files, keys, mode }: Reading,
+  row: RosterRow,
+  reference: TableReference,
+  open: OpenReference[] | null = null,
+): void {
+  const text = row.text(reference.column)
+  if (text === '') return
+  const known = files.has(reference.to) && mode(reference.to) === 'bulk' ? keys.get(reference.to) : undefined
+  if (!known) {
+    const why = files.has(reference.to) ? 'its file is a delta' : 'the roster has no such file'
+    row.addLeniency(`references to ${reference.to} are not checked: ${why}`)
+    return
+  }
+  for (const key of reference.isList ? listIn(text) : [text]) {
+    if (known.get(key) !== 0) continue
+    if (open) open.push({ row, reference, key })
+    else addMissing(row, reference, key)
+  }
+}
+
+function addMissing(row: RosterRow, { column, to, isWarning }: TableReference, key: string): void {
+  const message = `is not in ${to}`
+  if (isWarning) row.addWarning(column, 'unknown_reference', message, key)
+  else row.addProblem(column, 'unknown_reference', message, key)
+}
+
+/** Splits a list of keys; none of them has a comma. */
+export function listIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}
+
+function keyOf({ key }: TableForm, row: RosterRow): string {
+  const [first = '', ...others] = key
+  return others.length === 0 ? row.text(first) : key.map((column) => row.text(column)).join('\n')
+}
