@@ -1,5 +1,6 @@
 import { type Argument, type Command, noTarget, notAList } from '../command/command.ts'
 import { rosterFlags } from '../roster/roster-options.ts'
+import { rosterExportCommand } from './roster-export.ts'
 
 /** A roster in files. */
 const sourceArgument: Argument = {
@@ -23,4 +24,5 @@ export const commands: readonly Command[] = [
       await validateRoster(context, given)
     },
   },
+  rosterExportCommand,
 ]

@@ -7,13 +7,14 @@ import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkChoices } from '../command/flag.ts'
 import { cellOf } from '../dataset/cell.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { expectedRows } from '../operation/expected-rows.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { type Column, labelColumns, resolvePath, valueAt } from '../output/columns.ts'
 import { hiddenNote } from '../output/formats/format.ts'
 import { exportOptionsOf } from './export-options.ts'
 import { withOrder } from './export-records.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
-import { expectedRows, type Source, writeExport } from './write-export.ts'
+import { type Source, writeExport } from './write-export.ts'
 
 const { list } = calls.audit
 const everyColumn: readonly string[] = list.holds.answer

@@ -16,6 +16,7 @@ import { loadDataset } from '../dataset/load-dataset.ts'
 import { createNames, type Names } from '../dataset/names.ts'
 import { recordPages } from '../dataset/shown-records.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { expectedRows } from '../operation/expected-rows.ts'
 import { assertSeveralOffered, judgeList } from '../operation/judge-list.ts'
 import { queryOf } from '../operation/operation-flags.ts'
 import { labelColumns, leavesOf, resolvePath, setAt, valueAt } from '../output/columns.ts'
@@ -24,7 +25,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { allColumnsFlag, exportOptionsOf, historyFlag } from './export-options.ts'
 import { listEncoder, type RowForm } from './row-encoder.ts'
-import { expectedRows, type Source, writeExport } from './write-export.ts'
+import { type Source, writeExport } from './write-export.ts'
 
 /** Page size for lessons and courses, which may be large. */
 const largeRecordLimit = 20

@@ -8,6 +8,7 @@ import { mayDiffer, platformName } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
+import { expectedRows } from '../operation/expected-rows.ts'
 import type { PlatformFilter } from '../operation/judge-list.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -15,7 +16,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { type CsvCounter, createCsvCounter, guardCsv } from './csv-bytes.ts'
 import type { ExportTarget } from './export-options.ts'
 import type { RowForm } from './row-encoder.ts'
-import { expectedRows, type Source, writeExport } from './write-export.ts'
+import { type Source, writeExport } from './write-export.ts'
 
 /** The operation that exports learners. */
 export type Learners = typeof analytics.learners

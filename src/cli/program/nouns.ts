@@ -69,7 +69,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   roster: {
     group: 'Academy',
-    summary: 'Read rosters of other systems: OneRoster, Canvas, Moodle, Kolibri',
+    summary: 'Exchange rosters with other systems: OneRoster, Canvas, Moodle',
     load: async () => (await import('../commands/roster.ts')).commands,
   },
   auth: {

@@ -1,0 +1,128 @@
+import type { Command, Given } from '../command/command.ts'
+import { noColumns } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { checkChoices, type Flag } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+const flags = [
+  {
+    name: 'format',
+    kind: 'text',
+    placeholder: 'format',
+    summary: 'Format of the package',
+    choices: ['oneroster', 'canvas', 'moodle'],
+    required: true,
+  },
+  {
+    name: 'oneroster-version',
+    kind: 'text',
+    placeholder: 'version',
+    summary: 'Version of OneRoster (default 1.2)',
+    choices: ['1.2', '1.1'],
+  },
+  {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Only this course and its people: id or external id',
+  },
+  {
+    name: 'term',
+    kind: 'texts',
+    placeholder: 'term',
+    summary: 'Only the courses of this term and their people: id or external id',
+  },
+  {
+    name: 'only',
+    kind: 'words',
+    placeholder: 'parts',
+    summary: 'Only these parts: terms, users, courses, groups, enrollments, grades',
+    choices: ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'],
+    hasChoicesInSummary: true,
+  },
+  {
+    name: 'org-name',
+    kind: 'text',
+    placeholder: 'name',
+    summary: 'Name of the school in OneRoster (default the name of the profile, host or database)',
+  },
+  {
+    name: 'org-id',
+    kind: 'text',
+    placeholder: 'id',
+    summary: 'Id of the school in OneRoster (default made of its name)',
+  },
+  {
+    name: 'category',
+    kind: 'text',
+    placeholder: 'category',
+    summary: 'Category of new courses in Moodle, by number or path; required for its courses',
+  },
+  { name: 'force', kind: 'switch', summary: 'Replace an existing package' },
+] as const satisfies readonly Flag[]
+
+/** Formats of flags that only one has a use for. */
+const formatByFlag: Readonly<Record<string, string>> = {
+  'oneroster-version': 'oneroster',
+  'org-name': 'oneroster',
+  'org-id': 'oneroster',
+  category: 'moodle',
+}
+
+/** `learnctl roster export` */
+export const rosterExportCommand: Command = {
+  name: 'export',
+  summary: 'Write a package that another system imports: OneRoster, Canvas SIS or Moodle',
+  description:
+    'Writes a folder, or a zip file if the target ends in .zip, for you alone (mode 0600), completely or not at all. The same\nacademy gives the same bytes. Records have your own ids, else those of the platform. Passwords are never exported, and\nnotes say what the format does not hold; docs/rosters.md has the whole table.',
+  arguments: [{ name: 'target', summary: 'Folder to write, or a file that ends in .zip' }],
+  flags,
+  refuses: { ...noColumns, quiet: 'The result has no id', dryRun: 'It changes nothing' },
+  examples: [
+    'roster export --format oneroster school.zip',
+    'roster export --format canvas canvas-files --course ext:AAA-2014J',
+    'roster export --format moodle moodle-files --category 1',
+  ],
+  run: runExport,
+}
+
+async function runExport(
+  context: Context,
+  { arguments: { target = '' }, flags: given }: Given,
+): Promise<void> {
+  checkChoices(flags, given)
+  const { output, settings } = context
+  if (target === '-') {
+    throw new UsageError('Standard output is not supported: a package has several files', {
+      hint: 'Name a folder, or a file that ends in .zip',
+    })
+  }
+  const { exportFormats, exportRoster } = await import('../roster/export-roster.ts')
+  const { oneRosterVersions } = await import('../roster/oneroster-columns.ts')
+  const format = exportFormats.find((each) => each === given['format'])
+  const version = oneRosterVersions.find((each) => each === (given['oneroster-version'] ?? '1.2'))
+  if (!format || !version) {
+    throw new UsageError('--format is required', { hint: `Choose one of ${exportFormats.join(', ')}` })
+  }
+  for (const [name, only] of Object.entries(formatByFlag)) {
+    if (given[name] === undefined || only === format) continue
+    throw new UsageError(`--${name} is not supported: it is for --format ${only}`)
+  }
+  const text = (name: string) => (given[name] === undefined ? null : String(given[name]))
+  const report = await exportRoster(context, {
+    ...{ format, target, version, force: given['force'] === true },
+    ...{ courses: textsIn(given['course']), terms: textsIn(given['term']) },
+    only: given['only'] === undefined ? null : textsIn(given['only']),
+    ...{ orgName: text('org-name'), orgId: text('org-id'), category: text('category') },
+  })
+  if (settings.output.value !== 'table') await output.document(report)
+  const { countsText } = await import('../roster/export-roster.ts')
+  const { formatNames } = await import('../roster/roster.ts')
+  const kind = [formatNames[format], ...(report.version === null ? [] : [report.version])].join(' ')
+  await output.done(`Wrote ${kind} to ${target}: ${countsText(report.counts) || 'nothing'}`)
+  for (const text of report.notes) await output.note(text)
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

@@ -1,0 +1,237 @@
+import { platformName, type Target } from '../../config/target.ts'
+import { type Call, calls } from '../../contract/calls.ts'
+import type { Context } from '../command/context.ts'
+import { expectedRows } from '../operation/expected-rows.ts'
+import { openWriting } from '../records/execute.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { type OneRosterVersion, oneRosterFiles } from './oneroster-columns.ts'
+import { openPackage, type Package } from './package-folder.ts'
+import { formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
+import { openSchool, type School } from './school.ts'
+import { canvasFiles, writeCanvas } from './write-canvas.ts'
+import { moodleFiles, writeMoodle } from './write-moodle.ts'
+import { type Written, writeOneRoster } from './write-oneroster.ts'
+
+/** Formats of packages that exports write. */
+export const exportFormats = ['oneroster', 'canvas', 'moodle'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** Parts that each format holds, in the order of `rosterParts`. */
+const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
+  oneroster: ['terms', 'users', 'courses', 'enrollments', 'grades'],
+  canvas: ['terms', 'users', 'courses', 'groups', 'enrollments'],
+  moodle: ['users', 'courses', 'groups', 'enrollments'],
+}
+
+/** Files of packages of all formats; only a folder of such files is replaced. */
+const known = new Set([...oneRosterFiles, ...canvasFiles, ...moodleFiles])
+
+/** What to export, in which form, and where to. */
+export interface RosterExport {
+  readonly format: ExportFormat
+  /** Folder, or a file that ends in .zip. */
+  readonly target: string
+  readonly force: boolean
+  readonly version: OneRosterVersion
+  /** References of courses and terms; empty for all. */
+  readonly courses: readonly string[]
+  readonly terms: readonly string[]
+  /** Parts to write; null for all. */
+  readonly only: readonly string[] | null
+  /** Name and id of the school; null for those of the academy or the profile. */
+  readonly orgName: string | null
+  readonly orgId: string | null
+  /** Category of new courses in Moodle; null if none was given. */
+  readonly category: string | null
+}
+
+/** What an export wrote. */
+export interface ExportReport extends Written {
+  readonly target: string
+  readonly format: ExportFormat
+  /** Version of OneRoster; null for other formats. */
+  readonly version: OneRosterVersion | null
+  readonly files: readonly { readonly name: string; readonly rows: number }[]
+}
+
+/**
+ * Writes the roster of an academy as a package that another system reads; it appears at its target completely or not at
+ * all. Throws a UsageError for a target that exists, and if the format lacks a part that was asked for.
+ */
+export async function exportRoster(context: Context, wanted: RosterExport): Promise<ExportReport> {
+  const { io, session } = context
+  const { format, target, force, version } = wanted
+  const parts = partsFor(wanted)
+  const category = wanted.category ?? ''
+  if (format === 'moodle' && parts.has('courses') && category === '') {
+    throw new UsageError('--category is required: Moodle puts each new course into one', {
+      hint: 'Give its number or its path: --category 1, or --category "Imported / 2026"',
+    })
+  }
+  const reader = await openWriting(context)
+  const school = await openSchool(reader, wanted)
+  const to = await openPackage({ cwd: io.cwd, target, force, known })
+  const line = await createProgressLine(io, 'rows', null)
+  try {
+    const watched = withProgress(to, (rows) => line.update(rows))
+    const written = await writeAs()
+    line.stop()
+    io.signal.throwIfAborted()
+    const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, format, wanted))]
+    const formulas = to.formulas()
+    const files = to.tables().map(({ name, rows }) => ({ name, rows }))
+    await to.finish()
+    return {
+      ...{ target, format, version: format === 'oneroster' ? version : null, files },
+      ...{ counts: inOrder(written.counts), notes: [...notes, ...formulaNotes(formulas)] },
+    }
+
+    async function writeAs(): Promise<Written> {
+      if (format === 'canvas') return writeCanvas(school, watched, parts)
+      if (format === 'moodle') return writeMoodle(school, watched, { parts, category })
+      return writeOneRoster(school, watched, { version, parts, org: orgOf(wanted, session.target()) })
+    }
+  } catch (error) {
+    line.stop()
+    await to.discard()
+    throw error
+  }
+}
+
+function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
+  const held = partsOf[format]
+  if (only === null) return new Set(held)
+  for (const part of only) {
+    if (!held.some((each) => each === part)) {
+      throw new UsageError(`--only ${part} is not supported: ${formatNames[format]} holds ${held.join(', ')}`)
+    }
+  }
+  return new Set(held.filter((part) => only.includes(part)))
+}
+
+function inOrder(counts: Written['counts']): Written['counts'] {
+  return Object.fromEntries(
+    rosterParts.flatMap((part) => (counts[part] === undefined ? [] : [[part, counts[part]]])),
+  )
+}
+
+/** Returns the only organisation of a package: by the flags, else the name of the profile, host or database. */
+function orgOf(
+  { orgName, orgId }: RosterExport,
+  target: Target,
+): { readonly id: string; readonly name: string } {
+  const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
+  const name = orgName ?? target.profile ?? place
+  const id = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+  return { id: orgId ?? (id || 'school'), name }
+}
+
+function fileName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.\w+$/, '')
+}
+
+/** Rows between two updates of the progress line. */
+const rowsPerUpdate = 5000
+
+/** Reports the number of rows while a package is written. */
+function withProgress(to: Package, told: (rows: number) => Promise<void>): Package {
+  let rows = 0
+  return {
+    ...{ scratch: () => to.scratch(), tables: () => to.tables(), formulas: () => to.formulas() },
+    ...{ finish: () => to.finish(), discard: () => to.discard() },
+    table: async (name, header) => {
+      const table = await to.table(name, header)
+      return {
+        name,
+        get rows() {
+          return table.rows
+        },
+        add(cells) {
+          rows += 1
+          const wait = table.add(cells)
+          return rows % rowsPerUpdate === 0 ? Promise.resolve(wait).then(() => told(rows)) : wait
+        },
+      }
+    },
+  }
+}
+
+type Caller = Awaited<ReturnType<typeof openWriting>>['caller']
+
+/** Returns what the format, or the platform, does not have, with counts. */
+async function lostNotes(
+  { io, session }: Context,
+  school: School,
+  caller: Caller,
+  format: ExportFormat,
+  { only }: RosterExport,
+): Promise<string[]> {
+  const name = formatNames[format]
+  const lacks = [...school.lacks].map((part) => `${platformName(session.target())} does not offer ${part}`)
+  const { admins, analysts } = school.leftOut
+  const left = [
+    ...(admins > 0 ? [pluralise(admins, 'admin')] : []),
+    ...(analysts > 0 ? [pluralise(analysts, 'analyst')] : []),
+  ]
+  const people =
+    left.length > 0
+      ? [
+          `${left.join(' and ')} without a course left out: a roster has the people of courses, and gives no rights`,
+        ]
+      : []
+  if (only !== null) return [...lacks, ...people]
+  const courses = school.isPart ? school.courses.map(({ id }) => id) : []
+  // Longer lists of references are refused.
+  const query = courses.length > 0 && courses.length <= 100 ? { course_id: courses.join() } : {}
+  const total = (list: Call, of: Readonly<Record<string, string>> = query) =>
+    expectedRows({ io }, caller, list, of)
+  const lost = [
+    format === 'moodle' ? countOf(school.terms.length, rosterNouns.terms) : '',
+    countOf(await total(calls.lessons.list), 'lesson'),
+    countOf(await total(calls.progress.all), 'progress record'),
+    format === 'oneroster' ? '' : countOf(await total(calls.grades.list), rosterNouns.grades),
+    format === 'oneroster' ? await allGroups() : '',
+    format === 'canvas' ? await groupsOutside() : '',
+  ].filter((text) => text !== '')
+  return [...lacks, ...people, ...(lost.length > 0 ? [`${name} does not hold ${lost.join(', ')}`] : [])]
+
+  async function allGroups(): Promise<string> {
+    const groups = countOf(await total(calls.groups.list), rosterNouns.groups)
+    if (groups === '' || school.isPart) return groups
+    const members = countOf(await total(calls.groups.memberships, {}), 'member')
+    return members === '' ? groups : `${groups} with ${members}`
+  }
+
+  async function groupsOutside(): Promise<string> {
+    const groups = school.isPart ? [] : await school.groupsOf(null)
+    let members = 0
+    for (const group of groups) members += (await school.membersOf(group)).length
+    if (groups.length === 0) return ''
+    return `${pluralise(groups.length, rosterNouns.groups)} outside courses with ${pluralise(members, 'member')}`
+  }
+}
+
+/** Returns a count in words; none of zero, only the noun of an unknown one. */
+function countOf(count: number | null, noun: string): string {
+  if (count === 0) return ''
+  return count === null ? `${noun}s` : pluralise(count, noun)
+}
+
+function formulaNotes(count: number): string[] {
+  if (count === 0) return []
+  return [
+    `${pluralise(count, 'cell')} would be a formula in a spreadsheet: the files are for systems, and not escaped`,
+  ]
+}
+
+/** Returns counts in words without zeros: `2 courses, 40 enrolments`. */
+export function countsText(counts: Written['counts']): string {
+  return rosterParts
+    .flatMap((part) => (counts[part] ? [pluralise(counts[part], rosterNouns[part])] : []))
+    .join(', ')
+}

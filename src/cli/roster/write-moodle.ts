@@ -1,0 +1,190 @@
+import { pluralise } from '../terminal/format-text.ts'
+import { noName } from './conventions.ts'
+import type { Package } from './package-folder.ts'
+import type { RosterPart } from './roster.ts'
+import type { School } from './school.ts'
+import { type Course, type Enrolment, namesOf, type Person } from './school-records.ts'
+import type { Written } from './write-oneroster.ts'
+
+/** Columns of a user before those of enrolments and cohorts. */
+const userColumns = ['username', 'firstname', 'lastname', 'email', 'idnumber', 'suspended']
+const courseColumns = ['shortname', 'fullname', 'category', 'idnumber', 'visible', 'summary']
+
+/** Names of all files that a package may have. */
+export const moodleFiles: readonly string[] = ['users.csv', 'courses.csv']
+
+/** Form of the files. */
+export interface MoodleForm {
+  readonly parts: ReadonlySet<RosterPart>
+  /** Category of new courses: the number of one, or its path. */
+  readonly category: string
+}
+
+/** Place of a user in a course, as the cells of its columns. */
+interface Place {
+  readonly course: string
+  readonly role: string
+  readonly status: string
+  readonly group: string
+}
+
+/**
+ * Writes a school as files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so
+ * enrolments are in memory at once, about 200 bytes each.
+ */
+export async function writeMoodle(school: School, to: Package, form: MoodleForm): Promise<Written> {
+  const { parts, category } = form
+  const counts: Partial<Record<RosterPart, number>> = {}
+  const lost = { nameless: 0, completed: 0, lowered: 0, numbers: 0, outside: 0 }
+  const placesByUser = new Map<string, Place[]>()
+  const cohortsByUser = new Map<string, string[]>()
+  const wantsGroups = parts.has('groups')
+  const inside: Set<string> | null = school.isPart ? new Set() : null
+
+  if (parts.has('courses')) await writeCourses()
+  let enrolled = 0
+  let groups = 0
+  for (const course of school.courses) {
+    if (!parts.has('enrollments') && !inside) break
+    const all = await school.enrolmentsIn(course)
+    for (const { userId } of all) inside?.add(userId)
+    if (!parts.has('enrollments')) continue
+    enrolled += all.length
+    await place(course, all)
+  }
+  if (wantsGroups && !school.isPart) await placeCohorts()
+  if (parts.has('enrollments')) counts.enrollments = enrolled
+  if (wantsGroups) counts.groups = groups
+  if (parts.has('users') || parts.has('enrollments') || wantsGroups) await writeUsers()
+  return { counts, notes: notes() }
+
+  async function writeCourses(): Promise<void> {
+    const byPath = !/^\d+$/.test(category)
+    const header = courseColumns.map((name) => (name === 'category' && byPath ? 'category_path' : name))
+    const table = await to.table('courses.csv', header)
+    for (const { key, title, status, description } of school.courses) {
+      await table.add([key, title, category, key, status === 'published' ? '1' : '0', description])
+    }
+    counts.courses = table.rows
+  }
+
+  /** Notes where the users of a course are: once for each enrolment, and once for each further group. */
+  async function place(course: Course, all: readonly Enrolment[]): Promise<void> {
+    const groupsByUser = new Map<string, string[]>()
+    const users = new Set(all.map(({ userId }) => userId))
+    for (const group of wantsGroups ? await school.groupsOf(course) : []) {
+      groups += 1
+      countNumber(group.name)
+      for (const { userId } of await school.membersOf(group)) {
+        if (users.has(userId)) append(groupsByUser, userId, group.name)
+        else lost.outside += 1
+      }
+    }
+    for (const { userId, role, status } of all) {
+      if (status === 'completed') lost.completed += 1
+      for (const group of groupsByUser.get(userId) ?? ['']) {
+        append(placesByUser, userId, {
+          course: course.key,
+          role: role === 'instructor' ? 'editingteacher' : 'student',
+          status: status === 'inactive' ? '1' : '',
+          group,
+        })
+      }
+    }
+  }
+
+  async function placeCohorts(): Promise<void> {
+    for (const group of await school.groupsOf(null)) {
+      groups += 1
+      countNumber(group.name)
+      for (const { userId } of await school.membersOf(group)) append(cohortsByUser, userId, group.name)
+    }
+  }
+
+  /** Moodle takes a number for the id of a group. */
+  function countNumber(name: string): void {
+    if (/^\d+$/.test(name.trim())) lost.numbers += 1
+  }
+
+  async function writeUsers(): Promise<void> {
+    const most = (lists: ReadonlyMap<string, readonly unknown[]>) =>
+      [...lists.values()].reduce((count, list) => Math.max(count, list.length), 0)
+    const [places, cohorts] = [most(placesByUser), most(cohortsByUser)]
+    const columnsOf = (number: number) => [
+      ...[`course${number}`, `role${number}`, `enrolstatus${number}`],
+      ...(wantsGroups ? [`group${number}`] : []),
+    ]
+    const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+    const own = parts.has('users') ? userColumns : userColumns.slice(0, 1)
+    const header = [
+      ...own,
+      ...numbers(places).flatMap(columnsOf),
+      ...numbers(cohorts).map((number) => `cohort${number}`),
+    ]
+    const table = await to.table('users.csv', header)
+    for await (const some of school.people(inside)) {
+      for (const person of some) {
+        const mine = placesByUser.get(person.id) ?? []
+        const cells = [
+          ...userCells(person).slice(0, own.length),
+          ...mine.flatMap(({ course, role, status, group }) => [
+            course,
+            role,
+            status,
+            ...(wantsGroups ? [group] : []),
+          ]),
+        ]
+        const before = own.length + places * (wantsGroups ? 4 : 3)
+        while (cells.length < before) cells.push('')
+        cells.push(...(cohortsByUser.get(person.id) ?? []))
+        while (cells.length < header.length) cells.push('')
+        const wait = table.add(cells)
+        if (wait) await wait
+      }
+    }
+    if (parts.has('users')) counts.users = table.rows
+  }
+
+  function userCells(person: Person): string[] {
+    const { key, email, username, isSuspended } = person
+    const [first, last] = namesOf(person)
+    if (first === '' || last === '') lost.nameless += 1
+    const login = (username || email).toLowerCase()
+    if (username !== '' && login !== username) lost.lowered += 1
+    return [login, first || noName, last || noName, email, key, isSuspended ? '1' : '0']
+  }
+
+  function notes(): string[] {
+    const { nameless, completed, lowered, numbers, outside } = lost
+    return [
+      ...(nameless > 0
+        ? [
+            `${pluralise(nameless, 'user')} without a first or last name: ${noName} is written, since Moodle requires both`,
+          ]
+        : []),
+      ...(lowered > 0 ? [`${pluralise(lowered, 'username')} written in lower case, as Moodle requires`] : []),
+      ...(completed > 0
+        ? [
+            `${pluralise(completed, 'completed enrolment')} written like active ones: Moodle's files have no completion`,
+          ]
+        : []),
+      ...(outside > 0
+        ? [`${pluralise(outside, 'member')} of groups left out: they are not enrolled in the course`]
+        : []),
+      ...(numbers > 0
+        ? [
+            `${pluralise(numbers, 'group')} with a number as name: Moodle takes it for an id, so rename ${numbers === 1 ? 'it' : 'them'} first`,
+          ]
+        : []),
+      ...(parts.has('users')
+        ? ['Moodle needs passwords or an authentication method: choose to create them in Upload users']
+        : []),
+    ]
+  }
+}
+
+function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key)
+  if (list) list.push(item)
+  else lists.set(key, [item])
+}

@@ -1,0 +1,271 @@
+import { pluralise } from '../terminal/format-text.ts'
+import { joinIds, noName, noTerm, openDays } from './conventions.ts'
+import { filesOf, type OneRosterVersion, tableColumns, userColumns } from './oneroster-columns.ts'
+import type { Package, Table } from './package-folder.ts'
+import type { RosterPart } from './roster.ts'
+import type { School } from './school.ts'
+import { type Course, type Enrolment, namesOf, type Person, splitName, type Term } from './school-records.ts'
+import { createGradebook } from './write-gradebook.ts'
+
+/** Form of a package. */
+export interface OneRosterForm {
+  readonly version: OneRosterVersion
+  /** The school that all records belong to, the only organisation of the package. */
+  readonly org: { readonly id: string; readonly name: string }
+  readonly parts: ReadonlySet<RosterPart>
+}
+
+/** Number of records by part, and what the format does not hold. */
+export interface Written {
+  readonly counts: Partial<Record<RosterPart, number>>
+  readonly notes: readonly string[]
+}
+
+/** Writes a school as a OneRoster package: each course is a class and its course, each term an academic session. */
+export async function writeOneRoster(school: School, to: Package, form: OneRosterForm): Promise<Written> {
+  return new OneRosterWriter(school, to, form).write()
+}
+
+const blank = ''
+
+/** A table whose rows are bulk: without status and time. */
+function bulk(table: Table): (id: string, ...cells: readonly string[]) => void | Promise<void> {
+  return (id, ...cells) => table.add([id, blank, blank, ...cells])
+}
+
+class OneRosterWriter {
+  readonly #school: School
+  readonly #to: Package
+  readonly #form: OneRosterForm
+  readonly #counts: Partial<Record<RosterPart, number>> = {}
+  readonly #notes: string[] = []
+  /** Users in the courses, if only some courses are written. */
+  readonly #inside: Set<string> | null
+  #completed = 0
+  #inactive = 0
+  #unnamed = 0
+  #displayNames = 0
+
+  constructor(school: School, to: Package, form: OneRosterForm) {
+    this.#school = school
+    this.#to = to
+    this.#form = form
+    this.#inside = school.isPart ? new Set() : null
+  }
+
+  async write(): Promise<Written> {
+    const { org, parts } = this.#form
+    await bulk(await this.#table('orgs'))(org.id, org.name, 'school', blank, blank)
+    if (parts.has('terms')) await this.#writeSessions()
+    if (parts.has('courses')) await this.#writeCourses()
+    await this.#writeEnrolmentsAndGrades()
+    if (parts.has('users')) await this.#writeUsers()
+    await this.#writeManifest()
+    this.#note()
+    return { counts: this.#counts, notes: this.#notes }
+  }
+
+  #table(name: keyof typeof tableColumns): Promise<Table> {
+    return this.#to.table(`${name}.csv`, tableColumns[name])
+  }
+
+  async #writeSessions(): Promise<void> {
+    const { terms, courses } = this.#school
+    const add = bulk(await this.#table('academicSessions'))
+    for (const { key, name, ...days } of terms) {
+      const [startDate, endDate] = daysOf(days)
+      await add(key, name, 'term', startDate, endDate, blank, schoolYearOf(endDate))
+    }
+    this.#counts.terms = terms.length
+    const open = terms.filter(({ startDate, endDate }) => startDate === null || endDate === null)
+    if (open.length > 0) {
+      this.#notes.push(
+        `${pluralise(open.length, 'term')} without a first or last day: ${openDays.startDate} and ${openDays.endDate} are written, since OneRoster requires both`,
+      )
+    }
+    const without = courses.filter(({ term }) => term === null).length
+    if (without === 0) return
+    const [startDate, endDate] = daysOf(null)
+    await add(noTerm.id, noTerm.title, 'term', startDate, endDate, blank, schoolYearOf(endDate))
+    this.#notes.push(
+      `${pluralise(without, 'course')} without a term: written with the session ${noTerm.id}, since OneRoster requires one`,
+    )
+  }
+
+  async #writeCourses(): Promise<void> {
+    const { courses } = this.#school
+    const { org } = this.#form
+    const addCourse = bulk(await this.#table('courses'))
+    const addClass = bulk(await this.#table('classes'))
+    for (const { key, title, term } of courses) {
+      await addCourse(key, blank, title, blank, blank, org.id, blank, blank)
+      const session = sessionOf({ term })
+      await addClass(key, title, blank, key, blank, 'scheduled', blank, org.id, session, blank, blank, blank)
+    }
+    this.#counts.courses = courses.length
+  }
+
+  async #writeEnrolmentsAndGrades(): Promise<void> {
+    const { parts, version, org } = this.#form
+    const wantsEnrolments = parts.has('enrollments')
+    const table = wantsEnrolments ? await this.#table('enrollments') : null
+    const gradebook = parts.has('grades')
+      ? await createGradebook(this.#to, { version, org }, sessionOf)
+      : null
+    for (const course of this.#school.courses) {
+      if (!table && !gradebook && !this.#inside) break
+      const enrolments = await this.#school.enrolmentsIn(course)
+      for (const { userId } of enrolments) this.#inside?.add(userId)
+      if (table) await this.#addEnrolments(table, course, enrolments)
+      if (!gradebook) continue
+      const learners = new Set(
+        enrolments.flatMap(({ role, userKey }) => (role === 'learner' ? [userKey] : [])),
+      )
+      // Grades require an enrolment: leave out grades of users who have none.
+      const grades = (await this.#school.gradesIn(course)).filter(({ userKey }) => learners.has(userKey))
+      await gradebook.add(course, daysOf(course.term), grades)
+    }
+    if (table) this.#counts.enrollments = table.rows
+    if (gradebook) {
+      this.#counts.grades = await gradebook.finish()
+      this.#notes.push(...gradebook.notes())
+    }
+  }
+
+  async #addEnrolments(table: Table, course: Course, enrolments: readonly Enrolment[]): Promise<void> {
+    const add = bulk(table)
+    let isFirst = true
+    for (const { userKey, role, status, enrolledAt } of enrolments) {
+      if (status === 'inactive') {
+        this.#inactive += 1
+        continue
+      }
+      if (status === 'completed') this.#completed += 1
+      const isTeacher = role === 'instructor'
+      const isPrimary = isTeacher && isFirst
+      if (isTeacher) isFirst = false
+      const name = isTeacher ? 'teacher' : 'student'
+      const wait = add(
+        joinIds(course.key, userKey, name),
+        ...[course.key, this.#form.org.id, userKey, name, String(isPrimary)],
+        ...[enrolledAt.slice(0, 10), blank],
+      )
+      if (wait) await wait
+    }
+  }
+
+  async #writeUsers(): Promise<void> {
+    const { version, org } = this.#form
+    const table = await this.#to.table('users.csv', userColumns[version])
+    const add = bulk(table)
+    const roles = version === '1.2' ? bulk(await this.#table('roles')) : null
+    for await (const some of this.#school.people(this.#inside)) {
+      for (const person of some) {
+        const role = person.role === 'instructor' ? 'teacher' : 'student'
+        const wait = add(person.key, ...(roles ? this.#cellsOf12(person) : this.#cellsOf11(person, role)))
+        if (wait) await wait
+        if (!roles) continue
+        const id = joinIds(person.key, role)
+        const next = roles(id, person.key, 'primary', role, blank, blank, org.id, blank)
+        if (next) await next
+      }
+    }
+    this.#counts.users = table.rows
+  }
+
+  #cellsOf11(person: Person, role: string): string[] {
+    const { email, username, isSuspended, displayName } = person
+    const [given, family] = this.#requiredNames(person)
+    if (displayName !== '' && displayName !== `${given} ${family}`) this.#displayNames += 1
+    return [
+      ...[String(!isSuspended), this.#form.org.id, role, username || email, blank, given, family],
+      ...[blank, blank, email, blank, blank, blank, blank, blank],
+    ]
+  }
+
+  #cellsOf12(person: Person): string[] {
+    const { email, username, isSuspended } = person
+    const [given, family] = this.#requiredNames(person)
+    const [preferredGiven, preferredFamily] = preferredNames(person)
+    return [
+      ...[String(!isSuspended), username || email, blank, given, family, blank, blank, email],
+      ...[blank, blank, blank, blank, blank, blank, preferredGiven, blank, preferredFamily],
+      ...[this.#form.org.id, blank],
+    ]
+  }
+
+  #requiredNames(person: Person): [given: string, family: string] {
+    const [given, family] = namesOf(person)
+    if (given === '' || family === '') this.#unnamed += 1
+    return [given || noName, family || noName]
+  }
+
+  async #writeManifest(): Promise<void> {
+    const { version } = this.#form
+    const present = new Set(this.#to.tables().map(({ name }) => name))
+    const table = await this.#to.table('manifest.csv', ['propertyName', 'value'])
+    await table.add(['manifest.version', '1.0'])
+    await table.add(['oneroster.version', version])
+    for (const name of filesOf[version]) {
+      await table.add([`file.${name}`, present.has(`${name}.csv`) ? 'bulk' : 'absent'])
+    }
+    await table.add(['source.systemName', 'learnctl'])
+    await table.add(['source.systemCode', 'learnctl'])
+  }
+
+  #note(): void {
+    if (this.#unnamed > 0) {
+      this.#notes.push(
+        `${pluralise(this.#unnamed, 'user')} without a first or last name: ${noName} is written, since OneRoster requires both`,
+      )
+    }
+    if (this.#displayNames > 0) {
+      this.#notes.push(
+        `The display names of ${pluralise(this.#displayNames, 'user')} are not included: OneRoster 1.1 has none`,
+      )
+    }
+    if (this.#inactive > 0) {
+      this.#notes.push(
+        `${pluralise(this.#inactive, 'inactive enrolment')} left out: OneRoster has only active ones`,
+      )
+    }
+    if (this.#completed > 0) {
+      this.#notes.push(
+        `${pluralise(this.#completed, 'completed enrolment')} written like active ones: OneRoster has no completion`,
+      )
+    }
+  }
+}
+
+function daysOf(term: Pick<Term, 'startDate' | 'endDate'> | null): [startDate: string, endDate: string] {
+  return [term?.startDate ?? openDays.startDate, term?.endDate ?? openDays.endDate]
+}
+
+/** First month after the end of a school year. */
+const firstMonth = 8
+
+/** Returns the school year of a session, named by the year in which it ends; it begins in August. */
+function schoolYearOf(endDate: string): string {
+  if (endDate === openDays.endDate) return endDate.slice(0, 4)
+  const [year, month] = endDate.split('-').map(Number)
+  return String(Number(year) + (Number(month) >= firstMonth ? 1 : 0)).padStart(4, '0')
+}
+
+/** Splits a display name, so that its parts, or the own names in place of empty parts, make it up again. */
+function preferredNames(person: Person): [given: string, family: string] {
+  const { displayName } = person
+  if (displayName === '') return ['', '']
+  const [given, family] = namesOf(person)
+  if (family !== '' && displayName.endsWith(` ${family}`)) {
+    return [displayName.slice(0, -family.length - 1).trim(), '']
+  }
+  if (given !== '' && displayName.startsWith(`${given} `)) {
+    return ['', displayName.slice(given.length + 1).trim()]
+  }
+  return splitName(displayName)
+}
+
+/** Returns the session that a course belongs to. */
+function sessionOf({ term }: Pick<Course, 'term'>): string {
+  return term?.key ?? noTerm.id
+}
