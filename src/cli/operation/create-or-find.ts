@@ -23,7 +23,7 @@ interface Found {
 
 /**
  * Creates a thing unless one with its key exists: that is left unchanged (`--if-not-exists`) or updated (`--upsert`).
- * A thing that another process creates at the same time is found, too. Throws a UsageError if the body has no key,
+ * A thing that another process creates at the same time is found, too. Returns which it was. Throws a UsageError if the body has no key,
  * and a CommandError if the existing thing is deleted.
  */
 export async function createOrFind(
@@ -32,7 +32,7 @@ export async function createOrFind(
   call: BoundCall,
   caller: Caller,
   prepared: PreparedCall,
-): Promise<void> {
+): Promise<'created' | 'existing'> {
   const { settings, output } = context
   const { exists } = call.spec
   const upserts = given.flags[upsertFlag.name] === true
@@ -60,10 +60,14 @@ export async function createOrFind(
   if (found) return keepOrUpdate(found)
   if (prepared.secret !== undefined) assertSecretShown(context, prepared.secret, prepared.shape)
   const { input } = prepared
-  if (settings.dryRun.value) return showRequests(context, [caller.request<Operation>(call.operation, input)])
+  if (settings.dryRun.value) {
+    await showRequests(context, [caller.request<Operation>(call.operation, input)])
+    return 'created'
+  }
   try {
     const result = await caller.write<Operation>(call.operation, input)
-    return await printAnswer(context, given, call, { ...prepared, result })
+    await printAnswer(context, given, call, { ...prepared, result })
+    return 'created'
   } catch (error) {
     const raced = error instanceof ApiError && error.status === 409 ? await look() : null
     if (raced === null) throw error
@@ -71,10 +75,11 @@ export async function createOrFind(
   }
 
   /** Updates the existing thing or leaves it unchanged, and prints it in the form of `create`. */
-  async function keepOrUpdate({ thing, update }: Found): Promise<void> {
+  async function keepOrUpdate({ thing, update }: Found): Promise<'existing'> {
     if (settings.dryRun.value) {
-      if (update) return showRequests(context, [caller.request(update.operation, update.input)])
-      return output.note(`Nothing would be sent: ${exists?.name(thing, given)} already exists`)
+      if (update) await showRequests(context, [caller.request(update.operation, update.input)])
+      else await output.note(`Nothing would be sent: ${exists?.name(thing, given)} already exists`)
+      return 'existing'
     }
     const words = (data: unknown) => {
       const name = exists?.name(data, given) ?? ''
@@ -101,6 +106,7 @@ export async function createOrFind(
         result: { ...result, data: record },
       },
     )
+    return 'existing'
   }
 }
 

@@ -78,7 +78,8 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const prepared = await prepareCall(context, given, call)
   const { shape, secret } = prepared
   if ([ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)) {
-    return (await import('./create-or-find.ts')).createOrFind(context, given, call, caller, prepared)
+    await (await import('./create-or-find.ts')).createOrFind(context, given, call, caller, prepared)
+    return
   }
   if (secret !== undefined) assertSecretShown(context, secret, shape)
   const [position] = call.positions

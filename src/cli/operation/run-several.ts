@@ -89,6 +89,8 @@ class SeveralCalls {
   /** First error that does not concern a thing. */
   #fault: Refused | null = null
   #done = 0
+  /** Number of things that existed before. */
+  #existing = 0
 
   constructor(parts: RunParts) {
     this.#parts = parts
@@ -133,7 +135,7 @@ class SeveralCalls {
   /** Throws the error of the run; does nothing if all calls succeeded. */
   async report(total: number): Promise<void> {
     const { context, given, call } = this.#parts
-    const { name, several = '' } = call.spec
+    const { several = '' } = call.spec
     const failures = this.#refused.map((each) => ({
       ...each,
       failure: failureFor(context, given, call, each),
@@ -148,10 +150,25 @@ class SeveralCalls {
       }
       throw this.#fault.error
     }
+    await this.#noteCounts(total)
     const [first] = this.#refused
     if (!first) return
     if (total === 1) throw withSources(first.error, call, givenOne(call, given, first.argument))
-    throw partialError(name, several, total, failures)
+    throw partialError(call, total, failures)
+  }
+
+  /** Prints how many of several things were created; the lines above say so of each. */
+  async #noteCounts(total: number): Promise<void> {
+    const { context, call } = this.#parts
+    if (total < 2 || call.spec.exists === undefined) return
+    const counts = {
+      created: this.#done - this.#existing,
+      'already existed': this.#existing,
+      refused: this.#refused.length,
+    }
+    const some = Object.entries(counts).filter(([kind, count]) => count > 0 || kind === 'created')
+    const text = some.map(([kind, count]) => `${count} ${kind}`).join(', ')
+    await context.output.done(`${pluralise(total, (call.spec.several ?? '').replace(/s$/, ''))}: ${text}`)
   }
 
   async #inputFor(thing: string): Promise<AnyInput> {
@@ -182,7 +199,7 @@ class SeveralCalls {
     const printed = { ...prepared, input, ...(collect && { collect }) }
     if (result) return printAnswer(context, given, call, { ...printed, result })
     const { createOrFind } = await import('./create-or-find.ts')
-    await createOrFind(context, given, call, caller, printed)
+    if ((await createOrFind(context, given, call, caller, printed)) === 'existing') this.#existing += 1
   }
 }
 
@@ -263,11 +280,12 @@ interface NamedFailure {
 
 /** Returns the error of a command that succeeded only in part. */
 function partialError(
-  name: string,
-  several: string,
+  { spec: { name, several = '', exists } }: BoundCall,
   total: number,
   failures: readonly NamedFailure[],
 ): CommandError {
+  const isTaken = exists !== undefined && failures.some(({ failure }) => failure.code === 'duplicate')
+  const keepHint = isTaken ? `To leave existing ${several} as they are: --${ifNotExistsFlag.name}` : undefined
   const hints = new Set(failures.map(({ failure }) => failure.hint))
   const [hint] = hints
   return new CommandError(
@@ -284,7 +302,7 @@ function partialError(
         exitCode: exitCode(exit),
         message,
       })),
-      ...(hints.size === 1 && hint && { hint }),
+      ...(hints.size === 1 && hint ? { hint } : keepHint && { hint: keepHint }),
     },
   )
 }

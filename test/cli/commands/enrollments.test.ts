@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
@@ -39,6 +41,30 @@ describe('create', () => {
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
     expect(stderr).toContain(id)
     expect(await rowsOf(local, 'enrollments list')).toHaveLength(1)
+  })
+
+  test('of the people in a file counts each outcome, and exits 8 for those who are refused', async ({
+    local,
+  }) => {
+    await local.run('users create --email bob@school.example')
+    await local.run(enrol)
+    writeFileSync(
+      join(local.cwd, 'people.txt'),
+      '\ufeffS-1\r\next:S-1\r\nBob@school.example\r\n\r\ncarl@school.example\r\nbob@school.example\r\n',
+    )
+    const first = await local.run('enrollments create --course sea --ids people.txt --if-not-exists')
+    expect([first.code, first.stdout.trim().split('\n').length]).toEqual([8, 4])
+    expect(first.stderr).toContain(`5 enrolments: 1 created, 3 already existed, 1 refused
+error: Cannot create 1 of 5 enrolments
+  carl@school.example: User carl@school.example not found
+`)
+    const people = 'S-1\nbob@school.example\n'
+    const again = await local.run('enrollments create --course sea --ids -', { stdin: people })
+    expect([again.code, again.stderr]).toEqual([
+      8,
+      expect.stringContaining('2 enrolments: 0 created, 2 refused\nerror: Cannot create 2 of 2 enrolments\n'),
+    ])
+    expect(again.stderr).toContain('hint: To leave existing enrolments as they are: --if-not-exists')
   })
 
   test.for([
