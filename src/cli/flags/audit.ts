@@ -1,11 +1,10 @@
 import { audit } from '../../contract/audit.ts'
-import { filtersOf } from './derive-flags.ts'
+import { filtersOf, userFlag } from './derive-flags.ts'
 
 /** The filters of the audit log. */
 export const filters = filtersOf(audit.list, {
   user_id: {
-    name: 'user',
-    unlisted: ['--learner'],
+    ...userFlag,
     summary: 'Filter by who did it: id, external id or e-mail address',
   },
   credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },

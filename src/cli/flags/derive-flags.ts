@@ -176,6 +176,9 @@ export const groupFilter = {
   summary: 'Filter by members of a group: id or external id',
 } as const satisfies FieldFlag<'texts'>
 
+/** Name of a flag that takes one user; `--learner` is accepted, too. */
+export const userFlag = { name: 'user', unlisted: ['--learner'] } as const
+
 /** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {

@@ -1,5 +1,13 @@
 import { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
-import { courseFilter, filtersOf, flagsOf, groupFilter, termFilter, userFilter } from './derive-flags.ts'
+import {
+  courseFilter,
+  filtersOf,
+  flagsOf,
+  groupFilter,
+  termFilter,
+  userFilter,
+  userFlag,
+} from './derive-flags.ts'
 
 /** The flags of an enrolment's fields. */
 export const fields = flagsOf(
@@ -7,8 +15,7 @@ export const fields = flagsOf(
   {
     courseId: { name: 'course' },
     userId: {
-      name: 'user',
-      unlisted: ['--learner'],
+      ...userFlag,
       summary: 'User: id, external id or e-mail address; several as arguments',
       byArgument: true,
     },

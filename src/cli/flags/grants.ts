@@ -1,11 +1,10 @@
 import { grants } from '../../contract/grants.ts'
-import { filtersOf } from './derive-flags.ts'
+import { filtersOf, userFlag } from './derive-flags.ts'
 
 /** The filters of lists of grants. */
 export const filters = filtersOf(grants.list, {
   user_id: {
-    name: 'user',
-    unlisted: ['--learner'],
+    ...userFlag,
     summary: 'List the grants of another user: id, external id or e-mail address (admins only)',
   },
 })

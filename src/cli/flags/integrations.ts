@@ -1,5 +1,5 @@
 import { IntegrationInput, integrations } from '../../contract/integrations.ts'
-import { filtersOf, flagsOf } from './derive-flags.ts'
+import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
 
 const { baseUrl, rootAccountUuid, gradeToProgress, gradeItems, defaultGradeMaximum, oldSecretEndsAt } =
   flagsOf(IntegrationInput, {
@@ -33,8 +33,7 @@ export const mappingFilters = filtersOf(integrations.mappings, {
   external_key: { name: 'key', summary: 'Filter by key in the other system' },
   course_id: { name: 'course', summary: 'Filter by course: id or external id' },
   user_id: {
-    name: 'user',
-    unlisted: ['--learner'],
+    ...userFlag,
     summary: 'Filter by user: id, external id or e-mail address',
   },
 })

@@ -1,9 +1,9 @@
 import { KeyInput, keys } from '../../contract/keys.ts'
-import { filtersOf, flagsOf } from './derive-flags.ts'
+import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
 
 /** The flags of an API key's fields. */
 export const fields = flagsOf(KeyInput, {
-  userId: { name: 'user', unlisted: ['--learner'], default: 'you' },
+  userId: { ...userFlag, default: 'you' },
   scopes: { kind: 'words', unlisted: ['--scope'] },
   expiresAt: { time: 'future', unlisted: ['--expires'], never: true, default: 'one year' },
 })
@@ -11,8 +11,7 @@ export const fields = flagsOf(KeyInput, {
 /** The filters of lists of API keys. */
 export const filters = filtersOf(keys.list, {
   user_id: {
-    name: 'user',
-    unlisted: ['--learner'],
+    ...userFlag,
     summary: 'Filter by owner: id, external id or e-mail address',
   },
 })
