@@ -158,7 +158,7 @@ function dispatch(
         })
       }
     } finally {
-      if (!ended && !fault) controller?.abort(new Error('nobody reads the rest'))
+      if (!ended && !fault) controller?.abort(new Error('the reader stopped before the end'))
     }
   }
 

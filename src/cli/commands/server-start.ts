@@ -53,7 +53,7 @@ On a --host other than the loopback the server requires --tls-cert, an https --p
 
 type Options = ReturnType<typeof readServeOptions>
 
-/** What a server is started with. */
+/** Settings of a server to start. */
 interface Start {
   readonly database: string
   /** Null for an academy in a file. */

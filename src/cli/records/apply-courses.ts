@@ -71,7 +71,7 @@ export async function applyFiles(
       ? { wanted: await readAll(context, files), prune }
       : await readSavedCourses(io, plan, target)
   const wanted = { ...given, planOut, files: plan === undefined ? files : [plan] }
-  // What changes nothing needs no lock.
+  // A dry run and a saved plan write nothing to the academy, so they need no lock.
   if (settings.dryRun.value || planOut !== undefined) return applyAll(context, wanted)
   await whileApplying(context, session, waitLock, (held) => applyAll(held, wanted))
 }

@@ -73,7 +73,7 @@ export interface Executing<From> extends Writing {
   readonly withdraw?: (unit: Unit<From>) => void
   /** Sends a single `put` step. */
   readonly put?: (step: Step<From>, attempt: Attempt) => Promise<Outcome>
-  /** What a batch does with records that exist (default update). */
+  /** Whether a batch updates, skips or refuses records that exist (default update). */
   readonly onExists?: OnExists
 }
 

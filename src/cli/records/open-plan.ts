@@ -285,7 +285,10 @@ function leftIn(journal: ApplyJournal, entries: readonly Entry[]): Entry[] {
   })
 }
 
-/** Returns what must not change before an action is applied: the version of the record, else what is changed. */
+/**
+ * Returns the state of a record that a planned action relies on: its version, else the planned changes, which follow
+ * from its fields.
+ */
 function signatureOf({ kind, changes, id, version }: Saved): unknown {
   return parseJson(jsonText({ kind, id, version, ...(version === null && { changes }) }))
 }

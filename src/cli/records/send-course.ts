@@ -13,7 +13,7 @@ import { namesOf } from './sources/shown-course.ts'
 import type { Outcome, Refusal, Step, Unit } from './step.ts'
 import { versionOf } from './write.ts'
 
-/** What has been sent of a plan, updated while it is carried out. */
+/** Progress of a course plan, updated while its steps are sent. */
 export interface SentCourse {
   /** Course as the API shows it; null before it is created. */
   course: JsonObject | null

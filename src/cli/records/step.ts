@@ -64,7 +64,7 @@ export interface Unit<From> {
   readonly steps: readonly Step<From>[]
 }
 
-/** What a single step was sent for. */
+/** Purpose of the request of a single step: to create a record, or to update a version of it. */
 export interface Intent {
   readonly kind?: 'created' | 'updated'
   /** Version of the record to update. */

@@ -148,7 +148,7 @@ function Choice({
   )
 }
 
-/** What becomes of the webhook secrets that are in use. */
+/** Choices for the current webhook secrets: how long they stay valid, or to remove them. */
 function WebhookSecretChoices({ form, hasPrevious }: { form: URLSearchParams; hasPrevious: boolean }) {
   const removal = hasPrevious ? 'Remove both webhook secrets' : 'Remove the webhook secret'
   return (

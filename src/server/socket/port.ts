@@ -51,7 +51,7 @@ export interface PortOptions {
   readonly timeouts?: typeof slowClientTimeouts
 }
 
-/** What a port takes from its server. */
+/** Parts of a server that its port uses. */
 export interface PortParts {
   readonly now: () => Date
   readonly newId: IdMaker
