@@ -73,8 +73,8 @@ function withFlagNames(run: Command['run']): Command['run'] {
     try {
       await run(context, given)
     } catch (error) {
-      const { withSources } = await import('../operation/refused-call.ts')
-      throw withSources(error, { fields: [], query: filterFlags, positions: [] }, given)
+      const { withNearest } = await import('../operation/nearest-record.ts')
+      throw await withNearest(context, error, { fields: [], query: filterFlags, positions: [] }, given)
     }
   }
 }

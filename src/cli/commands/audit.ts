@@ -53,8 +53,8 @@ export const commands: readonly Command[] = [
         const { exportAudit } = await import('../export/audit-export.ts')
         await exportAudit(context, given, query)
       } catch (error) {
-        const { withSources } = await import('../operation/refused-call.ts')
-        throw withSources(error, { fields: [], query, positions: [] }, given)
+        const { withNearest } = await import('../operation/nearest-record.ts')
+        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
       }
     },
   },

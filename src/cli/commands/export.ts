@@ -46,8 +46,8 @@ export function exportCommand(spec: ExportSpec): Command {
         const { exportRecords } = await import('../export/export-records.ts')
         await exportRecords(context, given, spec, query)
       } catch (error) {
-        const { withSources } = await import('../operation/refused-call.ts')
-        throw withSources(error, { fields: [], query, positions: [] }, given)
+        const { withNearest } = await import('../operation/nearest-record.ts')
+        throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
       }
     },
   }

@@ -21,9 +21,7 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
     else await callUntilAccepted(context, given, call)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw withSources(error, call, given)
-    const { nearestRecordHint } = await import('./nearest-record.ts')
-    const near = await nearestRecordHint(context, call, given, error).catch(() => null)
-    throw withSources(error, call, given, near)
+    throw await (await import('./nearest-record.ts')).withNearest(context, error, call, given)
   }
 }
 

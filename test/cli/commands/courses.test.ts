@@ -259,6 +259,23 @@ describe('a refusal', () => {
     expect(await hintOf('users get ada@example.com')).toBeUndefined()
     expect(await hintOf('users get aba@example.org')).toBe('Did you mean ada@example.org?')
     expect(await hintOf('courses get ext:chemistry')).toBeUndefined()
+    for (const line of [
+      'lessons list --course Astronomy',
+      'lessons create --course Astronomy --title Stars',
+      'enrollments list --course AST-10 --user ada@example.org',
+      'enrollments create ada@example.org --course Astronomi',
+      'grades list --course AST-10',
+      'analytics export --course Astronomi',
+      'analytics summary --course Astronomi',
+      'enrollments export --course Astronomi',
+    ]) {
+      expect(await hintOf(line), line).toBe('Did you mean ext:AST-101?')
+    }
+    expect(await hintOf('keys create --user aba@example.org --name x')).toBe('Did you mean ada@example.org?')
+    await local.run('api POST /v1/terms --field name="Spring 2027" --field externalId=S27')
+    await local.run('api POST /v1/groups --field name="Class 5b" --field externalId=5b')
+    expect(await hintOf('courses list --term S72')).toBe('Did you mean ext:S27?')
+    expect(await hintOf('enrollments list --group "Class 5a"')).toBe('Did you mean ext:5b?')
   })
 
   test('of a reference that is no id suggests the one with a prefix where the platform may need it', async () => {
