@@ -161,7 +161,7 @@ const cases: readonly [what: string, statements: string, told: readonly RegExp[]
     'an entry that was inserted',
     `update audit_entries set place = 5 where place = 4;
      insert into audit_entries select 4, replace(id, 'aud_0', 'aud_1'), user_id, credential, action, subject_id, about_id,
-       origin, origin_digest, details, details_digest, hash from audit_entries where place = 5`,
+       origin, origin_digest, details, details_digest, hash, change_id from audit_entries where place = 5`,
     [/Entry 4 \(aud_1\w+\): its hash does not match/, /Entry 5 \(aud_0\w+\): its hash does not match/],
   ],
   [
