@@ -19,7 +19,7 @@ export const toleranceSeconds = 300
 const signaturePattern = /^v\d+[a-z]*,[A-Za-z0-9+/]{1,200}={0,2}$/
 
 /** Decodes the part after `whsec_`; null for a secret of another form. */
-function decodedSecret(secret: string): Buffer | null {
+export function decodedSecret(secret: string): Buffer | null {
   const [, text] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(secret) ?? []
   if (text === undefined) return null
   const bytes = Buffer.from(text, 'base64')

@@ -9,6 +9,7 @@ import {
   Integration as Shown,
   type ShownSecret,
 } from '../../contract/integrations.ts'
+import { decodedSecret } from '../../lms/standard-signature.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
@@ -151,9 +152,8 @@ function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
 
 /** True for a symmetric secret of Standard Webhooks 1.0.0. */
 function isStandardSecret(secret: string): boolean {
-  const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
-  const { length } = Buffer.from(text ?? '', 'base64')
-  return length >= 24 && length <= 64
+  const bytes = decodedSecret(secret)
+  return bytes !== null && bytes.length >= 24 && bytes.length <= 64
 }
 
 /** Converts an integration for display; of its secrets only that and since when they exist. */

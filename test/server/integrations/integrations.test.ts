@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import sql from 'sql-template-tag'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { expect } from 'vitest'
+import { standardSignatureOf } from '../../../src/lms/standard-signature.ts'
 import { keyPathOf } from '../../../src/server/access/key-file.ts'
 import { integrationOf, webhookSecretsAt } from '../../../src/server/integrations/integration.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
@@ -195,12 +197,25 @@ test.for([
   ['moodle', { webhookSecrets: ['  spaces around '] }, '#/webhookSecrets/0', 'invalid_secret'],
   ['standard', { webhookSecrets: ['no-standard-secret-at-all'] }, '#/webhookSecrets/0', 'invalid_secret'],
   ['standard', { webhookSecrets: ['whsec_c2hvcnQ='] }, '#/webhookSecrets/0', 'invalid_secret'],
+  // The last character has bits that no byte has.
+  ['standard', { webhookSecrets: [`whsec_${'A'.repeat(33)}B==`] }, '#/webhookSecrets/0', 'invalid_secret'],
   ['moodle', { gradeItems: { 1: { maximum: 0 } } }, '#/gradeItems/1/maximum', 'out_of_range'],
   ['canvas', { jwks: { keys: [] } }, '#/jwks/keys', 'too_short'],
 ] as const)('%s refuses %j', async ([kind, body, pointer, code], { admin }) => {
   const answer = await admin.put(`/v1/integrations/${kind}`, body)
   expect(answer.status).toBe(422)
   expect(answer.body.errors).toMatchObject([{ pointer, code }])
+})
+
+test('a secret of Standard Webhooks that is accepted signs as in their library', async ({ admin }) => {
+  for (let length = 24; length <= 64; length += 1) {
+    const secret = `whsec_${Buffer.alloc(length, length).toString('base64')}`
+    const { status } = await admin.put('/v1/integrations/standard', { webhookSecrets: [secret] })
+    expect(status, secret).toBe(200)
+    const at = new Date('2026-01-05T10:00:00.000Z')
+    const message = { id: 'msg_1', seconds: at.getTime() / 1000, body: '{}' }
+    expect(standardSignatureOf(secret, message)).toBe(new StandardWebhook(secret).sign('msg_1', at, '{}'))
+  }
 })
 
 test('a key set keeps what verifies a signature, and no private key', async ({ admin }) => {
