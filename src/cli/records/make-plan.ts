@@ -1,4 +1,6 @@
-import type { JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { moduleNames } from '../dataset/module-names.ts'
+import { withKnownIds } from '../dataset/record.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
@@ -53,6 +55,7 @@ export async function makePlan(
   savedPlaces: Plan['lessonPlaces'] | null = null,
 ): Promise<Plan> {
   const ids = knownIds()
+  const modules: ModuleNames = new Map()
   const actions: Action[] = []
   const deletes: (readonly Action[])[] = []
   const notes: string[] = []
@@ -74,7 +77,7 @@ export async function makePlan(
     }
     const found = await compareAll(reader, dataset, entries, {
       ...options,
-      ...{ ids, closed, undeclared, leftOpen, savedPlaces, removed },
+      ...{ ids, modules, closed, undeclared, leftOpen, savedPlaces, removed },
     })
     unchanged += entries.length - found.actions.length - found.newer
     for (const action of found.actions) actions.push(action)
@@ -132,6 +135,7 @@ async function compareAll(
     closes = [],
     keeps = [],
     courses: onlyIn,
+    modules,
     closed,
     undeclared,
     leftOpen,
@@ -141,6 +145,7 @@ async function compareAll(
     /** Entries of records that must be gone. */
     readonly removed: readonly Entry[]
     readonly ids: KnownIds
+    readonly modules: ModuleNames
     readonly closed: Action[]
     readonly undeclared: Undeclared[]
     readonly leftOpen: ApplyJournal['open']
@@ -162,6 +167,9 @@ async function compareAll(
     matched.add(entry)
     leftOpen.delete(String(shown['id']))
     ids.add(dataset.name, shown['id'], entry.key)
+    if (dataset.name === 'courses') {
+      modules.set(shown['id'], namesOfModules(entry.record['modules'], shown['modules']))
+    }
     if (isOlder(dataset, entry.record, shown)) {
       newer += 1
       return
@@ -183,11 +191,12 @@ async function compareAll(
 
   async function recordOf(shown: JsonObject): Promise<JsonObject> {
     const record = await dataset.toRecord(shown, reader.names)
+    const module = modules.get(shown['courseId'])?.get(shown['moduleId'])
     const named = Object.entries(dataset.references).map(([field, to]) => [
       field,
       ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field],
     ])
-    return { ...record, ...Object.fromEntries(named) }
+    return { ...record, ...Object.fromEntries(named), ...(module !== undefined && { module }) }
   }
 
   /** Adds the moves of declared lessons. */
@@ -331,6 +340,17 @@ async function compareAll(
     closings: [...closings.values()],
     newer,
   }
+}
+
+/** Names of modules by the id of their course and their own, as they will be once the courses are as declared. */
+type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
+
+function namesOfModules(declared: unknown, current: unknown): ReadonlyMap<unknown, string | undefined> {
+  const modules = withKnownIds(declared, current, ({ title }) => title)
+  const names = moduleNames(modules)
+  return new Map(
+    (Array.isArray(modules) ? modules.filter(isJsonObject) : []).map(({ id }, index) => [id, names[index]]),
+  )
 }
 
 /** An existing lesson, as the API shows it, that no entry matches by key. */

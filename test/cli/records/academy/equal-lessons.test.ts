@@ -51,6 +51,10 @@ describe('lessons without external ids', () => {
       Beach: [quiz('one'), quiz('two'), quiz('new'), { title: 'Text' }],
       Deep: [quiz('three')],
     })
+    // The course and the lesson with another place change: lessons keep their module under its new title.
+    const { stdout } = await local.run('diff')
+    expect(stdout).not.toContain('module:')
+    expect(stdout).toContain('1 to create, 2 to change, 0 to delete; 3 as declared\n')
     expect(await local.run('apply --yes')).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('1 created'),
