@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { withKnownIds } from './record.ts'
 
 /** Returns the unique names of modules for lessons: the title, or the module's number if the title is ambiguous. */
 export function moduleNames(modules: unknown): readonly string[] {
@@ -11,6 +12,21 @@ export function moduleNames(modules: unknown): readonly string[] {
     for (const [index, title] of titles.entries()) if (numbered.has(placeIn(title))) numbered.add(index)
   }
   return titles.map((title, index) => (numbered.has(index) ? String(index + 1) : title))
+}
+
+/** Names of modules, by the ids of their course and their own. */
+export type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
+
+/** Returns the names that the modules of a course get by a declaration, by id; a renamed module keeps its id. */
+export function nextModuleNames(
+  declared: unknown,
+  current: unknown,
+): ReadonlyMap<unknown, string | undefined> {
+  const modules = withKnownIds(declared, current, ({ title }) => title)
+  const names = moduleNames(modules)
+  return new Map(
+    (Array.isArray(modules) ? modules.filter(isJsonObject) : []).map(({ id }, index) => [id, names[index]]),
+  )
 }
 
 /** Returns the index of the named module; -1 for none, null if several have that title. */

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { LessonRecord } from '../dataset/lessons.ts'
 import { withoutDefaults } from './compare.ts'
+import type { Entry } from './entries.ts'
 
 /** A lesson without defaults, and the key of its module; undefined for a new module. */
 export interface KeyedLesson {
@@ -74,6 +75,39 @@ export function matchLessons<Wanted extends KeyedLesson, Current extends KeyedLe
 function mayBe({ record }: KeyedLesson, { record: other }: KeyedLesson): boolean {
   const [one, another] = [record['externalId'] ?? null, other['externalId'] ?? null]
   return one === null || another === null || one === another
+}
+
+/** An existing lesson, as the API shows it, that no entry matches by key. */
+export interface ShownLesson extends KeyedLesson {
+  readonly shown: JsonObject
+  /** Key of its course. */
+  readonly course: string
+}
+
+/**
+ * Matches lessons that no entry matches by key: by title and content, or for a saved plan by the ids that it
+ * recorded.
+ */
+export function lessonsMatched(
+  entries: readonly Entry[],
+  lessons: readonly ShownLesson[],
+): ReadonlyMap<ShownLesson, Entry> {
+  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
+  const found = new Map<ShownLesson, Entry>()
+  for (const lesson of lessons) {
+    const entry = planned.get(String(lesson.shown['id']))
+    if (entry) found.set(lesson, entry)
+  }
+  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
+  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
+  const wanted = entries
+    .filter(({ plannedId }) => plannedId === undefined)
+    .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))
+  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
+    const current = ordered.filter((lesson) => lesson.course === course && !found.has(lesson))
+    for (const [{ entry }, lesson] of matchLessons(inCourse, current)) found.set(lesson, entry)
+  }
+  return found
 }
 
 /** A lesson of a file with the existing one, null for a new lesson; or an existing one that the file does not have. */

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { moduleNames } from '../dataset/module-names.ts'
-import { withKnownIds } from '../dataset/record.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
@@ -22,7 +21,7 @@ import {
 import { shownFor } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
 import { declaredPlaces, movesIn } from './lesson-places.ts'
-import { type KeyedLesson, keyedLesson, matchLessons } from './lessons.ts'
+import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
 import type { Action, Plan, Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
@@ -168,7 +167,7 @@ async function compareAll(
     leftOpen.delete(String(shown['id']))
     ids.add(dataset.name, shown['id'], entry.key)
     if (dataset.name === 'courses') {
-      modules.set(shown['id'], namesOfModules(entry.record['modules'], shown['modules']))
+      modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))
     }
     if (isOlder(dataset, entry.record, shown)) {
       newer += 1
@@ -340,50 +339,6 @@ async function compareAll(
     closings: [...closings.values()],
     newer,
   }
-}
-
-/** Names of modules by the id of their course and their own, as they will be once the courses are as declared. */
-type ModuleNames = Map<unknown, ReadonlyMap<unknown, string | undefined>>
-
-function namesOfModules(declared: unknown, current: unknown): ReadonlyMap<unknown, string | undefined> {
-  const modules = withKnownIds(declared, current, ({ title }) => title)
-  const names = moduleNames(modules)
-  return new Map(
-    (Array.isArray(modules) ? modules.filter(isJsonObject) : []).map(({ id }, index) => [id, names[index]]),
-  )
-}
-
-/** An existing lesson, as the API shows it, that no entry matches by key. */
-interface ShownLesson extends KeyedLesson {
-  readonly shown: JsonObject
-  /** Key of its course. */
-  readonly course: string
-}
-
-/**
- * Matches lessons that no entry matches by key: by title and content, or for a saved plan by the ids that it
- * recorded.
- */
-function lessonsMatched(
-  entries: readonly Entry[],
-  lessons: readonly ShownLesson[],
-): ReadonlyMap<ShownLesson, Entry> {
-  const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
-  const found = new Map<ShownLesson, Entry>()
-  for (const lesson of lessons) {
-    const entry = planned.get(String(lesson.shown['id']))
-    if (entry) found.set(lesson, entry)
-  }
-  const ordered = lessons.toSorted((one, other) => Number(one.shown['order']) - Number(other.shown['order']))
-  // A saved plan omits entries of unchanged lessons, whose titles could be mistaken for those of others.
-  const wanted = entries
-    .filter(({ plannedId }) => plannedId === undefined)
-    .map((entry) => ({ entry, ...keyedLesson(entry.record, entry.record['module'] ?? null) }))
-  for (const [course, inCourse] of Map.groupBy(wanted, ({ entry }) => entry.record['courseId'])) {
-    const current = ordered.filter((lesson) => lesson.course === course && !found.has(lesson))
-    for (const [{ entry }, lesson] of matchLessons(inCourse, current)) found.set(lesson, entry)
-  }
-  return found
 }
 
 function unlabelled({ name }: PartDataset): CommandError {
