@@ -67,6 +67,8 @@ export const needs: readonly NeedOf[] = [
     'names an enrolment that was deleted',
     made('enrollments delete --course AAA-2014J --user 6516 --yes'),
   ],
+  [/^groups restore/, 'names a group that was deleted', deletedGroup],
+  [/^groups (get|update|delete|members).* 5b|--group 5b/, 'names a group with a member', group],
   [
     /^terms (get|update|delete)|--term/,
     'names a term',
@@ -297,6 +299,19 @@ async function key(place: Place): Promise<RunOptions> {
 
 async function deletedUser(place: Place): Promise<RunOptions> {
   expect(await place.cli.run('users delete ext:11391 --yes')).toMatchObject({ code: 0 })
+  return {}
+}
+
+async function group(place: Place): Promise<RunOptions> {
+  for (const line of ['create --name "Class 5b" --external-id 5b', 'members add 5b 11391']) {
+    expect(await place.cli.run(`groups ${line}`)).toMatchObject({ code: 0 })
+  }
+  return {}
+}
+
+async function deletedGroup(place: Place): Promise<RunOptions> {
+  await group(place)
+  expect(await place.cli.run('groups delete 5b --yes')).toMatchObject({ code: 0 })
   return {}
 }
 

@@ -3,6 +3,7 @@ export const nounAliases: Readonly<Record<string, string>> = {
   course: 'courses',
   lesson: 'lessons',
   user: 'users',
+  group: 'groups',
   enrollment: 'enrollments',
   enrolment: 'enrollments',
   enrolments: 'enrollments',

@@ -6,12 +6,13 @@ import type { Choice } from '../terminal/prompts.ts'
 import type { Context } from './context.ts'
 
 /** Nouns whose records can be picked by title, name or address. */
-export type PickedNoun = 'courses' | 'lessons' | 'users'
+export type PickedNoun = 'courses' | 'lessons' | 'groups' | 'users'
 
 /** Arguments and fields that refer to such a record. */
 export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
   course: 'courses',
   lesson: 'lessons',
+  group: 'groups',
   user: 'users',
   learner: 'users',
 }
@@ -40,7 +41,7 @@ export async function pickThing(context: Context, noun: PickedNoun, message: str
   const { session, io, prompts } = context
   const [caller, { calls }] = await Promise.all([session.caller(), import('../../contract/calls.ts')])
   const operations = calls[noun] as { readonly list: Operation; readonly get: Operation }
-  const parameter = { courses: 'courseId', lessons: 'lessonId', users: 'userId' }[noun]
+  const parameter = { courses: 'courseId', lessons: 'lessonId', groups: 'groupId', users: 'userId' }[noun]
   const isRemote = session.target().kind === 'remote'
 
   async function listed(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {

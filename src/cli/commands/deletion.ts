@@ -8,6 +8,9 @@ import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
+/** Things that can be restored from the trash. */
+type DeletedThing = 'course' | 'lesson' | 'group'
+
 const calls = async () => (await import('../../contract/calls.ts')).calls
 
 /** Flag of a permanent deletion. */
@@ -16,16 +19,16 @@ export const eraseFlag = {
 } as const
 
 /** Reads the record to delete; with `--erase` it may be in the trash already. */
-export function readDeletedRecord(thing: 'course' | 'lesson') {
+export function readDeletedRecord(thing: DeletedThing) {
   return async (look: Lookup, given: Given): Promise<unknown> => {
     const reference = given.arguments[thing] ?? ''
-    const { courses, lessons } = await calls()
-    return (
-      (await inTrash(look, thing, given)) ??
-      (thing === 'course'
-        ? look.one(courses.get, { courseId: reference })
-        : look.one(lessons.get, { lessonId: reference }))
-    )
+    const { courses, lessons, groups } = await calls()
+    const found = {
+      course: () => look.one(courses.get, { courseId: reference }),
+      lesson: () => look.one(lessons.get, { lessonId: reference }),
+      group: () => look.one(groups.get, { groupId: reference }),
+    }
+    return (await inTrash(look, thing, given)) ?? found[thing]()
   }
 }
 
@@ -35,7 +38,7 @@ export function readDeletedRecord(thing: 'course' | 'lesson') {
  */
 export async function courseDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
   const reference = given.arguments['course'] ?? ''
-  const { lessons, enrollments, grades, analytics } = await calls()
+  const { lessons, enrollments, groups, grades, analytics } = await calls()
   if (isDeleted(found)) return questionOf(look, 'course', given, found, contentOf(found))
   const inCourse = { course_id: escapeReference(reference) }
   const lessonCount = await look.count(lessons.list, inCourse)
@@ -49,6 +52,7 @@ export async function courseDeletionQuestion(look: Lookup, given: Given, found: 
     ...countOf(enrollmentCount, 'enrolment'),
     ...(hasProgress ? ['learner progress'] : []),
     ...countOf(gradeCount, 'grade'),
+    ...countOf(await look.count(groups.list, inCourse), 'group'),
   ]
   const hasLearners = hasProgress || isAny(gradeCount)
   if (given.flags['force'] !== true && (isAny(lessonCount) || hasLearners)) {
@@ -70,8 +74,17 @@ export async function lessonDeletionQuestion(look: Lookup, given: Given, found: 
   return questionOf(look, 'lesson', given, found, [])
 }
 
+/** Describes the group to delete, with the number of its members. */
+export async function groupDeletionQuestion(look: Lookup, given: Given, found: unknown): Promise<Question> {
+  if (isDeleted(found)) return questionOf(look, 'group', given, found, contentOf(found))
+  const { groups } = await calls()
+  const inGroup = { group_id: escapeReference(given.arguments['group'] ?? '') }
+  const members = await look.count(groups.memberships, inGroup)
+  return questionOf(look, 'group', given, found, countOf(members, 'member'))
+}
+
 /** Describes the deletion of several records, without looking them up. */
-export function severalDeletionQuestion(thing: 'course' | 'lesson') {
+export function severalDeletionQuestion(thing: DeletedThing) {
   return async (look: Lookup, { flags }: Given) => {
     const goes =
       flags['force'] === true ? 'Their lessons, enrolments, progress and grades go with them. ' : ''
@@ -84,7 +97,7 @@ export function severalDeletionQuestion(thing: 'course' | 'lesson') {
 
 async function questionOf(
   look: Lookup,
-  thing: 'course' | 'lesson',
+  thing: DeletedThing,
   { arguments: names, flags }: Given,
   found: unknown,
   content: readonly string[],
@@ -93,7 +106,7 @@ async function questionOf(
   const erases = flags['erase'] === true
   const goes = content.length > 0 ? ` with ${joinWithAnd(content)}` : ''
   const text = `${erases ? 'Permanently delete' : 'Delete'} ${thing} ${thingName(found, reference)}${goes}`
-  const typed = String(valueAt(found, 'title') ?? reference)
+  const typed = String(valueAt(found, 'title') ?? valueAt(found, 'name') ?? reference)
   if (erases) return { text, consequence: 'This cannot be undone.', typed }
   return (await look.recent(await deletedList(thing))) === undefined
     ? { text, consequence: 'The platform may not be able to restore it.', typed }
@@ -101,7 +114,7 @@ async function questionOf(
 }
 
 /** Returns the record to `--erase` from the trash; undefined if it is not there. */
-async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: names, flags }: Given) {
+async function inTrash(look: Lookup, thing: DeletedThing, { arguments: names, flags }: Given) {
   if (flags['erase'] !== true) return undefined
   return (await look.recent(await deletedList(thing)))?.find((entry) =>
     matchesReference(entry, names[thing] ?? ''),
@@ -112,7 +125,7 @@ async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: na
  * Returns the success line of a deletion: what was deleted with it, and how to restore it; undefined if the platform
  * does not say that it can be restored.
  */
-export function deletedLine(thing: 'course' | 'lesson') {
+export function deletedLine(thing: DeletedThing) {
   return async (look: Lookup, { arguments: names, flags }: Given): Promise<string | undefined> => {
     const reference = names[thing] ?? ''
     if (flags['erase'] === true) return undefined
@@ -128,20 +141,20 @@ export function deletedLine(thing: 'course' | 'lesson') {
 }
 
 /** Describes the deletion for a refusal. */
-export function deletionAction(thing: 'course' | 'lesson') {
+export function deletionAction(thing: DeletedThing) {
   return ({ arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
 }
 
 /** Returns the success line of a deletion without information about restoring. */
-export function shortDeletedLine(thing: 'course' | 'lesson') {
+export function shortDeletedLine(thing: DeletedThing) {
   return (found: unknown, { arguments: names, flags }: Given): string =>
     `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${thingName(found, names[thing])}`
 }
 
-async function deletedList(thing: 'course' | 'lesson') {
-  const { courses, lessons } = await calls()
-  return thing === 'course' ? courses.listDeleted : lessons.listDeleted
+async function deletedList(thing: DeletedThing) {
+  const { courses, lessons, groups } = await calls()
+  return { course: courses.listDeleted, lesson: lessons.listDeleted, group: groups.listDeleted }[thing]
 }
 
 /** True for a record in the trash. */
@@ -156,7 +169,10 @@ function matchesReference(entry: unknown, reference: string): boolean {
 
 /** Lists what a record in the trash contains. */
 function contentOf(entry: unknown): string[] {
-  const counts = { lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' }
+  const counts = {
+    ...{ lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' },
+    ...{ groups: 'group', members: 'member' },
+  }
   return Object.entries(counts).flatMap(([field, noun]) => {
     const count = valueAt(entry, field)
     return typeof count === 'number' && count > 0 ? [pluralise(count, noun)] : []

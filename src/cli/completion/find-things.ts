@@ -79,7 +79,7 @@ async function find(
   }
   if (target === null) return []
   const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
-  const deleted = isDeleted && (noun === 'courses' || noun === 'lessons')
+  const deleted = isDeleted && ['courses', 'lessons', 'groups'].includes(noun)
   const part = `${deleted ? '-deleted' : ''}${course === undefined ? '' : `-of-${encodeURIComponent(course)}`}`
   const where = {
     ...{ state, noun: `${noun}${part}`.slice(0, 120) },

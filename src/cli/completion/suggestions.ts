@@ -21,6 +21,7 @@ export interface Suggestions {
 export type ThingNoun =
   | 'courses'
   | 'lessons'
+  | 'groups'
   | 'users'
   | 'terms'
   | 'enrollments'
@@ -47,6 +48,7 @@ export type FindThings = (
 export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   course: 'courses',
   lesson: 'lessons',
+  group: 'groups',
   user: 'users',
   learner: 'users',
   term: 'terms',

@@ -20,9 +20,10 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const { subject } = spec
   const inPath = Object.entries<Argument>(spec.arguments ?? {})
   const named = subject ? [...inPath, [subject.field, withBody(subject.argument)] as const] : inPath
-  const positions = named.map(
-    ([parameter, argument]) => [parameter, spec.several ? many(argument) : argument] as const,
-  )
+  const positions = named.map(([parameter, argument], index) => {
+    const isLast = index === named.length - 1
+    return [parameter, spec.several && isLast ? many(argument) : argument] as const
+  })
   const flags = withTimeZone([
     ...[...fields, ...query].map(({ flag }) => flag),
     ...(spec.fields ? [bodyFlag] : []),

@@ -79,7 +79,7 @@ export interface OperationSpec<O extends Call> {
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
   /** Field of the body that is given as an argument, such as the learner of a grade. */
   readonly subject?: { readonly field: string; readonly argument: Argument }
-  /** Plural noun, `courses`, of a command that takes several arguments and `--ids`. */
+  /** Plural noun, `courses`, of a command whose last argument may be several, or come from `--ids`. */
   readonly several?: string
   /** Loads the lookup for arguments that are not ids; it may cache what it reads for further things. */
   readonly finds?: (finding: Finding) => Promise<Find>

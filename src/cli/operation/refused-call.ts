@@ -104,7 +104,7 @@ function archiveHint({ code, message }: ApiError, { arguments: { course } }: Giv
 
 /** Suggests restoring a thing in the trash that holds the external id, or listing the trash for a missing thing. */
 function trashHint({ code, message, problem }: ApiError): string | null {
-  const [, thing] = /^(?:A|Deleted) (course|lesson) /.exec(message) ?? []
+  const [, thing] = /^(?:A|Deleted) (course|lesson|group) /.exec(message) ?? []
   if (thing === undefined) return null
   if (code === 'not_found') return `To list deleted ${thing}s: learnctl ${thing}s list --deleted`
   const id = problem?.['id']
@@ -139,7 +139,7 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
     ...[...fields, ...query].map(({ place, flag }) => [place, given.flags[flag.name]] as const),
   ]
   const bare = typed.flatMap(([place, value]) => {
-    const kind = /^(course|lesson|user|learner)_?id$/i.exec(place)?.[1]
+    const kind = /^(course|lesson|group|user|learner)_?id$/i.exec(place)?.[1]
     if (!kind) return []
     const references = [value].flat().flatMap((each) => String(each ?? '').split(','))
     return references.flatMap((value) =>

@@ -29,7 +29,7 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
 function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }: BoundCall): boolean {
   if (spec.several === undefined) return false
   // An answer to a prompt is one value, even with spaces.
-  const typed = rest[0] === named[positions[0]?.[1].name ?? '']
+  const typed = rest[0] === named[positions.at(-1)?.[1].name ?? '']
   return flags[idsFlag.name] !== undefined || (typed && rest.length > 1)
 }
 

@@ -68,7 +68,7 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
 
 /** Returns the flags and arguments for one of the things. */
 function givenOne({ positions }: BoundCall, given: Given, argument: string): Given {
-  const named = { ...given.arguments, [positions[0]?.[1].name ?? '']: argument }
+  const named = { ...given.arguments, [positions.at(-1)?.[1].name ?? '']: argument }
   return { ...given, arguments: named, rest: [argument] }
 }
 
@@ -174,7 +174,7 @@ class SeveralCalls {
   async #inputFor(thing: string): Promise<AnyInput> {
     const { call, given, prepared, find } = this.#parts
     const { input } = prepared
-    const [parameter = ''] = call.positions[0] ?? []
+    const [parameter = ''] = call.positions.at(-1) ?? []
     const value = (await find?.(givenOne(call, given, thing))) ?? thing
     return parameter === call.spec.subject?.field
       ? { ...input, body: { ...(isJsonObject(input.body) ? input.body : {}), [parameter]: value } }
@@ -223,7 +223,7 @@ function assertForAll({ flags }: Given): void {
 async function thingsGiven(context: Context, given: Given, call: BoundCall): Promise<readonly string[]> {
   const source = given.flags[idsFlag.name]
   const read =
-    source === undefined ? [] : await readIds(context, String(source), call.positions[0]?.[0] ?? '')
+    source === undefined ? [] : await readIds(context, String(source), call.positions.at(-1)?.[0] ?? '')
   return [...new Set([...given.rest, ...read])]
 }
 
@@ -311,6 +311,7 @@ function partialError(
 const listOf: Readonly<Record<string, string>> = {
   courseId: 'courses',
   lessonId: 'lessons',
+  groupId: 'groups',
   userId: 'users',
   termId: 'terms',
   learnerId: 'users',

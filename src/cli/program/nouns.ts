@@ -32,6 +32,12 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Manage course enrolments',
     load: async () => (await import('../commands/enrollments.ts')).commands,
   },
+  groups: {
+    group: 'Academy',
+    summary: 'Manage groups of users, such as classes and cohorts',
+    groups: { members: 'Manage the members of a group' },
+    load: async () => (await import('../commands/groups.ts')).commands,
+  },
   progress: {
     group: 'Academy',
     summary: 'View and record learner progress',

@@ -171,6 +171,7 @@ const suggestedNouns = [
   'users',
   'terms',
   'enrollments',
+  'groups',
   'grades',
   'keys',
   'apps',

@@ -1,0 +1,88 @@
+import { beforeEach, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf } from '../../helpers/result.ts'
+
+beforeEach<{ local: TestCli }>(async ({ local }) => {
+  for (const [name, id] of [
+    ['ada', 'S-1'],
+    ['bob', 'S-2'],
+    ['cleo', 'S-3'],
+  ]) {
+    await local.run(`users create --email ${name}@school.example --external-id ${id}`)
+  }
+  await local.run('courses create --title Sea --external-id sea --status published')
+  await local.run('groups create --name "Class 5b" --external-id 5b')
+})
+
+async function membersOf(local: TestCli, group: string): Promise<unknown[]> {
+  const members = await resultOf(local, `groups members list ${group}`)
+  // Those of one moment have no order across runs.
+  return members.map(({ userExternalId }: { userExternalId: unknown }) => userExternalId).sort()
+}
+
+test('a group is created, shown, changed and listed', async ({ local }) => {
+  const section = await local.run('groups create --name "Section 2" --course sea --external-id s2', {
+    tty: 80,
+  })
+  expect(section).toMatchObject({ code: 0, stderr: 'Created group Section 2 (s2)\n' })
+  expect(await resultOf(local, 'groups get s2')).toMatchObject({ name: 'Section 2', courseTitle: 'Sea' })
+  const { stderr } = await local.run('groups update s2 --unset course --name Cohort', { tty: 80 })
+  expect(stderr).toBe('Updated group Cohort (s2), version 2\n')
+  expect(await resultOf(local, 'groups get s2')).toMatchObject({ courseId: null })
+  expect(
+    (await resultOf(local, 'groups list --search coho')).map(({ name }: { name: unknown }) => name),
+  ).toEqual(['Cohort'])
+})
+
+test('a name in place of a reference is told the reference', async ({ local }) => {
+  const { code, stderr } = await local.run(['groups', 'get', 'Class 5b'])
+  expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('Did you mean ext:5b?') })
+})
+
+test('users are added to a group and removed, several at once', async ({ local }) => {
+  const added = await local.run('groups members add 5b S-1 bob@school.example', { tty: 80 })
+  expect(added.stderr.replaceAll('\n', ' ')).toBe(
+    'Added ada@school.example to group Class 5b (5b) Added bob@school.example to group Class 5b (5b) ',
+  )
+  expect(await local.run('groups members add 5b --ids -', { stdin: 'S-3\n' })).toMatchObject({ code: 0 })
+  expect(await membersOf(local, '5b')).toEqual(['S-1', 'S-2', 'S-3'])
+  const removed = await local.run('groups members remove 5b S-1 S-9', { tty: 80 })
+  expect(removed).toMatchObject({ code: 8, stderr: expect.stringContaining('S-9: Member S-9 not found') })
+  expect(await membersOf(local, '5b')).toEqual(['S-2', 'S-3'])
+})
+
+test('a deletion tells of the members, and restoring brings them back', async ({ local }) => {
+  await local.run('groups members add 5b S-1 S-2')
+  const refused = await local.run('groups delete 5b')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('delete group 5b') })
+  const { stderr } = await local.run('groups delete 5b', { tty: 200, typed: ['y\r'] })
+  expect(stderr).toContain('Delete group Class 5b (5b) with 2 members in')
+  expect(stderr).toContain('Deleted group Class 5b (5b) with 2 members; restore until')
+  expect(await resultOf(local, 'groups list --deleted')).toMatchObject([{ name: 'Class 5b', members: 2 }])
+  expect((await local.run('groups restore 5b')).code).toBe(0)
+  expect(await membersOf(local, '5b')).toEqual(['S-1', 'S-2'])
+})
+
+test('a course takes its groups along, and says so', async ({ local }) => {
+  await local.run('groups create --name "Section 2" --course sea')
+  const { stderr } = await local.run('courses delete sea --yes', { tty: 200 })
+  expect(stderr).toContain('Deleted course Sea (sea) with 1 group; restore until')
+})
+
+test('lists are filtered by the members of a group', async ({ local }) => {
+  await local.run('groups members add 5b S-1')
+  for (const user of ['S-1', 'S-2']) {
+    await local.run(`progress set ${user} --course sea --completion 10`)
+    await local.run(`grades set ${user} --course sea --score 50`)
+  }
+  for (const list of ['enrollments list', 'grades list']) {
+    expect(await resultOf(local, `${list} --group 5b`), list).toMatchObject([{ userExternalId: 'S-1' }])
+  }
+  expect(await resultOf(local, 'users list --group 5b')).toMatchObject([{ externalId: 'S-1' }])
+  expect(await resultOf(local, 'analytics summary --group 5b')).toMatchObject({ summary: { learners: 1 } })
+  for (const exported of ['analytics export', 'progress export']) {
+    const { stdout } = await local.run(`${exported} --group 5b`)
+    expect(stdout.trim().split('\n'), exported).toHaveLength(2)
+  }
+  expect((await local.run('users list --group none')).stderr).toContain('Group none not found')
+})
