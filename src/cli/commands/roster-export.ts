@@ -98,7 +98,7 @@ async function runExport(
     })
   }
   const { exportFormats, exportRoster } = await import('../roster/export-roster.ts')
-  const { oneRosterVersions } = await import('../roster/oneroster-columns.ts')
+  const { oneRosterVersions } = await import('../roster/oneroster-tables.ts')
   const format = exportFormats.find((each) => each === given['format'])
   const version = oneRosterVersions.find((each) => each === (given['oneroster-version'] ?? '1.2'))
   if (!format || !version) {

@@ -248,7 +248,7 @@ function enrollmentOf(
   if (status === null || course === undefined || role === undefined) return []
   if (role === 'instructor' && text.toLowerCase().startsWith('d'))
     row.addLeniency('designers become instructors')
-  if (status === 'active' && section !== '') groups.addMember(section, user)
+  if (status !== 'removed' && section !== '') groups.addMember(section, user)
   return enrollmentEntries(reading, row, { course, user, role, status })
 }
 

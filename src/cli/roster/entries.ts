@@ -25,12 +25,16 @@ export function termEntries(
     readonly name: string
     readonly start: string
     readonly end: string
+    /** Days that stand for an open start and end. */
+    readonly open?: { readonly startDate: string; readonly endDate: string }
     /** True if the columns have times by specification. */
     readonly areTimes?: true
   },
 ): RosterEntry[] {
-  const { externalId, name } = term
-  const [startDate, endDate] = [term.start, term.end].map((column) => readDay(row, column, term.areTimes))
+  const { externalId, name, open } = term
+  const [first, last] = [term.start, term.end].map((column) => readDay(row, column, term.areTimes))
+  const startDate = first === open?.startDate ? null : first
+  const endDate = last === open?.endDate ? null : last
   if (startDate && endDate && startDate > endDate) {
     row.addProblem(term.start, 'out_of_order', `must not be after ${term.end} (${endDate})`, startDate)
   }

@@ -6,7 +6,7 @@ import { openWriting } from '../records/execute.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { type OneRosterVersion, oneRosterFiles } from './oneroster-columns.ts'
+import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
 import { openPackage, type Package } from './package-folder.ts'
 import { formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
 import { openSchool, type School } from './school.ts'
@@ -26,7 +26,11 @@ const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
 }
 
 /** Files of packages of all formats; only a folder of such files is replaced. */
-const known = new Set([...oneRosterFiles, ...canvasFiles, ...moodleFiles])
+const known = new Set([
+  ...['manifest', ...oneRosterFiles('1.2')].map((name) => `${name}.csv`),
+  ...canvasFiles,
+  ...moodleFiles,
+])
 
 /** What to export, in which form, and where to. */
 export interface RosterExport {
@@ -196,7 +200,6 @@ async function lostNotes(
     countOf(await total(calls.progress.all), 'progress record'),
     format === 'oneroster' ? '' : countOf(await total(calls.grades.list), rosterNouns.grades),
     format === 'oneroster' ? await allGroups() : '',
-    format === 'canvas' ? await groupsOutside() : '',
   ].filter((text) => text !== '')
   return [...lacks, ...people, ...(lost.length > 0 ? [`${name} does not hold ${lost.join(', ')}`] : [])]
 
@@ -205,14 +208,6 @@ async function lostNotes(
     if (groups === '' || school.isPart) return groups
     const members = countOf(await total(calls.groups.memberships, {}), 'member')
     return members === '' ? groups : `${groups} with ${members}`
-  }
-
-  async function groupsOutside(): Promise<string> {
-    const groups = school.isPart ? [] : await school.groupsOf(null)
-    let members = 0
-    for (const group of groups) members += (await school.membersOf(group)).length
-    if (groups.length === 0) return ''
-    return `${pluralise(groups.length, rosterNouns.groups)} outside courses with ${pluralise(members, 'member')}`
   }
 }
 

@@ -1,11 +1,11 @@
 import { courses } from '../dataset/courses.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
 import { createGroups, type Groups } from './groups.ts'
-import { peopleTable, personEntries } from './people.ts'
+import { nameIn, peopleTable, personEntries } from './people.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
-import { checkReference, listIn, type Reading, walk } from './walk.ts'
+import { checkReference, type Reading, walk } from './walk.ts'
 
 /** Tables of Moodle, by the header of their files: those of "Upload courses" and "Upload users". */
 export const moodleTables = {
@@ -100,7 +100,8 @@ function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   if (newName !== '' && newName !== externalId) {
     row.addProblem('rename', 'unsupported', 'cannot be read: rename the course in the academy first', newName)
   }
-  for (const column of ['startdate', 'enddate', 'idnumber', 'backupfile', 'templatecourse', 'reset']) {
+  if (![externalId, ''].includes(row.text('idnumber'))) row.addLeniency('idnumber is left out')
+  for (const column of ['startdate', 'enddate', 'backupfile', 'templatecourse', 'reset']) {
     if (row.text(column) !== '') row.addLeniency(`${column} is left out`)
   }
   const [description, language] = [row.text('summary'), row.text('lang')]
@@ -133,8 +134,8 @@ function userOf(
   const found = personEntries(reading, row, people, {
     ...{ externalId, username },
     email: row.text('email'),
-    firstName: row.text('firstname'),
-    lastName: row.text('lastname'),
+    firstName: nameIn(row, 'firstname'),
+    lastName: nameIn(row, 'lastname'),
     ...(row.text('suspended') !== '' && { isSuspended: isOn(row, 'suspended') }),
     ...(teaches && { role: 'instructor' }),
   })
@@ -155,10 +156,11 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
     if (role === undefined) return []
     if (role === null) return row.leaveOut('enrolments of guests are left out')
     const isSuspended = isOn(row, `enrolstatus${number}`)
-    for (const name of listIn(row.text(`group${number}`))) {
+    const name = row.text(`group${number}`)
+    if (name !== '') {
       const id = `${course}/${name}`
       if (!groups.has(id)) groups.add(row, { externalId: id, name, course })
-      if (!isSuspended) groups.addMember(id, user)
+      groups.addMember(id, user)
     }
     if (row.text(`enrolperiod${number}`) !== '') row.addLeniency('periods of enrolments are left out')
     const status = isSuspended ? 'inactive' : 'active'

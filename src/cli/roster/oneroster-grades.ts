@@ -1,5 +1,7 @@
+import { wholeCourse } from '../../contract/constants.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { grades } from '../dataset/grades.ts'
+import { itemIn, joinIds, wholeCourseTitle } from './conventions.ts'
 import { addSchemaProblems, namedColumns, readDay } from './entries.ts'
 import { readTable } from './oneroster-rows.ts'
 import type { RosterEntry } from './roster.ts'
@@ -26,34 +28,88 @@ const resultColumns = {
 }
 const gradeDataset = namedColumns(grades, resultColumns)
 
+/** Weights of a course as assessment criteria have them. */
+type Weights = readonly { readonly name: string; readonly weight: number }[]
+
+/** Line items of a package with their weights. */
+export interface LineItems {
+  readonly byId: ReadonlyMap<string, LineItem>
+  /** Returns the share of an item in the grade; undefined if the course has its weight, or it has none. */
+  shareOf(item: LineItem): number | undefined
+  /** Returns the weights that a course has by the titles of its items. */
+  weightsOf(courseId: string): Weights
+}
+
+/** Category of a package. */
+interface Category {
+  readonly title: string
+  readonly weight: number
+}
+
+const noItems: LineItems = { byId: new Map(), shareOf: () => undefined, weightsOf: () => [] }
+
 /**
- * Reads results with their line items and categories as grades. The id of a line item is that of the graded item, without
- * the id of its class and a colon in front; the weight of a category is divided by its line items in the class.
+ * Reads line items with their categories. A category as exports write it, one for each weight of a course, is a weight of
+ * that course; the weight of any other is divided by its line items in the class.
  */
-export async function* readResults(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
-  const weights = new Map<string, number>()
-  const items = new Map<string, LineItem>()
+export async function readLineItems(reading: Reading): Promise<LineItems> {
+  if (!reading.files.has('lineItems')) return noItems
+  const categories = new Map<string, Category>()
+  const byId = new Map<string, LineItem>()
   /** Number of line items by class and category. */
   const counts = new Map<string, number>()
-  const shareOf = ({ courseId, categoryId }: LineItem) => `${courseId}\n${categoryId}`
+  const weightsByCourse = new Map<string, Map<string, number>>()
+  const placeOf = ({ courseId, categoryId }: LineItem) => `${courseId}\n${categoryId}`
+  const isOwn = ({ courseId, categoryId, label }: LineItem) =>
+    categoryId === joinIds(courseId.slice('ext:'.length), label)
 
-  yield* readTable(reading, 'categories', (row, isRemoved) => {
-    const weight = isRemoved ? undefined : numberIn(row, 'weight')
-    if (weight !== undefined) weights.set(row.text('sourcedId'), weight)
-    return []
-  })
-  yield* readTable(reading, 'lineItems', (row, isRemoved) => {
-    if (isRemoved)
-      return row.leaveOut('removed line items are left out; grades are never removed by a roster')
-    const item = lineItemOf(row)
-    items.set(row.text('sourcedId'), item)
-    counts.set(shareOf(item), (counts.get(shareOf(item)) ?? 0) + 1)
-    return []
-  })
-  yield* readTable(reading, 'results', (row, isRemoved) => {
+  await readAll(
+    readTable(reading, 'categories', (row, isRemoved) => {
+      const weight = isRemoved ? undefined : numberIn(row, 'weight')
+      if (weight !== undefined) categories.set(row.text('sourcedId'), { title: row.text('title'), weight })
+      return []
+    }),
+  )
+  await readAll(
+    readTable(reading, 'lineItems', (row, isRemoved) => {
+      if (isRemoved)
+        return row.leaveOut('removed line items are left out; grades are never removed by a roster')
+      const item = lineItemOf(row)
+      byId.set(row.text('sourcedId'), item)
+      counts.set(placeOf(item), (counts.get(placeOf(item)) ?? 0) + 1)
+      const weight = categories.get(item.categoryId)?.weight
+      if (weight === undefined || !isOwn(item)) return []
+      const weights = weightsByCourse.get(item.courseId) ?? new Map<string, number>()
+      weightsByCourse.set(item.courseId, weights.set(item.label, weight))
+      return []
+    }),
+  )
+  return {
+    byId,
+    shareOf(item) {
+      const weight = categories.get(item.categoryId)?.weight
+      return weight === undefined || isOwn(item) ? undefined : weight / (counts.get(placeOf(item)) ?? 1)
+    },
+    weightsOf: (courseId) =>
+      [...(weightsByCourse.get(courseId) ?? [])].map(([name, weight]) => ({ name, weight })),
+  }
+}
+
+async function readAll(pieces: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of pieces) {
+    // Line items have no entries.
+  }
+}
+
+/** Reads results as grades. The id of a line item is that of the graded item, without the id of its class in front. */
+export function readResults(
+  reading: Reading,
+  { byId, shareOf }: LineItems,
+): AsyncGenerator<readonly RosterEntry[]> {
+  return readTable(reading, 'results', (row, isRemoved) => {
     if (isRemoved) return row.leaveOut('removed results are left out; grades are never removed by a roster')
     const id = row.text('lineItemSourcedId')
-    const item = items.get(id)
+    const item = byId.get(id)
     if (!item) {
       row.addProblem(
         'lineItemSourcedId',
@@ -63,9 +119,7 @@ export async function* readResults(reading: Reading): AsyncGenerator<readonly Ro
       )
       return []
     }
-    const weight = weights.get(item.categoryId)
-    const share = weight === undefined ? undefined : weight / (counts.get(shareOf(item)) ?? 1)
-    return gradeOf(reading, row, item, share)
+    return gradeOf(reading, row, item, shareOf(item))
   })
 }
 
@@ -75,7 +129,7 @@ function lineItemOf(row: RosterRow): LineItem {
   if (minimum) row.addLeniency('scores that begin above 0 are read as they are', String(minimum))
   return {
     courseId: `ext:${course}`,
-    itemId: id.startsWith(`${course}:`) ? id.slice(course.length + 1) : id,
+    itemId: itemIn(id, course),
     label: row.text('title'),
     scoreMaximum: numberIn(row, 'resultValueMax') ?? 100,
     categoryId: row.text('categorySourcedId'),
@@ -85,7 +139,7 @@ function lineItemOf(row: RosterRow): LineItem {
 function gradeOf(
   reading: Reading,
   row: RosterRow,
-  { courseId, itemId, label, scoreMaximum }: LineItem,
+  { courseId, itemId, label: title, scoreMaximum }: LineItem,
   share: number | undefined,
 ): readonly RosterEntry[] {
   const status = row.text('scoreStatus').toLowerCase()
@@ -97,6 +151,8 @@ function gradeOf(
   }
   const learnerId = `ext:${row.text('studentSourcedId')}`
   const day = readDay(row, 'scoreDate')
+  // The title that exports write for an item without a label.
+  const label = title === (itemId === wholeCourse ? wholeCourseTitle : itemId) ? '' : title
   const isAbove = scoreGiven > scoreMaximum
   if (isAbove) row.addLeniency('scores are above the maximum')
   const record = {

@@ -39,7 +39,7 @@ const headers: Readonly<Record<OneRosterTable, Readonly<Record<OneRosterVersion,
     'title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods',
   ),
   enrollments: same('classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate'),
-  categories: same('title,weight'),
+  categories: { '1.1': 'title', '1.2': 'title,weight' },
   lineItems: {
     '1.1': `${items}gradingPeriodSourcedId,resultValueMin,resultValueMax`,
     '1.2': `${items}academicSessionSourcedId,resultValueMin,resultValueMax,schoolSourcedId`,
@@ -58,18 +58,29 @@ export const otherOneRosterFiles = [
   ...['resultScoreScales', 'scoreScales'],
 ] as const
 
+const newIn12: readonly string[] = [
+  ...['roles', 'userProfiles', 'userResources', 'lineItemLearningObjectiveIds', 'lineItemScoreScales'],
+  ...['resultLearningObjectiveIds', 'resultScoreScales', 'scoreScales'],
+]
+
+/** Returns the names of all files of a version, as a manifest lists them. */
+export function oneRosterFiles(version: OneRosterVersion): readonly string[] {
+  const all = [...Object.keys(headers), ...otherOneRosterFiles].sort()
+  return version === '1.2' ? all : all.filter((name) => !newIn12.includes(name))
+}
+
 function same(text: string): Readonly<Record<OneRosterVersion, string>> {
   return { '1.1': text, '1.2': text }
 }
 
-/** Returns the columns of a file in order; null if the version has no such file. */
-export function oneRosterColumns(table: OneRosterTable, version: OneRosterVersion): readonly string[] | null {
+/** Returns the columns of a file in order; none if the version has no such file. */
+export function oneRosterColumns(table: OneRosterTable, version: OneRosterVersion): readonly string[] {
   const columns = headers[table][version]
-  return columns === null ? null : `${head}${columns}`.split(',')
+  return columns === null ? [] : `${head}${columns}`.split(',')
 }
 
 function allColumns(table: OneRosterTable): string[] {
-  return [...new Set(oneRosterVersions.flatMap((version) => oneRosterColumns(table, version) ?? []))]
+  return [...new Set(oneRosterVersions.flatMap((version) => oneRosterColumns(table, version)))]
 }
 
 function form(

@@ -1,5 +1,6 @@
 import { CellError, readCell } from '../dataset/cell.ts'
 import { courses } from '../dataset/courses.ts'
+import { noTerm, openDays } from './conventions.ts'
 import {
   addSchemaProblems,
   enrollmentEntries,
@@ -8,10 +9,10 @@ import {
   readDay,
   termEntries,
 } from './entries.ts'
-import { readResults } from './oneroster-grades.ts'
+import { type LineItems, readLineItems, readResults } from './oneroster-grades.ts'
 import { readTable } from './oneroster-rows.ts'
 import { oneRosterTables } from './oneroster-tables.ts'
-import { peopleTable, personEntries } from './people.ts'
+import { nameIn, peopleTable, personEntries } from './people.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { listIn, type Reading, rowNumberOf } from './walk.ts'
@@ -67,26 +68,38 @@ export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly 
     ),
   )
   warnOfRolesWithoutUser(reading, roleByUser)
-  yield* readTable(reading, 'courses', (row, isRemoved) =>
+  // Courses have the weights of their line items, which refer to them and so are read afterwards.
+  const found: RosterEntry[] = []
+  const courses = readTable(reading, 'courses', (row, isRemoved) =>
     hasClasses
       ? row.leaveOut('courses are read through their classes')
       : courseOf(row, row.text('schoolYearSourcedId'), isRemoved),
   )
-  yield* readTable(reading, 'classes', (row, isRemoved) => {
-    const [term = '', ...others] = listIn(row.text('termSourcedIds'))
+  for await (const some of courses) found.push(...some)
+  const classes = readTable(reading, 'classes', (row, isRemoved) => {
+    const terms = row.text('termSourcedIds')
+    const isOne = rowNumberOf(reading, 'academicSessions', terms) > 0
+    const [term = '', ...others] = isOne ? [terms] : listIn(terms)
     if (others.length > 0) row.addLeniency('classes are in several terms; read the first')
     return courseOf(row, term, isRemoved)
   })
+  for await (const some of classes) found.push(...some)
+  const lineItems = await readLineItems(reading)
+  yield found.map((entry) => withWeights(entry, lineItems))
   yield* readTable(reading, 'enrollments', (row, isRemoved) => enrollmentOf(reading, row, isRemoved), {
     removedNeeds: ['sourcedId', 'classSourcedId', 'userSourcedId', 'role'],
   })
-  yield* readResults(reading)
+  yield* readResults(reading, lineItems)
 }
 
 function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('sourcedId')
   if (isRemoved) return [entryOf('terms', { externalId }, row, true)]
-  return termEntries(row, { externalId, name: row.text('title'), start: 'startDate', end: 'endDate' })
+  if (externalId === noTerm.id) return row.leaveOut('the session of courses without a term is left out')
+  return termEntries(row, {
+    ...{ externalId, name: row.text('title'), start: 'startDate', end: 'endDate' },
+    open: openDays,
+  })
 }
 
 function courseOf(row: RosterRow, term: string, isRemoved: boolean): RosterEntry[] {
@@ -94,7 +107,14 @@ function courseOf(row: RosterRow, term: string, isRemoved: boolean): RosterEntry
   if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
   const course = { externalId, title: row.text('title') }
   addSchemaProblems(row, courseDataset, course)
-  return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
+  const isInTerm = term !== '' && term !== noTerm.id
+  return [entryOf('courses', { ...course, ...(isInTerm && { term: `ext:${term}` }) }, row)]
+}
+
+function withWeights(entry: RosterEntry, lineItems: LineItems): RosterEntry {
+  const weights = lineItems.weightsOf(entry.key)
+  if (weights.length === 0 || entry.isRemoved) return entry
+  return { ...entry, record: { ...entry.record, assessmentCriteria: { weights } } }
 }
 
 function userOf(
@@ -108,7 +128,7 @@ function userOf(
   const role = roleIn(roleText, row)
   if (role === null) return row.leaveOut('people without a role in an academy are left out', roleText)
   if (row.text('password') !== '') row.addLeniency('passwords are left out')
-  const [firstName, lastName] = [row.text('givenName'), row.text('familyName')]
+  const [firstName, lastName] = [nameIn(row, 'givenName'), nameIn(row, 'familyName')]
   const [given, family] = [row.text('preferredGivenName'), row.text('preferredFamilyName')]
   return personEntries(reading, row, people, {
     ...{ externalId, firstName, lastName, role },

@@ -1,5 +1,6 @@
 import type { Dataset } from '../dataset/dataset.ts'
 import { users } from '../dataset/users.ts'
+import { noName } from './conventions.ts'
 import { addSchemaProblems, entryOf, filled, namedColumns } from './entries.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
@@ -115,7 +116,17 @@ function addressOf(
   return made
 }
 
-function usernameOf(row: RosterRow, { username }: Person): string {
+/** Returns a name; empty for the sign that exports write where there is none. */
+export function nameIn(row: RosterRow, column: string): string {
+  const name = row.text(column)
+  if (name !== noName) return name
+  row.addLeniency(`names of ${noName} are read as empty`)
+  return ''
+}
+
+/** Returns the user name; empty for the e-mail address, which exports write where a format requires a user name. */
+function usernameOf(row: RosterRow, { username, email }: Person): string {
+  if (username.toLowerCase() === email.toLowerCase()) return ''
   if (username === '' || usernameSchema.safeParse(username).success) return username
   row.addLeniency('user names with other characters are left out', username)
   return ''

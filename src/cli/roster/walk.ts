@@ -205,7 +205,8 @@ export function checkReference(
     row.addLeniency(`references to ${reference.to} are not checked: ${why}`)
     return
   }
-  for (const key of reference.isList ? listIn(text) : [text]) {
+  const isOne = known.get(text) !== 0
+  for (const key of reference.isList && !isOne ? listIn(text) : [text]) {
     if (known.get(key) !== 0) continue
     if (open) open.push({ row, reference, key })
     else addMissing(row, reference, key)
@@ -218,7 +219,7 @@ function addMissing(row: RosterRow, { column, to, isWarning }: TableReference, k
   else row.addProblem(column, 'unknown_reference', message, key)
 }
 
-/** Splits a list of keys; none of them has a comma. */
+/** Splits a list of keys, of which none has a comma. */
 export function listIn(text: string): string[] {
   return text
     .split(',')

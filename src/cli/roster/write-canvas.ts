@@ -12,12 +12,14 @@ const columns = {
   courses: ['course_id', 'short_name', 'long_name', 'term_id', 'status'],
   sections: ['section_id', 'course_id', 'name', 'status'],
   enrollments: ['course_id', 'user_id', 'role', 'section_id', 'status'],
+  groups: ['group_id', 'name', 'status'],
+  groups_membership: ['group_id', 'user_id', 'status'],
 } as const
 
 /** Names of all files that a package may have. */
 export const canvasFiles: readonly string[] = Object.keys(columns).map((name) => `${name}.csv`)
 
-/** Writes a school as the files of a Canvas SIS import: groups of courses are sections. */
+/** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
 export async function writeCanvas(
   school: School,
   to: Package,
@@ -42,7 +44,7 @@ export async function writeCanvas(
     for (const { key, name } of sections ? groups : []) await sections?.add([key, course.key, name, 'active'])
     if (enrollments) await addEnrolments(enrollments, course, all, sections ? groups : [])
   }
-  if (sections) counts.groups = sections.rows
+  if (sections) counts.groups = sections.rows + (school.isPart ? 0 : await addGroups())
   if (enrollments) counts.enrollments = enrolled
   if (parts.has('users')) counts.users = await addUsers(await table('users'))
   return { counts, notes: notes() }
@@ -93,6 +95,18 @@ export async function writeCanvas(
         if (wait) await wait
       }
     }
+  }
+
+  async function addGroups(): Promise<number> {
+    const all = await school.groupsOf(null)
+    if (all.length === 0) return 0
+    const [groups, memberships] = [await table('groups'), await table('groups_membership')]
+    for (const group of all) {
+      await groups.add([group.key, group.name, 'available'])
+      for (const { userKey } of await school.membersOf(group))
+        await memberships.add([group.key, userKey, 'accepted'])
+    }
+    return all.length
   }
 
   async function addUsers(users: Table): Promise<number> {

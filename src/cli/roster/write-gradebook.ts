@@ -1,7 +1,7 @@
 import { wholeCourse } from '../../contract/constants.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { joinIds, noCategory, wholeCourseTitle } from './conventions.ts'
-import { gradebookColumns, type OneRosterVersion } from './oneroster-columns.ts'
+import { itemIn, joinIds, noCategory, wholeCourseTitle } from './conventions.ts'
+import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { Package } from './package-folder.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
 
@@ -73,6 +73,11 @@ class TwoPassGradebook implements Gradebook {
     const ungraded = course.weights.map(({ name }) => name).filter((name) => !known.has(name))
     for (const name of ungraded) titles.set(name, name)
     const weightByTitle = this.#weightsOf(course, titles, gradesByItem)
+    const isWeighted = this.#form.version !== '1.1'
+    if (!isWeighted) {
+      this.#left.unweighted += weightByTitle.size
+      for (const name of ungraded) titles.delete(name)
+    }
     for (const [itemId, title] of [...titles].sort(([one], [other]) => compare(one, other))) {
       if (this.#seen.has(itemId)) this.#shared.add(itemId)
       this.#seen.add(itemId)
@@ -80,7 +85,15 @@ class TwoPassGradebook implements Gradebook {
       const max = newestOf(some)?.scoreMaximum ?? 100
       const weight = weightByTitle.get(title) ?? null
       const item: Item = {
-        ...{ course: course.key, session: this.#sessionOf(course), days, itemId, title, max, weight },
+        ...{
+          course: course.key,
+          session: this.#sessionOf(course),
+          days,
+          itemId,
+          title,
+          max,
+          weight: isWeighted ? weight : null,
+        },
         results: some.map((grade) => [grade.userKey, this.#scoreOf(grade, max), grade.gradedAt.slice(0, 10)]),
       }
       this.#items ??= await this.#to.scratch()
@@ -118,8 +131,8 @@ class TwoPassGradebook implements Gradebook {
     if (!this.#items) return 0
     const { version, org } = this.#form
     const is12 = version === '1.2'
-    const table = (name: keyof (typeof gradebookColumns)['1.2']) =>
-      this.#to.table(`${name}.csv`, gradebookColumns[version][name])
+    const table = (name: 'categories' | 'lineItems' | 'results') =>
+      this.#to.table(`${name}.csv`, oneRosterColumns(name, version))
     const categories = await table('categories')
     const lineItems = await table('lineItems')
     const results = await table('results')
@@ -129,7 +142,9 @@ class TwoPassGradebook implements Gradebook {
     for await (const read of this.#items.read()) {
       // The scratch has items only.
       const { course, session, days, itemId, title, max, weight, results: all } = read as Item
-      const id = this.#shared.has(itemId) ? joinIds(course, itemId) : itemId
+      // Readers take an id with the course in front for the item of the course.
+      const isPlain = !this.#shared.has(itemId) && itemIn(itemId, course) === itemId
+      const id = isPlain ? itemId : joinIds(course, itemId)
       const category = weight === null ? noCategory.id : joinIds(course, title)
       if (course !== courseBefore) categorised = new Set([noCategory.id])
       courseBefore = course
@@ -137,7 +152,6 @@ class TwoPassGradebook implements Gradebook {
       if (!categorised.has(category))
         await categories.add([category, '', '', title, ...(is12 ? [String(weight)] : [])])
       categorised.add(category)
-      if (weight !== null && !is12) this.#left.unweighted += 1
       await lineItems.add([
         ...[id, '', '', title, '', ...days, course, category, session, '0', String(max)],
         ...(is12 ? [org.id] : []),

@@ -3,7 +3,15 @@ import { noName } from './conventions.ts'
 import type { Package } from './package-folder.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
-import { type Course, type Enrolment, namesOf, type Person } from './school-records.ts'
+import {
+  type Course,
+  compare,
+  type Enrolment,
+  type Group,
+  type Member,
+  namesOf,
+  type Person,
+} from './school-records.ts'
 import type { Written } from './write-oneroster.ts'
 
 /** Columns of a user before those of enrolments and cohorts. */
@@ -35,9 +43,9 @@ interface Place {
 export async function writeMoodle(school: School, to: Package, form: MoodleForm): Promise<Written> {
   const { parts, category } = form
   const counts: Partial<Record<RosterPart, number>> = {}
-  const lost = { nameless: 0, completed: 0, lowered: 0, numbers: 0, outside: 0 }
+  const lost = { nameless: 0, completed: 0, lowered: 0, numbers: 0, outside: 0, empty: 0 }
   const placesByUser = new Map<string, Place[]>()
-  const cohortsByUser = new Map<string, string[]>()
+  const cohortsByUser = new Map<string, Set<string>>()
   const wantsGroups = parts.has('groups')
   const inside: Set<string> | null = school.isPart ? new Set() : null
 
@@ -70,46 +78,50 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
 
   /** Notes where the users of a course are: once for each enrolment, and once for each further group. */
   async function place(course: Course, all: readonly Enrolment[]): Promise<void> {
-    const groupsByUser = new Map<string, string[]>()
+    const groupsByUser = new Map<string, Set<string>>()
     const users = new Set(all.map(({ userId }) => userId))
     for (const group of wantsGroups ? await school.groupsOf(course) : []) {
-      groups += 1
-      countNumber(group.name)
-      for (const { userId } of await school.membersOf(group)) {
-        if (users.has(userId)) append(groupsByUser, userId, group.name)
+      const members = await school.membersOf(group)
+      countGroup(group, members)
+      for (const { userId } of members) {
+        if (users.has(userId)) add(groupsByUser, userId, group.name)
         else lost.outside += 1
       }
     }
     for (const { userId, role, status } of all) {
       if (status === 'completed') lost.completed += 1
-      for (const group of groupsByUser.get(userId) ?? ['']) {
-        append(placesByUser, userId, {
+      for (const group of inOrder(groupsByUser.get(userId) ?? [''])) {
+        const place = {
           course: course.key,
           role: role === 'instructor' ? 'editingteacher' : 'student',
           status: status === 'inactive' ? '1' : '',
           group,
-        })
+        }
+        const places = placesByUser.get(userId)
+        if (places) places.push(place)
+        else placesByUser.set(userId, [place])
       }
     }
   }
 
   async function placeCohorts(): Promise<void> {
     for (const group of await school.groupsOf(null)) {
-      groups += 1
-      countNumber(group.name)
-      for (const { userId } of await school.membersOf(group)) append(cohortsByUser, userId, group.name)
+      const members = await school.membersOf(group)
+      countGroup(group, members)
+      for (const { userId } of members) add(cohortsByUser, userId, group.name)
     }
   }
 
-  /** Moodle takes a number for the id of a group. */
-  function countNumber(name: string): void {
-    if (/^\d+$/.test(name.trim())) lost.numbers += 1
+  function countGroup({ name }: Group, members: readonly Member[]): void {
+    groups += 1
+    if (members.length === 0) lost.empty += 1
+    // Moodle takes a number for the id of a group.
+    else if (/^\d+$/.test(name)) lost.numbers += 1
   }
 
   async function writeUsers(): Promise<void> {
-    const most = (lists: ReadonlyMap<string, readonly unknown[]>) =>
-      [...lists.values()].reduce((count, list) => Math.max(count, list.length), 0)
-    const [places, cohorts] = [most(placesByUser), most(cohortsByUser)]
+    const places = Math.max(0, ...[...placesByUser.values()].map(({ length }) => length))
+    const cohorts = Math.max(0, ...[...cohortsByUser.values()].map(({ size }) => size))
     const columnsOf = (number: number) => [
       ...[`course${number}`, `role${number}`, `enrolstatus${number}`],
       ...(wantsGroups ? [`group${number}`] : []),
@@ -136,7 +148,7 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
         ]
         const before = own.length + places * (wantsGroups ? 4 : 3)
         while (cells.length < before) cells.push('')
-        cells.push(...(cohortsByUser.get(person.id) ?? []))
+        cells.push(...inOrder(cohortsByUser.get(person.id) ?? []))
         while (cells.length < header.length) cells.push('')
         const wait = table.add(cells)
         if (wait) await wait
@@ -155,7 +167,7 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
   }
 
   function notes(): string[] {
-    const { nameless, completed, lowered, numbers, outside } = lost
+    const { nameless, completed, lowered, numbers, outside, empty } = lost
     return [
       ...(nameless > 0
         ? [
@@ -171,6 +183,7 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
       ...(outside > 0
         ? [`${pluralise(outside, 'member')} of groups left out: they are not enrolled in the course`]
         : []),
+      ...(empty > 0 ? [`${pluralise(empty, 'group')} without members left out`] : []),
       ...(numbers > 0
         ? [
             `${pluralise(numbers, 'group')} with a number as name: Moodle takes it for an id, so rename ${numbers === 1 ? 'it' : 'them'} first`,
@@ -183,8 +196,12 @@ export async function writeMoodle(school: School, to: Package, form: MoodleForm)
   }
 }
 
-function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
-  const list = lists.get(key)
-  if (list) list.push(item)
-  else lists.set(key, [item])
+function add(sets: Map<string, Set<string>>, key: string, item: string): void {
+  const set = sets.get(key)
+  if (set) set.add(item)
+  else sets.set(key, new Set([item]))
+}
+
+function inOrder(names: Iterable<string>): string[] {
+  return [...names].sort(compare)
 }

@@ -1,6 +1,11 @@
 import { pluralise } from '../terminal/format-text.ts'
 import { joinIds, noName, noTerm, openDays } from './conventions.ts'
-import { filesOf, type OneRosterVersion, tableColumns, userColumns } from './oneroster-columns.ts'
+import {
+  type OneRosterTable,
+  type OneRosterVersion,
+  oneRosterColumns,
+  oneRosterFiles,
+} from './oneroster-tables.ts'
 import type { Package, Table } from './package-folder.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
@@ -65,8 +70,8 @@ class OneRosterWriter {
     return { counts: this.#counts, notes: this.#notes }
   }
 
-  #table(name: keyof typeof tableColumns): Promise<Table> {
-    return this.#to.table(`${name}.csv`, tableColumns[name])
+  #table(name: OneRosterTable): Promise<Table> {
+    return this.#to.table(`${name}.csv`, oneRosterColumns(name, this.#form.version))
   }
 
   async #writeSessions(): Promise<void> {
@@ -156,7 +161,7 @@ class OneRosterWriter {
 
   async #writeUsers(): Promise<void> {
     const { version, org } = this.#form
-    const table = await this.#to.table('users.csv', userColumns[version])
+    const table = await this.#table('users')
     const add = bulk(table)
     const roles = version === '1.2' ? bulk(await this.#table('roles')) : null
     for await (const some of this.#school.people(this.#inside)) {
@@ -206,7 +211,7 @@ class OneRosterWriter {
     const table = await this.#to.table('manifest.csv', ['propertyName', 'value'])
     await table.add(['manifest.version', '1.0'])
     await table.add(['oneroster.version', version])
-    for (const name of filesOf[version]) {
+    for (const name of oneRosterFiles(version)) {
       await table.add([`file.${name}`, present.has(`${name}.csv`) ? 'bulk' : 'absent'])
     }
     await table.add(['source.systemName', 'learnctl'])

@@ -276,6 +276,8 @@ describe('the files of a Canvas SIS import', () => {
         'BIO,u2,teacher,,active',
         'BIO,u3,student,G1,inactive',
       ],
+      'groups.csv': ['group_id,name,status', 'K1,Choir,available'],
+      'groups_membership.csv': ['group_id,user_id,status', 'K1,u4,accepted'],
       'sections.csv': ['section_id,course_id,name,status', 'G1,BIO,5b,active', 'G2,BIO,5c,active'],
       'terms.csv': [
         'term_id,name,status,start_date,end_date',
@@ -293,10 +295,10 @@ describe('the files of a Canvas SIS import', () => {
       ],
     })
     expect(told.split('\n')).toEqual([
-      'Wrote Canvas SIS to sis: 2 terms, 6 users, 2 courses, 2 groups, 5 enrolments',
+      'Wrote Canvas SIS to sis: 2 terms, 6 users, 2 courses, 3 groups, 5 enrolments',
       'note: 2 users without a name: Canvas shows an empty name',
       'note: 1 admin and 1 analyst without a course left out: a roster has the people of courses, and gives no rights',
-      'note: Canvas SIS does not hold 1 lesson, 4 grades, 1 group outside courses with 1 member',
+      'note: Canvas SIS does not hold 1 lesson, 4 grades',
       'note: 1 cell would be a formula in a spreadsheet: the files are for systems, and not escaped',
       '',
     ])

@@ -60,6 +60,8 @@ const canvas = {
   courses: 'course_id,short_name,long_name,account_id,term_id,status,start_date,end_date,course_format',
   sections: 'section_id,course_id,name,status,start_date,end_date',
   enrollments: 'course_id,root_account,user_id,role,role_id,section_id,status,associated_user_id',
+  groups: 'group_id,account_id,name,status',
+  groups_membership: 'group_id,user_id,status',
 } as const
 /** Columns that Canvas requires. */
 const required = {
@@ -68,6 +70,8 @@ const required = {
   courses: 'course_id,short_name,long_name,status',
   sections: 'section_id,course_id,name,status',
   enrollments: 'course_id,user_id,role,status',
+  groups: 'group_id,name,status',
+  groups_membership: 'group_id,user_id,status',
 } as const
 
 /** Columns that Moodle knows (tool_uploaduser, tool_uploadcourse). */
