@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { CourseRecord } from '../dataset/courses.ts'
 import { moduleNames } from '../dataset/module-names.ts'
 import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
-import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { changeLines } from '../operation/change-lines.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type Change, changesOf } from './compare.ts'
@@ -189,10 +189,10 @@ export function planLines(plan: CoursePlan): readonly string[] {
   if (isEmpty(plan)) return [`No changes to ${course}`]
   return [
     current === null ? `+ ${course}` : `~ ${course}`,
-    ...changeLines(changes, '    '),
+    ...indentedChanges(changes, '    '),
     ...steps.flatMap(({ action, record, changes }) => [
       `  ${action === 'create' ? '+' : '~'} lesson ${lessonName(record)}`,
-      ...changeLines(changes, '      '),
+      ...indentedChanges(changes, '      '),
     ]),
     ...(prune ? absent.map((lesson) => `  - lesson ${lessonName(lesson)}`) : []),
   ]
@@ -227,8 +227,11 @@ export function lessonName({ title, externalId }: JsonObject): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }
 
-function changeLines(changes: readonly Change[], indent: string): string[] {
+/** Width of a plan's lines. */
+const planWidth = 80
+
+function indentedChanges(changes: readonly Change[], indent: string): string[] {
   return changes.flatMap(({ field, from, to }) =>
-    namedChanges(field, from, to).map((change) => `${indent}${changeText(change)}`),
+    changeLines(field, from, to, planWidth - indent.length).map((line) => `${indent}${line}`.trimEnd()),
   )
 }

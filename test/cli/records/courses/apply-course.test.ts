@@ -384,6 +384,42 @@ describe('courses apply', () => {
 })
 
 describe('courses diff --file', () => {
+  test('shows changed texts by line, and lessons by title, within 80 columns', async ({ local }) => {
+    const body = ['# Corals', '', 'They are animals.', 'They build reefs.'].join('\n')
+    const long = `What lives in the sea, ${'and in the depths of it, '.repeat(8)}`.trim()
+    const before = {
+      externalId: 'SEA',
+      title: 'Sea',
+      description: long,
+      lessons: [{ title: 'Corals', contentBlocks: [{ type: 'markdown', body }] }, { title: 'Fish' }],
+    }
+    await local.run('courses apply -f -', { stdin: JSON.stringify(before) })
+    const [corals] = before.lessons
+    const after = {
+      ...before,
+      description: `${long} Boots!`,
+      lessons: [
+        { ...corals, contentBlocks: [{ type: 'markdown', body: body.replace('animals', 'tiny animals') }] },
+        { title: 'Sharks' },
+      ],
+    }
+    const ran = await local.run('courses diff -f - --prune', { stdin: JSON.stringify(after) })
+    expect(ran.code).toBe(9)
+    expect(ran.stdout).toContain(`
+  ~ lesson Corals
+      contentBlocks.1.body:
+          …
+
+        - They are animals.
+        + They are tiny animals.
+          They build reefs.
+  + lesson Sharks
+  - lesson Fish
+`)
+    expect(ran.stdout).toMatch(/^ {6}- What lives in the sea, /m)
+    expect(ran.stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+
   test('prints what apply would do, exits with 9 if the course differs, and changes nothing', async ({
     local,
   }) => {

@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { pluralise, wrap } from '../terminal/format-text.ts'
+import { changeText, changeTexts, type NamedChange, namedChanges } from './named-changes.ts'
+
+/** Maximum lines of one value. */
+const maxLines = 200
+/** Unchanged lines shown before and after a change. */
+const contextLines = 1
+/** Maximum comparisons of lines; longer texts are shown as removed and added. */
+const maxCompared = 4_000_000
+const minWidth = 20
+
+/**
+ * Returns a change of a field as lines for people: a short value as `title: "Sea" → "Ocean"`, a text as the lines that
+ * differ, marked with `-` and `+`, and a list as its items that differ. No line is longer than `width`, but for a word.
+ */
+export function changeLines(field: string, from: unknown, to: unknown, width: number): string[] {
+  return namedChanges(field, from, to).flatMap((change) => linesOf(change, Math.max(width, minWidth)))
+}
+
+function linesOf(change: NamedChange, width: number): string[] {
+  const { field, from, to } = change
+  if (isObjects(from) && isObjects(to)) return itemLines(field, from, to, width)
+  const isShown = changeTexts(change).every((text) => text !== null)
+  const line = changeText(change)
+  if (isShown && line.length <= width) return [line]
+  const [before, after] = [valueLines(from), valueLines(to)]
+  if (before.length + after.length === 0) return wrap(line, width)
+  const [one, other] = [from, to].map((value) => value === undefined || value === null)
+  const word = one && !isText(to) ? ' added' : other && !isText(from) ? ' removed' : ''
+  return [`${field}:${word}`, ...markedLines(before, after, width)]
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isObjects(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
+}
+
+/** Returns the lines of a list whose items have no names: they are numbered from 1. */
+function itemLines(
+  field: string,
+  from: readonly JsonObject[],
+  to: readonly JsonObject[],
+  width: number,
+): string[] {
+  const lines: string[] = []
+  let removed: Numbered[] = []
+  let added: Numbered[] = []
+  const flush = () => {
+    const [before, after] = [removed, added]
+    removed = []
+    added = []
+    for (const { item, number } of before) {
+      const next = after.findIndex((other) => other.item['type'] === item['type'])
+      const [other] = next < 0 ? [] : after.splice(next, 1)
+      lines.push(
+        ...(other
+          ? changeLines(`${field}.${other.number}`, item, other.item, width)
+          : linesOf({ field: `${field}.${number}`, from: item, to: undefined }, width)),
+      )
+    }
+    for (const { item, number } of after) {
+      lines.push(...linesOf({ field: `${field}.${number}`, from: undefined, to: item }, width))
+    }
+  }
+  let [left, right] = [0, 0]
+  for (const { kind, item } of compared(from, to, isDeepStrictEqual)) {
+    if (kind === 'same') flush()
+    if (kind !== 'added') left += 1
+    if (kind !== 'removed') right += 1
+    if (kind === 'removed') removed.push({ item, number: left })
+    if (kind === 'added') added.push({ item, number: right })
+  }
+  flush()
+  return lines
+}
+
+/** An item of a list with its place, from 1. */
+interface Numbered {
+  readonly item: JsonObject
+  readonly number: number
+}
+
+/** Returns a value as the lines to compare: a text as its own, an object as a line for each field. */
+function valueLines(value: unknown): string[] {
+  if (value === undefined || value === null || value === '') return []
+  if (typeof value === 'string') return value.split('\n')
+  if (Array.isArray(value)) return value.flatMap(valueLines)
+  if (!isJsonObject(value)) return [jsonText(value)]
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (member === undefined || member === null || name === 'id') return []
+    if (Array.isArray(member) && member.some(isJsonObject))
+      return [`${name}: ${pluralise(member.length, 'item')}`]
+    const lines = valueLines(member)
+    return lines.length < 2
+      ? lines.map((line) => `${name}: ${line}`)
+      : [`${name}:`, ...lines.map((line) => `  ${line}`)]
+  })
+}
+
+/** Returns the lines that differ, with some that are the same around them; `…` stands for the others. */
+function markedLines(before: readonly string[], after: readonly string[], width: number): string[] {
+  const all = compared(before, after, (one, other) => one === other)
+  const isNear = all.map((_, index) =>
+    all
+      .slice(Math.max(0, index - contextLines), index + contextLines + 1)
+      .some(({ kind }) => kind !== 'same'),
+  )
+  const lines: string[] = []
+  for (const [index, { kind, item }] of all.entries()) {
+    if (!isNear[index]) {
+      if (lines.at(-1) !== '    …') lines.push('    …')
+      continue
+    }
+    const mark = { same: ' ', removed: '-', added: '+' }[kind]
+    for (const [part, text] of wrap(item, width - 4).entries())
+      lines.push(`  ${part === 0 ? mark : ' '} ${text}`.trimEnd())
+  }
+  if (lines.length <= maxLines) return lines
+  return [...lines.slice(0, maxLines), `  … and ${pluralise(lines.length - maxLines, 'more line')}`]
+}
+
+interface Compared<Item> {
+  readonly kind: 'same' | 'removed' | 'added'
+  readonly item: Item
+}
+
+/** Compares two sequences by their longest common subsequence; removed items come before the ones added in their place. */
+function compared<Item>(
+  before: readonly Item[],
+  after: readonly Item[],
+  isSame: (one: Item, other: Item) => boolean,
+): Compared<Item>[] {
+  const at = (items: readonly Item[], index: number) => items[index] as Item
+  const equal = (left: number, right: number) => isSame(at(before, left), at(after, right))
+  let start = 0
+  while (start < before.length && start < after.length && equal(start, start)) start += 1
+  let [leftEnd, rightEnd] = [before.length, after.length]
+  while (leftEnd > start && rightEnd > start && equal(leftEnd - 1, rightEnd - 1)) {
+    leftEnd -= 1
+    rightEnd -= 1
+  }
+  const [rows, columns] = [leftEnd - start, rightEnd - start]
+  // Length of the longest common subsequence of the rest from each pair of places on.
+  const isSmall = rows * columns <= maxCompared
+  const lengths = isSmall ? new Uint32Array((rows + 1) * (columns + 1)) : new Uint32Array(0)
+  const place = (row: number, column: number) => row * (columns + 1) + column
+  for (let row = isSmall ? rows - 1 : -1; row >= 0; row -= 1) {
+    for (let column = columns - 1; column >= 0; column -= 1) {
+      lengths[place(row, column)] = equal(start + row, start + column)
+        ? (lengths[place(row + 1, column + 1)] ?? 0) + 1
+        : Math.max(lengths[place(row + 1, column)] ?? 0, lengths[place(row, column + 1)] ?? 0)
+    }
+  }
+  const result: Compared<Item>[] = before.slice(0, start).map((item) => ({ kind: 'same', item }))
+  let [row, column] = [0, 0]
+  while (row < rows || column < columns) {
+    const isBoth = isSmall && row < rows && column < columns
+    if (isBoth && equal(start + row, start + column)) {
+      result.push({ kind: 'same', item: at(before, start + row) })
+      row += 1
+      column += 1
+    } else if (
+      row < rows &&
+      (column >= columns ||
+        !isSmall ||
+        (lengths[place(row + 1, column)] ?? 0) >= (lengths[place(row, column + 1)] ?? 0))
+    ) {
+      result.push({ kind: 'removed', item: at(before, start + row) })
+      row += 1
+    } else {
+      result.push({ kind: 'added', item: at(after, start + column) })
+      column += 1
+    }
+  }
+  return [...result, ...before.slice(leftEnd).map((item): Compared<Item> => ({ kind: 'same', item }))]
+}
