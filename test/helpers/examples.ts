@@ -109,7 +109,7 @@ export const needs: readonly NeedOf[] = [
 
 /** Returns the exit code with which a line succeeds: a comparison may find changes. */
 export function successOf(line: string): number {
-  return exitCode(/^(learnctl )?((courses|lessons) )?diff /.test(line) ? 'drift' : 'ok')
+  return exitCode(/^(learnctl )?((courses|lessons|roster) )?diff /.test(line) ? 'drift' : 'ok')
 }
 
 /** Lines that start or end processes; they run in processes of their own. */

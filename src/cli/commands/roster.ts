@@ -1,5 +1,6 @@
 import { type Argument, type Command, noTarget, notAList } from '../command/command.ts'
 import { rosterFlags } from '../roster/roster-options.ts'
+import { applyCommand, diffCommand } from './roster-apply.ts'
 import { rosterExportCommand } from './roster-export.ts'
 
 /** A roster in files. */
@@ -24,5 +25,7 @@ export const commands: readonly Command[] = [
       await validateRoster(context, given)
     },
   },
+  diffCommand,
+  applyCommand,
   rosterExportCommand,
 ]

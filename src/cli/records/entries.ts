@@ -297,6 +297,8 @@ export async function lookUpReferences(
         const reference = referenceIn(entry, field)
         if (reference === null) continue
         const key = await keyOf(to, reference)
+        // What is unknown is gone already.
+        if (key === null && entry.isRemoved) continue
         if (key === null) {
           const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
           problems.add(entry.place, message)

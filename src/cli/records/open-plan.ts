@@ -117,13 +117,17 @@ export async function readSaved(
     )
     saved.requireSame(plan, journal)
     const deletes: Action[] = []
+    const removed: Entry[] = []
     for (const planned of saved.deletes) {
       const { dataset, key, id, version } = planned
-      const { get, params } = (await loadPart(dataset)).operations
+      const { operations, toRecord } = await loadPart(dataset)
+      const { get, params } = operations
       const current = get && (await shownAt(reader, get, params({ id })))
       const hasBegun = journal.hasBegun(planned)
       if (hasBegun && !current) continue
       if (!current || (current['version'] !== version && !hasBegun)) throw stale(command, planned)
+      const record = await toRecord(current, reader.names)
+      removed.push({ dataset, key, record, place: { file: path, line: 0 }, isRemoved: true })
       deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
     }
     const whole = {
@@ -131,8 +135,20 @@ export async function readSaved(
       actions: [...plan.actions, ...deletes],
       undeclared: [],
     }
-    return { plan: whole, declared, options: saved.options, ...opened }
+    const options = { ...saved.options, prune: false }
+    return { plan: whole, declared: withEntries(declared, removed), options, ...opened }
   }
+}
+
+/** Adds entries to those of their parts. */
+function withEntries(declared: Declared, added: readonly Entry[]): Declared {
+  const byPart = Map.groupBy(added, ({ dataset }) => dataset)
+  return new Map(
+    parts.flatMap((part) => {
+      const [entries, more] = [declared.get(part), byPart.get(part)]
+      return entries || more ? [[part, [...(entries ?? []), ...(more ?? [])]] as const] : []
+    }),
+  )
 }
 
 async function openAcademy(context: Context, { flags }: Given, change: BulkChange, plan: string | null) {

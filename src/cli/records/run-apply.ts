@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts'
 import { waitLockFlag } from '../command/flag.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { requireOffered } from './abilities.ts'
@@ -192,8 +192,8 @@ export function refusedError(failures: readonly Failure[]): CommandError {
     {
       why: [
         ...failures.slice(0, maxFailuresShown).map(({ action, message }) => {
-          const place = action.entry ? `${placeText(action.entry.place)}: ` : ''
-          return `${place}${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
+          const name = `${nouns[action.dataset]} ${keyText(action.key)}: ${message}`
+          return action.entry ? `${placeText(action.entry.place)}: ${name}` : capitalise(name)
         }),
         ...(failures.length > maxFailuresShown
           ? [`and ${failures.length - maxFailuresShown} more; -o json lists all`]

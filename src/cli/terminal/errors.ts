@@ -21,7 +21,10 @@ export const exitCodes = {
     when: 'Network, DNS or TLS failure; timeout; response cut short; 429 or 503 after all retries',
   },
   partial: { code: 8, when: 'Some items of a batch failed' },
-  drift: { code: 9, when: 'diff or courses diff found changes' },
+  drift: {
+    code: 9,
+    when: 'diff, courses diff or roster diff found changes; records differ after roster apply',
+  },
   notRun: { code: 126, when: 'server exec: the command cannot be run' },
   noCommand: { code: 127, when: 'server exec: the command was not found' },
   interrupted: { code: 130, when: 'Ctrl-C (SIGINT), after clean-up' },

@@ -40,6 +40,11 @@ export function pluralise(count: number, noun: string, isExact = true): string {
   return `${shown} ${count === 1 && isExact ? noun : several}`
 }
 
+/** Returns a text with a capital letter at its beginning. */
+export function capitalise(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
 /** Replaces a secret in shown text. */
 export const secretMask = '***'
 

@@ -1,0 +1,220 @@
+import { type Argument, type Command, type Given, noColumns, plainText } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import type { ApplyRosterOptions, RosterReport } from '../roster/apply-roster.ts'
+import type { DeclaredRoster, RosterReadOptions } from '../roster/declared-roster.ts'
+import { type RosterPart, rosterParts } from '../roster/roster.ts'
+import { readRosterOptions, rosterFlags } from '../roster/roster-options.ts'
+import type { Scope } from '../roster/scope.ts'
+import { ExitWith, UsageError } from '../terminal/errors.ts'
+
+/** Flags that say which part of a roster is meant. */
+const scopeFlags = [
+  {
+    name: 'only',
+    kind: 'words',
+    placeholder: 'parts',
+    summary: 'Only these parts, such as users,enrollments',
+    choices: rosterParts,
+  },
+  {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Only this course, by external id or title (repeatable)',
+  },
+  {
+    name: 'term',
+    kind: 'texts',
+    placeholder: 'term',
+    summary: 'Only the courses of this term, by external id or name (repeatable)',
+  },
+] as const satisfies readonly Flag[]
+
+/** Flags that say what becomes of records that are gone. */
+const pruneFlags = [
+  {
+    name: 'label',
+    kind: 'text',
+    placeholder: 'text',
+    summary: 'Label (managedBy) of records that the roster creates (default roster:<system or file>)',
+  },
+  {
+    name: 'prune',
+    kind: 'switch',
+    summary:
+      'Remove records with the label that the roster lacks: suspend users, archive courses, delete enrolments',
+  },
+  {
+    name: 'delete-users',
+    kind: 'switch',
+    summary: 'Delete users who are removed instead of suspending them',
+  },
+] as const satisfies readonly Flag[]
+
+const skipInvalidFlag = {
+  name: 'skip-invalid',
+  kind: 'switch',
+  summary: 'Leave out rows with problems (exit 8); cannot be used with --prune',
+} as const satisfies Flag
+
+const sourceArgument: Argument = {
+  name: 'source',
+  summary: 'Roster: folder, zip file or CSV file',
+  optional: true,
+  unlisted: ['--file', '-f'],
+}
+
+/** `learnctl roster diff` */
+export const diffCommand: Command = {
+  name: 'diff',
+  summary: 'Compare rosters and academies (exit 9 if they differ)',
+  description:
+    'With two sides, shows what changes the first into the second. A side is a roster, a profile (profile:<name>) or the\ndatabase of a local academy. With one roster, shows what roster apply would do. Only records and fields that both sides\ncan have are compared; notes name the others. Exits 9 if there are differences, 0 if there are none.',
+  arguments: [
+    {
+      name: 'sides',
+      summary: 'One or two of: roster, profile:<name>, database of a local academy',
+      rest: true,
+    },
+  ],
+  flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
+  refuses: { ...plainText, dryRun: 'It changes nothing' },
+  examples: ['roster diff roster.zip', 'roster diff monday.zip tuesday.zip -o csv'],
+  run: runDiff,
+}
+
+async function runDiff(context: Context, given: Given): Promise<void> {
+  const { flags, rest } = given
+  checkChoices([...scopeFlags, ...pruneFlags], flags)
+  const [first, second, ...others] = rest
+  if (first === undefined || others.length > 0) throw new UsageError('Give one or two sides to compare')
+  const { output } = context
+  const { printDifferences } = await import('../roster/print-differences.ts')
+  if (second === undefined) {
+    const { planRoster } = await import('../roster/apply-roster.ts')
+    const { plan, notes } = await planRoster(context, given, await rosterOf(context, given, first))
+    await printDifferences(context, plan)
+    for (const note of notes) await output.note(note)
+    if (plan.actions.length > 0) throw new ExitWith('drift')
+    return
+  }
+  const unused = pruneFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
+  if (unused) throw new UsageError(`--${unused.name} and two sides cannot be used together`)
+  const [{ openSide }, { compareSides }] = await Promise.all([
+    import('../roster/side.ts'),
+    import('../roster/compare-rosters.ts'),
+  ])
+  const scope = scopeOf(given)
+  const before = await openSide(context, first, scope, readOptionsOf(given))
+  const after = await openSide(context, second, scope, readOptionsOf(given))
+  const { plan, notCompared } = await compareSides(before, after)
+  await printDifferences(context, plan)
+  for (const note of [...new Set([...before.notes, ...after.notes])]) await output.note(note)
+  for (const text of notCompared) await output.note(`Not compared: ${text}`)
+  if (plan.actions.length > 0) throw new ExitWith('drift')
+}
+
+/** `learnctl roster apply` */
+export const applyCommand: Command = {
+  name: 'apply',
+  interruption: 'continues',
+  summary: 'Make an academy match a roster, and compare both afterwards',
+  description:
+    'Shows the plan and asks before anything is changed; --yes confirms. Users match by external id, else by e-mail address.\nRecords that match are left alone, so an apply that was interrupted continues when it is run again. Grades and progress\nare never removed. At the end the platform is read again and compared with the roster: exit 0 if all records are equal,\n8 if some were refused, 9 if some differ all the same. Prints nothing if there was nothing to do and no terminal.',
+  arguments: [sourceArgument],
+  flags: [
+    ...rosterFlags,
+    ...scopeFlags,
+    ...pruneFlags,
+    skipInvalidFlag,
+    {
+      name: 'max-deletes',
+      kind: 'number',
+      placeholder: 'count',
+      summary: 'Refuse to remove more records than this, suspended and archived ones included (exit 6)',
+    },
+    { name: 'report', kind: 'text', placeholder: 'path', summary: 'Write a report to this JSON file' },
+    ...planFlags,
+    { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
+    waitLockFlag,
+  ],
+  createsAcademy: true,
+  refuses: noColumns,
+  examples: [
+    'roster apply roster.zip --dry-run',
+    'roster apply roster.zip --yes --prune --max-deletes 50 --report report.json',
+  ],
+  run: runApply,
+}
+
+async function runApply(context: Context, given: Given): Promise<void> {
+  const { flags } = given
+  checkChoices([...scopeFlags, ...pruneFlags], flags)
+  const startedAt = new Date(context.io.now()).toISOString()
+  let roster: DeclaredRoster | null = null
+  let report: RosterReport | null = null
+  let fault: unknown = null
+  try {
+    const source = await sourceOf(context, given)
+    if ('roster' in source) roster = source.roster
+    const { applyRoster } = await import('../roster/apply-roster.ts')
+    await applyRoster(context, given, source, (made) => {
+      report = made
+    })
+  } catch (error) {
+    fault = error
+    throw error
+  } finally {
+    if (flags['report'] !== undefined) {
+      const { writeReport } = await import('../roster/report-file.ts')
+      await writeReport(context, String(flags['report']), { startedAt, roster, report, fault })
+    }
+  }
+}
+
+async function sourceOf(context: Context, given: Given) {
+  const { flags, arguments: names } = given
+  const path = names['source']
+  const others = [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag].map(({ name }) => name)
+  requirePlanAlone(flags, others, path !== undefined)
+  if (flags['plan'] !== undefined) return { plan: String(flags['plan']) }
+  if (path === undefined) {
+    throw new UsageError('<source> is required', {
+      code: 'missing_value',
+      hint: 'Name a folder, a zip file or a CSV file: learnctl roster apply roster.zip',
+    })
+  }
+  return rosterOf(context, given, path)
+}
+
+/** Reads a roster and how it is to be applied. */
+async function rosterOf(
+  { io }: Context,
+  given: Given,
+  path: string,
+): Promise<{ readonly roster: DeclaredRoster; readonly options: ApplyRosterOptions }> {
+  const { flags } = given
+  const prune = flags['prune'] === true
+  const read = readOptionsOf(given)
+  if (prune && read.skipInvalid) {
+    throw new UsageError('--prune and --skip-invalid cannot be used together', {
+      why: ['A record whose row has a problem would be removed'],
+    })
+  }
+  const { defaultLabel, readDeclaredRoster } = await import('../roster/declared-roster.ts')
+  await io.expectGarbage?.()
+  const roster = await readDeclaredRoster(io, path, scopeOf(given), read)
+  const label = flags['label'] === undefined ? defaultLabel(roster) : String(flags['label'])
+  return { roster, options: { label, prune, deleteUsers: flags['delete-users'] === true } }
+}
+
+function readOptionsOf({ flags }: Given): RosterReadOptions {
+  return { ...readRosterOptions({ flags }), skipInvalid: flags['skip-invalid'] === true }
+}
+
+function scopeOf({ flags }: Given): Scope {
+  const texts = (name: string) => (Array.isArray(flags[name]) ? flags[name].map(String) : [])
+  // The choices of the flag.
+  return { only: texts('only') as RosterPart[], courses: texts('course'), terms: texts('term') }
+}

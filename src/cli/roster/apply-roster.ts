@@ -1,0 +1,274 @@
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Part } from '../records/entries.ts'
+import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
+import { makePlan, type PlanOptions } from '../records/make-plan.ts'
+import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
+import { type Action, countsText, type Plan } from '../records/plan.ts'
+import {
+  type Applied,
+  type ApplyCommand,
+  failureDocument,
+  refusedError,
+  runApply,
+} from '../records/run-apply.ts'
+import type { BulkChange } from '../session/bulk-change.ts'
+import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import {
+  checkOf,
+  comparableParts,
+  countLines,
+  differenceDocument,
+  differenceText,
+  isEqual,
+  type RosterCheck,
+} from './check-roster.ts'
+import type { DeclaredRoster } from './declared-roster.ts'
+
+/** Options of applying a roster. */
+export interface ApplyRosterOptions {
+  readonly label: string
+  /** Removes labelled records that the roster lacks. */
+  readonly prune: boolean
+  /** Deletes people who are gone instead of suspending them. */
+  readonly deleteUsers: boolean
+}
+
+/** A roster and how it is applied. */
+export interface RosterToApply {
+  readonly roster: DeclaredRoster
+  readonly options: ApplyRosterOptions
+}
+
+/** Numbers of records by what was done with them; those that were closed count as removed. */
+interface Summary {
+  readonly create: number
+  readonly update: number
+  readonly remove: number
+  readonly unchanged: number
+}
+
+/** Outcome of an apply for its report. */
+export interface RosterReport {
+  readonly outcome: 'equal' | 'applied' | 'refused' | 'different'
+  readonly exit: ExitName
+  readonly target: string
+  readonly summary: Summary
+  readonly before: RosterCheck
+  readonly after: RosterCheck
+  readonly applied: Applied
+  /** Rows of the roster that were left out. */
+  readonly skipped: number
+}
+
+const command = 'roster apply'
+/** Maximum number of differences to name in an error. */
+const maxNamed = 10
+/** Maximum number of differences in a document. */
+const maxListed = 1000
+
+/**
+ * Makes a platform equal to a roster, and compares both again after the last write. Throws a CommandError for refused
+ * records (exit 8) and for records that differ all the same (exit 9).
+ *
+ * @param onReport receives what was done, before any such error is thrown
+ */
+export async function applyRoster(
+  context: Context,
+  given: Given,
+  source: RosterToApply | { readonly plan: string },
+  onReport: (report: RosterReport) => void,
+): Promise<void> {
+  const isPlan = 'plan' in source
+  const roster = isPlan ? null : plannerOf(given, source)
+  const makePlan =
+    roster?.makePlan ?? (await readSaved(context, given, String(isPlan && source.plan), command))
+  const [sourceNotes, skipped] = isPlan ? [[], 0] : [source.roster.notes, source.roster.skipped]
+  const hidden = () => roster?.hidden() ?? []
+  const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY
+  const isSilent = ({ actions }: Plan) => isQuiet && actions.length + hidden().length + skipped === 0
+  const form: ApplyCommand = {
+    ...{ command, verb: 'remove', diff: 'learnctl roster diff', isRemoval, isSilent },
+    report: async (held, applied) => {
+      const before = checkOf(applied.planned.declared, applied.planned.plan, hidden())
+      const after = await checkAgain(held, applied.planned, before)
+      const report = reportOf(applied, before, after, skipped)
+      onReport(report)
+      await printReport(held, report, isSilent(applied.planned.plan))
+    },
+  }
+  await runApply(
+    context,
+    given,
+    async (held) => {
+      const planned = await makePlan(held)
+      if (!isSilent(planned.plan)) for (const note of sourceNotes) await context.output.note(note)
+      return planned
+    },
+    form,
+  )
+}
+
+/** Compares a roster with a platform. */
+export async function planRoster(
+  context: Context,
+  given: Given,
+  { roster, options }: RosterToApply,
+): Promise<{ readonly plan: Plan; readonly notes: readonly string[] }> {
+  const { makePlan, hidden } = plannerOf(given, { roster, options })
+  const { plan, journal } = await makePlan(context)
+  journal.close()
+  const notes = hidden().map((part) => `The platform does not list ${part}, so they are not compared`)
+  return { plan, notes: [...roster.notes, ...plan.notes, ...notes] }
+}
+
+/** Returns the comparison of a roster with a platform, and then the parts that the platform does not show. */
+function plannerOf(
+  given: Given,
+  { roster, options }: RosterToApply,
+): { readonly makePlan: MakePlan; readonly hidden: () => readonly Part[] } {
+  let hidden: readonly Part[] = []
+  const makePlan = planOf(given, changeOf(roster), async (reader) => {
+    const comparable = await comparableParts(reader, roster.declared)
+    hidden = comparable.hidden
+    return { declared: comparable.declared, options: planOptions(roster, options) }
+  })
+  return { makePlan, hidden: () => hidden }
+}
+
+function changeOf({ name }: DeclaredRoster): BulkChange {
+  return { command, source: sourceOf([name]) }
+}
+
+/** Returns how a roster is compared with a platform. */
+function planOptions(
+  { declared, isDelta, courses }: DeclaredRoster,
+  { label, prune, deleteUsers }: ApplyRosterOptions,
+): PlanOptions {
+  return {
+    ...{ label, prune, closes: deleteUsers ? ['courses'] : ['users', 'courses'] },
+    // Terms stay, because past courses keep theirs.
+    keeps: [...declared.keys()].filter((part) => part === 'terms' || isDelta(part)),
+    ...(courses && { courses }),
+  }
+}
+
+const closedStatuses = ['suspended', 'deleted', 'inactive', 'archived']
+
+/** True for an action that takes something away: a deletion, or a status that closes a record. */
+export function isRemoval({ kind, changes }: Action): boolean {
+  return (
+    kind === 'delete' ||
+    changes.some(({ field, to }) => field === 'status' && closedStatuses.includes(String(to)))
+  )
+}
+
+/** Reads the platform and compares it with the roster; a plan without changes was that comparison. */
+async function checkAgain(
+  context: Context,
+  { plan, declared, options, reader }: Planned,
+  before: RosterCheck,
+): Promise<RosterCheck> {
+  if (plan.actions.length === 0) return before
+  // Names may have been cached before they changed.
+  const fresh: Writing = await openWriting(context)
+  const again = await makePlan({ ...reader, names: fresh.names }, declared, options, new Map())
+  return checkOf(declared, again, before.notCompared)
+}
+
+function summaryOf({ actions, unchanged }: Plan): Summary {
+  const remove = actions.filter(isRemoval).length
+  const create = actions.filter(({ kind }) => kind === 'create').length
+  return { create, update: actions.length - create - remove, remove, unchanged }
+}
+
+function reportOf(applied: Applied, before: RosterCheck, after: RosterCheck, skipped: number): RosterReport {
+  const { planned, failures, done } = applied
+  const { plan, target } = planned
+  const shared = { target, summary: summaryOf(done), before, after, applied, skipped }
+  if (failures.length > 0 || skipped > 0) return { ...shared, outcome: 'refused', exit: 'partial' }
+  if (!isEqual(after)) return { ...shared, outcome: 'different', exit: 'drift' }
+  return { ...shared, outcome: plan.actions.length === 0 ? 'equal' : 'applied', exit: 'ok' }
+}
+
+async function printReport(context: Context, report: RosterReport, isSilent: boolean): Promise<void> {
+  const { output, settings } = context
+  const { applied, after, summary, exit, skipped } = report
+  if (settings.output.value !== 'table') await output.document(reportDocument(report))
+  else if (!isSilent && !settings.quiet.value) {
+    await output.text(`${countLines(after).join('\n')}\n`)
+  }
+  if (!isSilent) {
+    const { create, update, remove, unchanged } = summary
+    const { plan } = applied.planned
+    await output.done(
+      plan.actions.length === 0
+        ? countsText(plan)
+        : `Applied: ${create} created, ${update} changed, ${remove} removed; ${unchanged} as declared`,
+    )
+  }
+  if (applied.failures.length > 0) throw refusedError(applied.failures)
+  if (exit === 'partial') {
+    const message = `${pluralise(skipped, 'row')} with problems ${skipped === 1 ? 'was' : 'were'} left out`
+    throw new CommandError('skipped_rows', 'partial', message, {
+      hint: 'See them with `learnctl roster validate`',
+    })
+  }
+  if (exit === 'drift') throw differenceError(after)
+}
+
+function differenceError({ differences, notCompared }: RosterCheck): CommandError {
+  const named = differences.slice(0, maxNamed).map(differenceText)
+  const count = differences.length
+  if (count === 0) {
+    return new CommandError(
+      'not_compared',
+      'drift',
+      'Not all of the roster can be compared with the platform',
+      {
+        why: [
+          `It does not list ${notCompared.join(' and ')}, so none were sent: a second run would create them again`,
+        ],
+      },
+    )
+  }
+  return new CommandError(
+    'different',
+    'drift',
+    `${pluralise(count, 'record')} still ${count === 1 ? 'differs' : 'differ'} from the roster`,
+    {
+      why: [...named, ...(count > maxNamed ? [`and ${count - maxNamed} more; -o json lists them`] : [])],
+      hint: 'Something else may have changed them meanwhile; apply the roster again',
+    },
+  )
+}
+
+/** Returns an apply as data, for `-o json` and the report file; docs/rosters.md describes the members. */
+export function reportDocument({
+  outcome,
+  exit,
+  target,
+  summary,
+  before,
+  after,
+  applied,
+}: RosterReport): object {
+  return {
+    formatVersion: 1,
+    outcome,
+    exitCode: exitCode(exit),
+    target,
+    summary,
+    counts: { before: countsDocument(before), after: countsDocument(after) },
+    notCompared: after.notCompared,
+    differenceCount: after.differences.length,
+    differences: after.differences.slice(0, maxListed).map(differenceDocument),
+    refusedCount: applied.failures.length,
+    refused: applied.failures.slice(0, maxListed).map(failureDocument),
+  }
+}
+
+function countsDocument({ counts }: RosterCheck): object {
+  return Object.fromEntries(counts)
+}

@@ -1,0 +1,206 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { type Change, changesOf } from '../records/compare.ts'
+import { type Declared, type Entry, loadPart, type Part, type PartDataset } from '../records/entries.ts'
+import { keyIn, valueName } from '../records/identity.ts'
+import type { Action, Plan } from '../records/plan.ts'
+
+/** Records of one side of a comparison. */
+export interface Side {
+  /** Path, profile or address as given. */
+  readonly name: string
+  readonly declared: Declared
+  /** True for a platform: its records show all fields, so that an absent one is empty. */
+  readonly isWhole: boolean
+  /** True for a part with changes only, which says nothing of the records that it lacks. */
+  readonly isDelta: (part: Part) => boolean
+}
+
+/** Differences between two sides. */
+export interface Comparison {
+  /** Changes that make the first side equal to the second. */
+  readonly plan: Plan
+  /** Parts that only one side has, and fields that only some side has, in words. */
+  readonly notCompared: readonly string[]
+}
+
+/**
+ * Compares the records that both sides can have, and of these the fields that both sides have. Users match by external
+ * id, else by e-mail address.
+ */
+export async function compareSides(before: Side, after: Side): Promise<Comparison> {
+  const actions: Action[] = []
+  const deletes: (readonly Action[])[] = []
+  const notCompared = partsOfOne(before, after)
+  /** Keys of users of the first side, by key in the second, where they differ. */
+  const renamed = new Map<string, string>()
+  let unchanged = 0
+  for (const [part, afterEntries] of after.declared) {
+    const beforeEntries = before.declared.get(part)
+    if (!beforeEntries) continue
+    const dataset = await loadPart(part)
+    const fields = fieldsOf(before, beforeEntries)
+    const ownFields = fieldsOf(after, afterEntries)
+    notCompared.push(...fieldsOfOne(part, [before, fields], [after, ownFields]))
+    const found = compareEntries(dataset, withKeysOf(dataset, beforeEntries, renamed), afterEntries, {
+      fields,
+      isDelta: after.isDelta(part),
+    })
+    for (const [from, to] of found.renamed) renamed.set(from, to)
+    for (const action of found.actions) actions.push(action)
+    deletes.push(found.deletes)
+    unchanged += found.unchanged
+  }
+  const plan = {
+    actions: [...actions, ...deletes.toReversed().flat()],
+    ...{ unchanged, notes: [], closed: [], lessonPlaces: new Map(), undeclared: [] },
+  }
+  return { plan, notCompared }
+}
+
+/** Paths of fields; null for all. */
+type Fields = ReadonlySet<string> | null
+
+/** Fields whose values belong to one side alone. */
+const ownFields: ReadonlySet<string> = new Set(['managedBy', 'password'])
+
+function compareEntries(
+  dataset: PartDataset,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  { fields, isDelta }: { readonly fields: Fields; readonly isDelta: boolean },
+) {
+  const present = (entries: readonly Entry[]) => entries.filter(({ isRemoved }) => !isRemoved)
+  const left = new Map(present(before).map((entry) => [entry.key, entry]))
+  const gone = new Set(after.filter(({ isRemoved }) => isRemoved).map(({ key }) => key))
+  const matches = new Map<Entry, Entry>()
+  const unmatched: Entry[] = []
+  for (const entry of present(after)) {
+    const same = left.get(entry.key)
+    if (!same) unmatched.push(entry)
+    else {
+      matches.set(entry, same)
+      left.delete(entry.key)
+    }
+  }
+  const renamed = new Map<string, string>()
+  if (dataset.name === 'users') {
+    const byAddress = new Map([...left.values()].map((entry) => [addressOf(entry), entry]))
+    for (const entry of unmatched) {
+      const same = byAddress.get(addressOf(entry))
+      if (!same || addressOf(entry) === null || !left.delete(same.key)) continue
+      matches.set(entry, same)
+      renamed.set(same.key, entry.key)
+    }
+  }
+  const actions: Action[] = []
+  for (const entry of present(after)) {
+    const { key } = entry
+    const same = matches.get(entry)
+    if (!same) {
+      actions.push({ dataset: dataset.name, kind: 'create', key, entry, current: null, changes: [] })
+      continue
+    }
+    const changes = fieldChanges(dataset, entry, same, fields)
+    if (changes.length === 0) continue
+    actions.push({ dataset: dataset.name, kind: 'update', key, entry, current: same.record, changes })
+  }
+  const deletes = [...left.values()]
+    .filter(({ key }) => !isDelta || gone.has(key))
+    .map(
+      ({ key, record }): Action => ({
+        ...{ dataset: dataset.name, kind: 'delete', key, entry: null },
+        ...{ current: record, changes: [] },
+      }),
+    )
+  return { actions, deletes, renamed, unchanged: matches.size - countUpdates(actions) }
+}
+
+function countUpdates(actions: readonly Action[]): number {
+  return actions.filter(({ kind }) => kind === 'update').length
+}
+
+function addressOf({ record: { email } }: Entry): string | null {
+  return typeof email === 'string' ? valueName('email', email) : null
+}
+
+function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: Fields): readonly Change[] {
+  return changesOf(dataset, knownPart(inOrder(entry.record), fields), inOrder(same.record))
+}
+
+/** Returns a record whose members are in order, since a group is a set of them. */
+function inOrder(record: JsonObject): JsonObject {
+  const { members } = record
+  return Array.isArray(members) ? { ...record, members: members.toSorted() } : record
+}
+
+/** Returns the fields of a record that the other side has, too. */
+function knownPart(record: JsonObject, fields: Fields, above = ''): JsonObject {
+  const known: JsonObject = {}
+  for (const [name, value] of Object.entries(record)) {
+    const path = above + name
+    if (ownFields.has(path)) continue
+    if (isJsonObject(value)) known[name] = knownPart(value, fields, `${path}.`)
+    else if (!fields || fields.has(path)) known[name] = value
+  }
+  return known
+}
+
+/** Returns the paths of the fields that any entry has; null for a side that has all. */
+function fieldsOf({ isWhole }: Side, entries: readonly Entry[]): Fields {
+  if (isWhole) return null
+  const paths = new Set<string>()
+  const add = (record: JsonObject, above: string) => {
+    for (const name in record) {
+      const value = record[name]
+      if (isJsonObject(value)) add(value, `${above}${name}.`)
+      else if (value !== undefined) paths.add(above + name)
+    }
+  }
+  for (const { record, isRemoved } of entries) if (!isRemoved) add(record, '')
+  return paths
+}
+
+/** Returns entries whose references to users and own keys are those of the other side. */
+function withKeysOf(
+  dataset: PartDataset,
+  entries: readonly Entry[],
+  renamed: ReadonlyMap<string, string>,
+): readonly Entry[] {
+  const references = Object.entries(dataset.references).flatMap(([field, to]) =>
+    to === 'users' ? field : [],
+  )
+  if (renamed.size === 0) return entries
+  return entries.map((entry) => {
+    const { members } = entry.record
+    const named = references.flatMap((field) => {
+      const to = renamed.get(String(entry.record[field]))
+      return to === undefined ? [] : [[field, to] as const]
+    })
+    if (named.length === 0 && !Array.isArray(members)) return entry
+    const record = {
+      ...entry.record,
+      ...Object.fromEntries(named),
+      ...(Array.isArray(members) && {
+        members: members.map((member) => renamed.get(String(member)) ?? member),
+      }),
+    }
+    return { ...entry, record, key: keyIn(dataset.name, record) ?? entry.key }
+  })
+}
+
+function partsOfOne(before: Side, after: Side): string[] {
+  const only = (one: Side, other: Side) =>
+    [...one.declared].flatMap(([part, entries]) =>
+      other.declared.has(part) || entries.length === 0 ? [] : [`${part}: only in ${one.name}`],
+    )
+  return [...only(before, after), ...only(after, before)]
+}
+
+function fieldsOfOne(part: Part, one: [Side, Fields], other: [Side, Fields]): string[] {
+  const only = ([side, fields]: [Side, Fields], [, others]: [Side, Fields]) => {
+    if (!fields || !others) return []
+    const names = [...fields].filter((name) => !others.has(name) && !ownFields.has(name)).sort()
+    return names.length === 0 ? [] : [`${part}: ${names.join(', ')} (only in ${side.name})`]
+  }
+  return [...only(one, other), ...only(other, one)]
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import { type Declared, type Entry, type Part, parts } from '../records/entries.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import type { Io } from '../terminal/io.ts'
+import { type OpenRosterOptions, openRoster } from './open-roster.ts'
+import { loadRoster, type RosterProblem, type RosterSource } from './roster.ts'
+import { inScope, type Scope } from './scope.ts'
+
+/** Options of reading a roster. */
+export interface RosterReadOptions extends OpenRosterOptions {
+  /** Leaves out rows with problems instead of refusing the roster. */
+  readonly skipInvalid: boolean
+}
+
+/** A roster in memory whose records can be compared and written. */
+export interface DeclaredRoster {
+  /** Path as given. */
+  readonly name: string
+  readonly source: RosterSource
+  /** SHA-256 of its files. */
+  readonly hash: string
+  readonly declared: Declared
+  /** Keys of the courses of the scope; undefined for all courses. */
+  readonly courses: readonly string[] | undefined
+  /** True for a part with changes only. */
+  readonly isDelta: (part: Part) => boolean
+  /** Number of rows that were left out because of a problem. */
+  readonly skipped: number
+  /** What was read leniently or left out. */
+  readonly notes: readonly string[]
+}
+
+const maxShown = 20
+
+/** Reads a roster. Throws a UsageError for rows with problems, unless they are left out. */
+export async function readDeclaredRoster(
+  io: Io,
+  path: string,
+  scope: Scope,
+  { skipInvalid, ...options }: RosterReadOptions,
+): Promise<DeclaredRoster> {
+  const source = await openRoster(io, path, options)
+  const { declared, removed, mode, problems, problemCount, notes } = await loadRoster(source)
+  if (problemCount > 0 && !skipInvalid) throw problemsError(source, problems, problemCount)
+  const all = new Map<Part, readonly Entry[]>()
+  for (const [part, entries] of declared) {
+    if (!isPart(part)) continue
+    // Terms stay, because past courses keep theirs.
+    const gone = part === 'terms' ? [] : (removed.get(part) ?? [])
+    all.set(part, [...entries, ...gone] as readonly Entry[])
+  }
+  const { declared: scoped, courses } = inScope(path, all, scope)
+  return {
+    ...{ name: path, source, declared: scoped, courses },
+    hash: hashOf(source),
+    isDelta: (part) => source.parts.some((name) => name === part && mode(name) === 'delta'),
+    skipped: problemCount,
+    notes: [
+      ...notes,
+      ...(problemCount > 0 ? [`Left out ${pluralise(problemCount, 'row')} with problems`] : []),
+    ],
+  }
+}
+
+function isPart(name: string): name is Part {
+  return parts.some((part) => part === name)
+}
+
+/** Returns the default label of records that a roster creates: `roster:` and the name of its system, else of its file. */
+export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'source'>): string {
+  const file = basename(name.replace(/[\\/]+$/, '')).replace(/\.(zip|csv)$/i, '')
+  return `roster:${source.systemName ?? file}`
+}
+
+function hashOf({ files }: RosterSource): string {
+  const sum = createHash('sha256')
+  for (const { name, hash } of files) sum.update(`${name}\n${hash}\n`)
+  return sum.digest('hex')
+}
+
+function problemsError(
+  { name, format }: RosterSource,
+  problems: readonly RosterProblem[],
+  count: number,
+): UsageError {
+  const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value }) => {
+    const what = column === null ? message : `${column} ${message}`
+    return `${file}:${line}: ${what}${value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`}`
+  })
+  return new UsageError(`${pluralise(count, 'problem')} found in ${name}`, {
+    code: 'invalid_roster',
+    why: [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])],
+    hint: `See all of them with \`learnctl roster validate ${name} --format ${format}\`, or leave these rows out: --skip-invalid`,
+  })
+}

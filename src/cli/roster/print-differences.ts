@@ -1,0 +1,35 @@
+import { isJsonObject } from '../../codec/json-text.ts'
+import type { Context } from '../command/context.ts'
+import { placeText } from '../records/entries.ts'
+import { keyText } from '../records/identity.ts'
+import type { Action, Plan } from '../records/plan.ts'
+import { printPlan } from '../records/run-apply.ts'
+
+const columns = ['dataset', 'action', 'key', 'field', 'from', 'to', 'place'] as const
+
+/** Prints differences to standard output: as CSV a row for each field, otherwise as a plan. */
+export async function printDifferences(context: Context, plan: Plan): Promise<void> {
+  const { output, settings } = context
+  if (settings.output.value !== 'csv') return printPlan(context, plan)
+  await output.list(rowPages(plan.actions), { table: columns, paths: columns })
+}
+
+const rowsAtOnce = 500
+
+function* rowPages(actions: readonly Action[]): Generator<readonly object[]> {
+  for (let from = 0; from < actions.length; from += rowsAtOnce) {
+    yield actions.slice(from, from + rowsAtOnce).flatMap(rowsOf)
+  }
+}
+
+function rowsOf({ dataset, kind, key, entry, changes }: Action): object[] {
+  const shared = { dataset, action: kind, key: keyText(key) }
+  const place = entry ? placeText(entry.place) : null
+  const none = { field: null, from: null, to: null }
+  if (changes.length === 0) return [{ ...shared, ...none, place }]
+  return changes.map(({ field, from, to }) => ({ ...shared, field, from: cell(from), to: cell(to), place }))
+}
+
+function cell(value: unknown): unknown {
+  return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : (value ?? null)
+}

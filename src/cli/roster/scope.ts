@@ -1,0 +1,92 @@
+import { suggestionText } from '../../contract/validation-issues.ts'
+import type { Declared, Entry, Part } from '../records/entries.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { RosterPart } from './roster.ts'
+
+/** Part of a roster to compare or apply. */
+export interface Scope {
+  /** The only parts; empty for all. */
+  readonly only: readonly RosterPart[]
+  /** Courses by external id or title; empty for all. */
+  readonly courses: readonly string[]
+  /** Terms by external id or name; empty for all. */
+  readonly terms: readonly string[]
+}
+
+/** Records within a scope. */
+export interface Scoped {
+  readonly declared: Declared
+  /** Keys of the courses of the scope; undefined for all courses. */
+  readonly courses: readonly string[] | undefined
+}
+
+/**
+ * Returns the records within a scope: of some courses their terms, users, groups, enrolments and grades. Throws a
+ * UsageError if `name`, which has the records, has no such course or term.
+ */
+export function inScope(name: string, declared: Declared, scope: Scope): Scoped {
+  const isWanted = (part: Part) => scope.only.length === 0 || scope.only.some((only) => only === part)
+  const onlyWanted = (from: Declared) => new Map([...from].filter(([part]) => isWanted(part)))
+  if (scope.courses.length === 0 && scope.terms.length === 0) {
+    return { declared: onlyWanted(declared), courses: undefined }
+  }
+  const terms = keysOf(name, declared, 'terms' as Part, scope.terms)
+  const named = keysOf(name, declared, 'courses', scope.courses)
+  const courses = new Set<string>()
+  const usedTerms = new Set(terms)
+  for (const { key, record } of declared.get('courses') ?? []) {
+    const term = termOf(record)
+    if (scope.terms.length > 0 && (term === null || !terms.has(term))) continue
+    if (scope.courses.length > 0 && !named.has(key)) continue
+    courses.add(key)
+    if (term !== null) usedTerms.add(term)
+  }
+  const users = new Set<string>()
+  const inCourses = (entry: Entry) => courses.has(String(entry.record['courseId']))
+  for (const part of ['enrollments', 'groups' as Part] as const) {
+    for (const entry of (declared.get(part) ?? []).filter(inCourses)) {
+      const { userId, members } = entry.record
+      for (const user of Array.isArray(members) ? members : [userId]) users.add(String(user))
+    }
+  }
+  const kept = [...declared].map(([part, entries]) => {
+    const name: string = part
+    if (name === 'terms') return [part, entries.filter(({ key }) => usedTerms.has(key))] as const
+    if (name === 'courses') return [part, entries.filter(({ key }) => courses.has(key))] as const
+    if (name === 'users') return [part, entries.filter(({ key }) => users.has(key))] as const
+    return [part, entries.filter(inCourses)] as const
+  })
+  return { declared: onlyWanted(new Map(kept)), courses: [...courses] }
+}
+
+/** Returns the key of the term of a course; null for none. */
+function termOf({ term }: Entry['record']): string | null {
+  return typeof term === 'string' ? term : null
+}
+
+/** Returns the keys of records that are named by external id, `ext:` and the external id, or title. */
+function keysOf(
+  where: string,
+  declared: Declared,
+  part: Part,
+  wanted: readonly string[],
+): ReadonlySet<string> {
+  const names = new Map<string, string>()
+  for (const { key, record } of (declared.get(part) ?? []).toReversed()) {
+    const { externalId, title, name } = record
+    for (const text of [title, name, externalId, key]) if (typeof text === 'string') names.set(text, key)
+  }
+  return new Set(
+    wanted.map((text) => {
+      const key = names.get(text)
+      if (key !== undefined) return key
+      const noun = part === 'courses' ? 'course' : 'term'
+      throw new UsageError(
+        `${where} has no ${noun} ${JSON.stringify(text)}${suggestionText(text, [...names.keys()])}`,
+        {
+          code: `unknown_${noun}`,
+        },
+      )
+    }),
+  )
+}
