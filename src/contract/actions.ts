@@ -19,6 +19,7 @@ export const actions = [
   ...['integration.updated', 'integration.removed'],
   ...['mapping.updated', 'mapping.deleted'],
   ...['message.resent', 'delivery.replayed'],
+  ...['settings.updated'],
   ...['encryption_key.replaced'],
   ...['audit_log.upgraded'],
   ...['grant.allowed', 'grant.created', 'grant.refreshed', 'grant.token_revoked', 'grant.revoked'],

@@ -17,6 +17,7 @@ import { messages } from './messages.ts'
 import type { Operation } from './operation.ts'
 import { progress } from './progress.ts'
 import { service } from './service.ts'
+import { settings } from './settings.ts'
 import { terms } from './terms.ts'
 import { users } from './users.ts'
 
@@ -40,6 +41,7 @@ export const contract = {
   integrations,
   audit,
   changes,
+  settings,
   leases,
   service,
 }

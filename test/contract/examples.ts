@@ -319,6 +319,8 @@ export const examples: Readonly<Record<string, Example>> = {
   'changes.get': { request: 'GET /v1/changes/{changeId}' },
   'changes.records': { request: 'GET /v1/changes/{changeId}/records?limit=2' },
   'changes.end': { request: 'POST /v1/changes/{changeId}/end', body: { state: 'completed' } },
+  'settings.get': { request: 'GET /v1/settings' },
+  'settings.update': { request: 'PUT /v1/settings', body: { instructorAccess: 'all' } },
 
   'leases.take': {
     request: 'PUT /v1/apply-lease',

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { type Answer, test as base, type Person } from '../helpers/academy.ts'
+import { type Answer, type Person, type TestAcademy, test } from '../helpers/academy.ts'
 import { connect } from '../helpers/lms.ts'
 import { createGrant } from '../helpers/signed-in.ts'
 import { sample } from '../lms/samples.ts'
@@ -12,14 +12,20 @@ interface Pair {
   readonly unknown: string
 }
 
-/** Records that a learner must not learn of, and the learner's own. */
+/** Records that a user must not learn of, and those that they see. */
 interface Scene {
-  readonly learner: Person
+  readonly person: Person
   readonly own: Readonly<Record<string, string>>
   readonly pairs: Readonly<Record<string, readonly Pair[]>>
 }
 
-const test = base.extend('scene', async ({ academy, admin, learner }): Promise<Scene> => {
+/** Makes the records for a learner, or for an instructor of another course. */
+async function sceneOf(
+  academy: TestAcademy,
+  admin: Person,
+  person: Person,
+  role: 'learner' | 'instructor',
+): Promise<Scene> {
   const made = async (path: string, body: object): Promise<string> => (await admin.post(path, body)).body.id
   const courseId = await made('/v1/courses', { title: 'Open', status: 'published' })
   const module = { title: 'Secret module' }
@@ -46,7 +52,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   })
   await admin.put(`/v1/learners/${otherId}/progress`, { courseId: archivedId, completionPercentage: 10 })
   await admin.put(`/v1/courses/${archivedId}`, { status: 'archived' })
-  await made('/v1/enrollments', { courseId, userId: learner.id })
+  const ownCourseId = role === 'learner' ? courseId : await made('/v1/courses', { title: 'Own' })
+  await made('/v1/enrollments', { courseId: ownCourseId, userId: person.id, role })
   const deletedId = await made('/v1/courses', { title: 'Gone' })
   await admin.delete(`/v1/courses/${deletedId}`)
   const deletedLessonId = await made('/v1/lessons', { courseId, title: 'Gone' })
@@ -75,6 +82,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
     { hidden: 'ext:draft-1', unknown: 'ext:draft-9' },
     { hidden: archivedId, unknown: 'crs_none' },
     { hidden: 'ext:old-1', unknown: 'ext:old-9' },
+    ...(role === 'learner' ? [] : [{ hidden: courseId, unknown: 'crs_none' }]),
   ]
   const groups: Pair[] = [
     { hidden: groupId, unknown: 'grp_none' },
@@ -85,8 +93,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
     unknown: 'none-9',
   }))
   return {
-    learner,
-    own: { courseId, learnerId: learner.id, userId: learner.id },
+    person,
+    own: { courseId: ownCourseId, learnerId: person.id, userId: person.id },
     pairs: {
       courseId: courses,
       course_id: courses,
@@ -120,7 +128,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       deliveryId: [{ hidden: delivery.body.deliveryId, unknown: 'whd_none' }],
       lmsKind: [{ hidden: 'moodle', unknown: 'blackboard' }],
       mappingId: [{ hidden: mapping.body.id, unknown: 'map_none' }],
-      leaseId: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
+      // An apply in progress keeps every instructor from applying.
+      leaseId: role === 'learner' ? [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }] : [],
       id: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
@@ -136,7 +145,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       cursor: [],
     },
   }
-})
+}
 
 /** Location of a value in an operation: its path, query or body. */
 type Site = 'path' | 'query' | 'body'
@@ -154,9 +163,9 @@ function placesOf({ path, query, body }: Operation): { site: Site; name: string 
   ]
 }
 
-/** Sends a request with a reference in one location and the learner's own elsewhere; replaces echoes by `REF`. */
+/** Sends a request with a reference in one location and what the user sees elsewhere; replaces echoes by `REF`. */
 async function ask(
-  { learner, own }: Scene,
+  { person, own }: Scene,
   operation: Operation,
   { site, name }: { site: Site; name: string },
   reference: string,
@@ -172,7 +181,7 @@ async function ask(
     completionPercentage: 10,
     ...(site === 'body' && { [name]: reference }),
   }
-  const { status, text } = await learner.send(
+  const { status, text } = await person.send(
     operation.method,
     `${path}?${operation.query ? query : ''}`,
     operation.body ? JSON.stringify(body) : undefined,
@@ -185,25 +194,27 @@ async function ask(
   }
 }
 
-test('every operation responds to a hidden record like to a missing one, wherever it is named', async ({
-  scene,
-}) => {
-  let compared = 0
-  for (const operation of operations.filter(({ scope }) => scope !== null)) {
-    for (const place of placesOf(operation)) {
-      const pairs = scene.pairs[place.name]
-      if (!pairs) throw new Error(`${operation.id}: what of ${place.name} is hidden from a learner?`)
-      for (const { hidden, unknown } of pairs) {
-        const what = `${operation.id}, ${place.site} ${place.name}, ${hidden}`
-        const absent = await ask(scene, operation, place, unknown)
-        expect(await ask(scene, operation, place, hidden), what).toEqual(absent)
-        expect(absent.status, what).not.toBe(500)
-        compared += 1
+test.for(['learner', 'instructor'] as const)(
+  'every operation responds to a hidden record like to a missing one, wherever a user who is %s names it',
+  async (role, { academy, admin }) => {
+    const scene = await sceneOf(academy, admin, await academy.person(role), role)
+    let compared = 0
+    for (const operation of operations.filter(({ scope }) => scope !== null)) {
+      for (const place of placesOf(operation)) {
+        const pairs = scene.pairs[place.name]
+        if (!pairs) throw new Error(`${operation.id}: what of ${place.name} is hidden from them?`)
+        for (const { hidden, unknown } of pairs) {
+          const what = `${operation.id}, ${place.site} ${place.name}, ${hidden}`
+          const absent = await ask(scene, operation, place, unknown)
+          expect(await ask(scene, operation, place, hidden), what).toEqual(absent)
+          expect(absent.status, what).not.toBe(500)
+          compared += 1
+        }
       }
     }
-  }
-  expect(compared).toBeGreaterThan(60)
-})
+    expect(compared).toBeGreaterThan(60)
+  },
+)
 
 test('a course that is no longer published is known to those who took it', async ({ admin, learner }) => {
   const course = { title: 'Logic', externalId: 'LOG-1', status: 'published' }
@@ -224,7 +235,7 @@ test('a course that is no longer published is known to those who took it', async
   expect((await learner.put(`/v1/learners/${learner.id}/progress`, late)).body.code).toBe('course_archived')
 })
 
-test('a user name that is taken is reported, without its owner to a learner', async ({
+test('a user name that is taken is reported, without its owner unless the caller sees them', async ({
   admin,
   learner,
   instructor,
@@ -234,5 +245,8 @@ test('a user name that is taken is reported, without its owner to a learner', as
   expect(answer).toMatchObject({ status: 409, body: { code: 'duplicate' } })
   expect(answer.text).not.toContain(id)
   expect(answer.body).not.toHaveProperty('existingStatus')
+  const { id: courseId } = (await instructor.post('/v1/courses', { title: 'Logic' })).body
+  expect((await instructor.put('/v1/user/profile', { username: 'ada' })).body).not.toHaveProperty('id')
+  await admin.post('/v1/enrollments', { courseId, userId: id })
   expect((await instructor.put('/v1/user/profile', { username: 'ada' })).body).toMatchObject({ id })
 })

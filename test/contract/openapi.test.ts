@@ -233,6 +233,7 @@ test('If-Match is declared for records with versions, where it has an effect', (
     'lessons.restoreDeleted',
     'lessons.update',
     'progress.set',
+    'settings.update',
     'terms.delete',
     'terms.update',
     'users.delete',

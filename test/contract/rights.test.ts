@@ -128,6 +128,8 @@ POST   /v1/changes                                        s+s++  s+s++  sssss  s
 GET    /v1/changes/{changeId}                             +ss++  +ss++  rssrr  rssrr
 POST   /v1/changes/{changeId}/end                         s+s++  s+s++  sssss  srsrr
 GET    /v1/changes/{changeId}/records                     +ss++  +ss++  rssrr  rssrr
+GET    /v1/settings                                       ss+s+  sssss  sssss  sssss
+PUT    /v1/settings                                       ss+s+  sssss  sssss  sssss
 PUT    /v1/apply-lease                                    s+s++  s+s++  sssss  srsrr
 DELETE /v1/apply-lease/{leaseId}                          s+s++  s+s++  sssss  srsrr
 GET    /v1/audit                                          ss+s+  sssss  sssss  sssss

@@ -122,6 +122,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
       return [...all.flatMap(({ commands }) => commands), listenCommand]
     },
   },
+  settings: {
+    group: 'Access',
+    summary: 'Manage the settings of the academy',
+    load: async () => (await import('../commands/settings.ts')).commands,
+  },
   audit: {
     group: 'Access',
     summary: 'See who did what, and verify the log',

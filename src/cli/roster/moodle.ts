@@ -51,7 +51,7 @@ export const moodleTables = {
 } as const satisfies Readonly<Record<string, TableForm>>
 
 const userColumns = {
-  externalId: 'idnumber',
+  externalId: 'username',
   email: 'email',
   username: 'username',
   'profile.firstName': 'firstname',

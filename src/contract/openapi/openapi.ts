@@ -32,6 +32,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   integrations: 'Integrations',
   audit: 'Audit log',
   changes: 'Changes',
+  settings: 'Settings',
   leases: 'Apply lease',
   service: 'Service',
 }

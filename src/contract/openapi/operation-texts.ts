@@ -32,6 +32,8 @@ export const tagWords = {
     'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and no operation changes or deletes an entry.',
   changes:
     'Changes of many records that belong together, such as an import: who made them, what they did, and how they ended. Requests that name a change in the header `Change-Id` belong to it, so that it can be undone as a whole.',
+  settings:
+    'The settings of the academy. They apply to all servers and commands that use it, at once or within a second.',
   leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
@@ -39,7 +41,7 @@ export const tagWords = {
 /** Descriptions of the operations, in sentences, in addition to their summaries. */
 export const operationWords: Words = {
   'courses.list':
-    'Learners get published courses only. The newest come first, unless `sort` says otherwise; `sort=difficulty` goes from beginner to expert.',
+    'Learners get published courses only, instructors those that they teach, unless the setting `instructorAccess` is `all`. The newest come first, unless `sort` says otherwise; `sort=difficulty` goes from beginner to expert.',
   'courses.get': 'The `ETag` is the version of the course: send it as `If-Match` with an update.',
   'courses.create':
     'Only `title` is required. A course starts as a draft, unless `status` is `published`. The server assigns ids to the modules.',
@@ -79,10 +81,10 @@ export const operationWords: Words = {
     'The lesson comes back at its position; if that is taken, the lessons from there on move down. If its module no longer exists, it has none.',
 
   'users.list':
-    'Learners get themselves only. Deleted users are left out, unless requested with `include_deleted=true` or `status=deleted`.',
+    'Learners get themselves only, instructors also those with an enrolment in a course that they teach. Deleted users are left out, unless requested with `include_deleted=true` or `status=deleted`.',
   'users.get': 'Learners can read themselves only.',
   'users.create':
-    'Only `email` is required. Instructors can create learners only. A 409 names the id of the user who already has the e-mail address, username or external id, if the caller can see that user.',
+    'Only `email` is required. Instructors can create learners only, and see them once they are enrolled in a course that they teach. A 409 names the id of the user who already has the e-mail address, username or external id, if the caller can see that user.',
   'users.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by external id, else by e-mail address; `onExists` says what to do with users who already exist: `update` restores those who were deleted, unless the item has a `status`.',
   'users.update':
@@ -105,7 +107,8 @@ export const operationWords: Words = {
 
   'enrollments.list': 'Learners get their own enrolments only.',
   'enrollments.get': 'Learners can read their own enrolments only.',
-  'enrollments.create': 'A deleted enrolment of the same user, course and role is restored.',
+  'enrollments.create':
+    'A deleted enrolment of the same user, course and role is restored. Instructors enrol in courses that they teach, also users whom they cannot see otherwise.',
   'enrollments.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order. `onExists` says what to do with users who are already enrolled; an enrolment that has been completed stays completed where the item says `active`.',
   'enrollments.update': 'Send what changes. The course, the user and the role cannot be changed.',
@@ -170,6 +173,10 @@ export const operationWords: Words = {
 
   'grants.list': 'Lists your own grants, or with `user_id` those of another user, which requires an admin.',
   'grants.revoke': 'The tokens of the grant stop working at once.',
+
+  'settings.get': 'Settings that were never changed have their defaults.',
+  'settings.update':
+    'Absent settings are left unchanged, null resets one to its default. With `instructorAccess` set to `all`, instructors see and change all courses and the records of all learners.',
 
   'leases.take':
     'The client chooses a random id, and sends the same request again before the lease ends, after 60 seconds. While another client holds the lease, the response is 409. The lease blocks no other operation, and is not in the audit log.',

@@ -1,11 +1,12 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import { isCredential } from '../../codec/credential-text.ts'
 import { timeText } from '../../codec/time-text.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
 import { ProblemError } from '../problem-error.ts'
-import { grantable, type Principal } from './principal.ts'
+import { grantable, type Principal, sightOf } from './principal.ts'
 import { digest } from './secret.ts'
+import { instructorAccess } from './sight.ts'
 
 const challenge = 'Bearer realm="learnctl"'
 const lastUsedEveryMs = 60_000
@@ -18,6 +19,7 @@ interface CredentialRow extends Row {
   readonly expires_at: string | null
   readonly last_used_at: string | null
   readonly role: RoleName
+  readonly instructor_access: string
 }
 
 /** A credential, its owner, and what must be checked each time it is used. */
@@ -83,17 +85,19 @@ async function credentialOf(
   const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))
   const usedMs = usedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(usedAt)
   const proof = proofOf(method, hash, row)
-  return { principal: { userId, role, scopes, method, credential }, expiresAt, proof, usedMs }
+  const sees = sightOf(role, row.instructor_access)
+  return { principal: { userId, role, sees, scopes, method, credential }, expiresAt, proof, usedMs }
 }
 
 /** Returns the academy's first user, as which a program with the database in its own process acts. */
 export async function localPrincipal(database: Database): Promise<Principal> {
-  const user = await database.one<{ id: string; role: string }>(
-    sql`select id, role from users where id = (select value from settings where name = 'first_user')`,
+  const user = await database.one<{ id: string; role: string; instructor_access: string }>(
+    sql`select id, role, ${instructorAccess} as instructor_access from users where id = (select value from settings where name = 'first_user')`,
   )
   if (!user) throw new ProblemError('invalid_token', 'The academy has no users.')
   const role = user.role as RoleName
-  return { userId: user.id, role, scopes: grantable[role], method: 'local', credential: 'local' }
+  const sees = sightOf(role, user.instructor_access)
+  return { userId: user.id, role, sees, scopes: grantable[role], method: 'local', credential: 'local' }
 }
 
 /** Stores when a key or a grant was last used. */
@@ -112,7 +116,7 @@ export async function touchCredential(
 
 async function findKeyRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
-    select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
+    select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role, ${instructorAccess} as instructor_access
     from api_keys k join users u on u.id = k.user_id
     where k.hash = ${hash} and k.revoked_at is null and u.status = 'active'`)
 }
@@ -120,7 +124,7 @@ async function findKeyRow(database: Database, hash: string): Promise<CredentialR
 /** Returns the grant of an access token, with the token's own scopes and expiry. */
 async function findTokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
-    select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role
+    select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role, ${instructorAccess} as instructor_access
     from access_tokens t join grants g on g.id = t.grant_id join users u on u.id = g.user_id
     where t.hash = ${hash} and g.revoked_at is null and u.status = 'active'`)
 }
@@ -131,8 +135,10 @@ function proofOf(method: Principal['method'], hash: string, row: CredentialRow):
       ? sql`api_keys c join users u on u.id = c.user_id where c.revoked_at is null and c.id = ${row.id}`
       : sql`access_tokens c join grants g on g.id = c.grant_id join users u on u.id = g.user_id
             where g.revoked_at is null and g.id = ${row.id}`
+  const isSame = row.role === 'instructor' ? sql`and ${instructorAccess} = ${row.instructor_access}` : empty
   return sql`select 1 from ${from} and c.hash = ${hash} and u.status = 'active' and u.id = ${row.user_id}
-    and u.role = ${row.role} and c.scopes = ${row.scopes} and coalesce(c.expires_at, '') = ${row.expires_at ?? ''}`
+    and u.role = ${row.role} and c.scopes = ${row.scopes} and coalesce(c.expires_at, '') = ${row.expires_at ?? ''}
+    ${isSame}`
 }
 
 function expired(method: Principal['method'], at: string): ProblemError {

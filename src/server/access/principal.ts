@@ -1,9 +1,13 @@
 import type { RoleName, Scope } from '../../contract/operation.ts'
 
+/** What a caller sees: the whole academy, the courses that they teach with their learners, or what is their own. */
+export type Sight = 'all' | 'taught' | 'own'
+
 /** The caller, the credential, and what that permits now. */
 export interface Principal {
   readonly userId: string
   readonly role: RoleName
+  readonly sees: Sight
   /** The credential's scopes, reduced to those that the owner's role may have now. */
   readonly scopes: readonly Scope[]
   readonly method: 'api_key' | 'oauth' | 'local'
@@ -29,4 +33,10 @@ export const grantable: Readonly<Record<RoleName, readonly Scope[]>> = {
   instructor: ['read', 'write'],
   analyst: ['read'],
   learner: ['read', 'write'],
+}
+
+/** Returns what a user sees, by their role and the academy's setting for instructors. */
+export function sightOf(role: RoleName, instructorAccess: string): Sight {
+  if (role === 'learner') return 'own'
+  return role === 'instructor' && instructorAccess === 'taught' ? 'taught' : 'all'
 }

@@ -24,7 +24,7 @@ export const analyticsRoutes = routesOf(analytics, {
 async function listLearners(call: Call<typeof analytics.learners>) {
   const { query, database } = call
   const period = periodOf(query.start_date, query.end_date)
-  const filter = await rowFilterOf(database, query, period)
+  const filter = await rowFilterOf(call, period)
   const format = query.format ?? formatFor(call.accept)
   if (format !== 'json') return streamLearners(call, format, filter, period)
   const first = query.cursor === undefined

@@ -141,12 +141,12 @@ export async function linesStatement(database: Database, filter: RowFilter): Pro
 
 /** Returns for each selective filter a statement that finds its learners through an index. */
 function selectiveStatements(filter: RowFilter): Sql[] {
-  const { query, courseIds, learnerIds, groupIds, termIds, inPeriod } = filter
+  const { query, courses, learnerIds, groupIds, termIds, inPeriod } = filter
   const { difficulty, include_not_started: withUnstarted } = query
   return [
     learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
     groupIds && sql`select m.user_id from group_members m where ${isInGroups(groupIds)}`,
-    courseIds && sql`select user_id from enrollments where course_id in (${join(courseIds)})`,
+    courses && sql`select user_id from enrollments where course_id in (${courses})`,
     inPeriod &&
       !withUnstarted &&
       sql`select p.user_id from courses c cross join progress p where p.course_id = c.id and ${inPeriod}`,

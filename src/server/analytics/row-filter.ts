@@ -2,17 +2,21 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { spanOf } from '../../codec/time-text.ts'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
+import { type Seer, taughtCourses, visibleCourses, visibleUsers } from '../access/sight.ts'
 import type { Scope } from '../counters/standings.ts'
 import { type CountedStatus, standings } from '../counters/tally.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
-import { isInGroups } from '../groups/group-row.ts'
+import { groupIdsOf, isInGroups } from '../groups/group-row.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** A filter of rows: the query parameters, and conditions on `u`, `e`, `c` and `p`. */
 export interface RowFilter {
   readonly query: Query<typeof analytics.learners>
+  /** The only courses: ids, or a statement that selects them; undefined for all. */
+  readonly courses: Sql | undefined
+  /** The ids of `courses`, unless they are too many to read course by course. */
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
   readonly groupIds: readonly string[] | undefined
@@ -25,17 +29,23 @@ export interface RowFilter {
   readonly inPeriod: Sql | undefined
 }
 
-/** Returns the filter of a query. Throws 404 for courses, learners, groups and terms that are not found. */
-export async function rowFilterOf(
-  database: Database,
-  query: Query<typeof analytics.learners>,
-  { start, end }: Period,
-): Promise<RowFilter> {
-  const courseIds =
-    query.course_id && (await resolveFilters(database, 'courses', query.course_id, 'course_id'))
+/** A query and its caller. */
+interface Asking extends Seer {
+  readonly database: Database
+  readonly query: Query<typeof analytics.learners>
+}
+
+/**
+ * Returns the filter of a query. Throws 404 for courses, learners, groups and terms that are not found, or that the caller
+ * may not see.
+ */
+export async function rowFilterOf(call: Asking, { start, end }: Period): Promise<RowFilter> {
+  const { database, query } = call
+  const { courses, courseIds } = await coursesOf(call)
   const learnerIds =
-    query.learner_id && (await resolveFilters(database, 'users', query.learner_id, 'learner_id'))
-  const groupIds = query.group_id && (await resolveFilters(database, 'groups', query.group_id, 'group_id'))
+    query.learner_id &&
+    (await resolveFilters(database, 'users', query.learner_id, 'learner_id', visibleUsers(call)))
+  const groupIds = query.group_id && (await groupIdsOf(call, query.group_id))
   const termIds = query.term_id && (await resolveFilters(database, 'terms', query.term_id, 'term_id'))
   const bounds = [
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
@@ -48,7 +58,7 @@ export async function rowFilterOf(
       sql`exists (select 1 from group_members m where ${isInGroups(groupIds)} and m.user_id = u.id)`,
   ]
   const ofEnrollment = [
-    courseIds && sql`e.course_id in (${join(courseIds)})`,
+    courses && sql`e.course_id in (${courses})`,
     query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
     termIds && sql`c.term_id in (${join(termIds)})`,
@@ -58,7 +68,8 @@ export async function rowFilterOf(
   ]
   return {
     query,
-    courseIds: courseIds || undefined,
+    courses,
+    courseIds,
     learnerIds: learnerIds || undefined,
     groupIds: groupIds || undefined,
     termIds: termIds || undefined,
@@ -67,6 +78,27 @@ export async function rowFilterOf(
     ofEnrollment,
     inPeriod: bounds.length === 0 ? undefined : join(bounds, ' and '),
   }
+}
+
+/** Maximum courses whose learners are read course by course. */
+export const maxCourses = 100
+
+/** Returns the courses that a query names, else those that the caller teaches if they see no others. */
+async function coursesOf(call: Asking): Promise<Pick<RowFilter, 'courses' | 'courseIds'>> {
+  const { database, query } = call
+  if (query.course_id) {
+    const visible = visibleCourses(call)
+    const courseIds = await resolveFilters(database, 'courses', query.course_id, 'course_id', visible)
+    return { courses: sql`${join(courseIds)}`, courseIds }
+  }
+  const courses = taughtCourses(call)
+  if (!courses) return { courses: undefined, courseIds: undefined }
+  const taught = await database.all<Row & { course_id: string }>(
+    sql`select course_id from (${courses} limit ${2 * maxCourses + 1}) taught`,
+  )
+  // A creator may be enrolled as an instructor, too.
+  const courseIds = [...new Set(taught.map(({ course_id: id }) => id))]
+  return { courses, courseIds: taught.length > 2 * maxCourses ? undefined : courseIds }
 }
 
 /** Returns the condition on enrolments `e` with one of these statuses, which uses an index. */
@@ -89,23 +121,23 @@ export function timeCondition({ query, inPeriod }: RowFilter): Condition {
  * Returns the counters that cover a filter without its period, for all learners. They count enrolments that were not
  * removed, whatever their status, so a filter by status has to read rows.
  */
-export function scopeOf({ courseIds, termIds, query }: RowFilter): Scope {
+export function scopeOf({ courses, termIds, query }: RowFilter): Scope {
   return {
-    courses: coursesOf(courseIds, termIds, query.difficulty),
+    courses: idsOf(courses, termIds, query.difficulty),
     statuses: statusesOf(query.status),
     withDeleted: query.include_deleted,
   }
 }
 
 /** Returns a statement that selects the courses of a filter. */
-function coursesOf(
-  courseIds: readonly string[] | undefined,
+function idsOf(
+  courses: Sql | undefined,
   termIds: readonly string[] | undefined,
   difficulties: readonly string[] | undefined,
 ): Sql | undefined {
-  if (!courseIds && !termIds && !difficulties) return undefined
+  if (!courses && !termIds && !difficulties) return undefined
   const conditions = [
-    ...(courseIds ? [sql`id in (${join(courseIds)})`] : []),
+    ...(courses ? [sql`id in (${courses})`] : []),
     ...(termIds ? [sql`term_id in (${join(termIds)})`] : []),
     ...(difficulties ? [sql`difficulty in (${join(difficulties)})`] : []),
   ]

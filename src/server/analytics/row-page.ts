@@ -6,7 +6,7 @@ import type { Database, Row } from '../database/database.ts'
 import { type Condition, invalidCursor, type Page, readCursor, walkOf, where } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
 import { isInGroups } from '../groups/group-row.ts'
-import { allConditions, hasStatus, type RowFilter, scopeOf } from './row-filter.ts'
+import { allConditions, hasStatus, maxCourses, type RowFilter, scopeOf } from './row-filter.ts'
 import {
   byCourse,
   byEmail,
@@ -34,7 +34,13 @@ export interface PageBounds {
 }
 
 /** Limits for some tenths of a second in a worker thread. */
-const standard: PageBounds = { sorted: 50_000, courses: 100, learners: 50_000, users: 5_000, counted: 10_000 }
+const standard: PageBounds = {
+  sorted: 50_000,
+  courses: maxCourses,
+  learners: 50_000,
+  users: 5_000,
+  counted: 10_000,
+}
 
 /** Query parameters of a page of rows. */
 interface RowsQuery {
@@ -255,7 +261,7 @@ async function outlookOf(
   bounds: PageBounds,
 ): Promise<Outlook> {
   const ofCourses = await outlookOfCourses(database, filter, bounds)
-  const { inPeriod, courseIds, query } = filter
+  const { inPeriod, courses, query } = filter
   const isDated = inPeriod !== undefined && !query.include_not_started
   if (!query.enrollment_status && !isDated) return ofCourses
   // Above this number of rows a scan fills a page before they could be sorted. A total may have to count them.
@@ -263,13 +269,13 @@ async function outlookOf(
   const selective = query.enrollment_status
     ? {
         tables: byStatus,
-        own: [hasStatus(query.enrollment_status), courseIds && sql`e.course_id in (${join(courseIds)})`],
+        own: [hasStatus(query.enrollment_status), courses && sql`e.course_id in (${courses})`],
         from: sql`enrollments e`,
         on: undefined,
       }
     : {
         tables: byTime,
-        own: [inPeriod, courseIds && sql`c.id in (${join(courseIds)})`],
+        own: [inPeriod, courses && sql`c.id in (${courses})`],
         from: sql`courses c cross join progress p`,
         on: sql`p.course_id = c.id`,
       }

@@ -1,4 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
+import { type Asking, seenOnly, taughtCourses } from '../access/sight.ts'
 import {
   countLearners,
   medianOf,
@@ -6,6 +7,7 @@ import {
   readAttention,
   readCourseFigures,
   readSteps,
+  type Scope,
   type StatusFigures,
   type Step,
   tenthsOf,
@@ -13,6 +15,8 @@ import {
 } from '../counters/standings.ts'
 import { dayNumber, ofMillionths, stuckBelow } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
+import { byCourse } from './rows.ts'
+import { countDistinctLearners } from './summary.ts'
 
 /** Progress figures of the learners of a course, or of all courses; the average of no values is null. */
 export interface Standing {
@@ -53,28 +57,32 @@ export async function readCourseStanding(database: Database, courseId: string, n
     sql`select id from courses where id = ${courseId} and status = 'published'`,
     now,
   )
-  return standingOf(await readSteps(database, scope), own?.attention ?? zeroAttention, {
-    graded: sumOf(figures, ({ graded }) => graded),
-    grade: sumOf(figures, ({ grade }) => grade),
-  })
+  return standingOf(await readSteps(database, scope), own?.attention ?? zeroAttention, gradesOf(figures))
 }
 
-/** Reads the figures of all learners, counted once even in several courses, and the courses where they need attention. */
-export async function readAcademyStanding(
-  database: Database,
-  now: Date,
-): Promise<{
-  readonly learners: number
+/** The figures of all learners that a user sees, and the courses where they need attention. */
+interface AcademyStanding {
+  /** Number of learners, each counted once even in several courses; null if counting them would take too long. */
+  readonly learners: number | null
   readonly all: Standing
   readonly courses: readonly CourseAttention[]
-}> {
-  const courses = await readAttentionIn(database, sql`select id from courses where status = 'published'`, now)
-  const { learners: graded, amount: grade } = await readAcademyGrades(database)
+}
+
+/** Reads the figures of all courses that a user sees. */
+export async function readAcademyStanding(seer: Asking, now: Date): Promise<AcademyStanding> {
+  const { database } = seer
+  const taught = taughtCourses(seer)
+  const scope = { ...wholeAcademy, courses: taught }
+  const published = sql`select id from courses where ${seenOnly(sql`status = 'published'`, taught && sql`id in (${taught})`)}`
+  const courses = await readAttentionIn(database, published, now)
   const all = (kind: Attention) => sumOf(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
+  const grades = taught
+    ? gradesOf(await readCourseFigures(database, scope))
+    : await readAcademyGrades(database)
   return {
-    learners: await countLearners(database, false),
-    all: standingOf(await readSteps(database, wholeAcademy), attention, { graded, grade }),
+    learners: taught ? await countLearnersOf(database, scope) : await countLearners(database, false),
+    all: standingOf(await readSteps(database, scope), attention, grades),
     courses,
   }
 }
@@ -96,7 +104,7 @@ export async function readStandings(
 function standingOf(
   all: readonly Step[],
   attention: Standing['attention'],
-  { graded, grade }: { readonly graded: number; readonly grade: number },
+  { learners: graded, amount: grade }: { readonly learners: number; readonly amount: number },
 ): Standing {
   return {
     ...partsOf(all.map(({ status, learners, amount }) => ({ status, learners, percentage: amount }))),
@@ -105,6 +113,19 @@ function standingOf(
     averageGradePercent: average(grade, graded),
     attention,
   }
+}
+
+function gradesOf(figures: readonly StatusFigures[]) {
+  return {
+    learners: sumOf(figures, ({ graded }) => graded),
+    amount: sumOf(figures, ({ grade }) => grade),
+  }
+}
+
+/** Counts the distinct learners of some courses; null if they are too many. */
+function countLearnersOf(database: Database, scope: Scope): Promise<number | null> {
+  const conditions = [sql`c.id in (${scope.courses})`, sql`e.status <> 'deleted'`, sql`u.status <> 'deleted'`]
+  return countDistinctLearners(database, scope, { tables: byCourse, conditions })
 }
 
 function partsOf(

@@ -77,10 +77,10 @@ async function partsOf(database: Database, filter: RowFilter): Promise<SummaryPa
 
 /** Reads the rows of enrolments with some statuses, which counters do not distinguish. */
 async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
-  const { query, courseIds, inPeriod } = filter
+  const { query, courses, inPeriod } = filter
   const conditions = allConditions(filter)
   if (inPeriod && !query.include_not_started) return partsOfRows(database, { tables: byTime, conditions })
-  if (courseIds) return partsOfRows(database, { tables: byCourse, conditions })
+  if (courses) return partsOfRows(database, { tables: byCourse, conditions })
   const own = hasStatus(query.enrollment_status ?? [])
   return partsOfRows(database, { tables: byStatus, conditions: [own, ...conditions] })
 }
@@ -114,7 +114,7 @@ async function countLearnersIn(
 }
 
 /** Counts distinct learners; null if the scope has too many enrolments to count exactly. */
-async function countDistinctLearners(
+export async function countDistinctLearners(
   database: Database,
   scope: Scope,
   { tables, conditions }: Rows,

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { type Action, nounOf } from '../../contract/actions.ts'
 import { type Change, type ChangeCount, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { visibleUsers } from '../access/sight.ts'
 import { foldCounts, totalsOf, undoableUntil } from '../changes/bulk-change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { firstIdAt } from '../database/id.ts'
@@ -33,7 +34,8 @@ const columns = sql`c.id, c.user_id, (select email from users where id = c.user_
 export const changeRoutes = routesOf(changes, {
   async list(call) {
     const { database, query, principal } = call
-    const user = query.user_id && (await resolveFilter(database, 'users', query.user_id, 'user_id'))
+    const visible = visibleUsers(call)
+    const user = query.user_id && (await resolveFilter(database, 'users', query.user_id, 'user_id', visible))
     const own = isRole(call, 'admin') ? undefined : principal.userId
     const found = await page<ChangeRow, ChangeRow>(
       database,

@@ -2,13 +2,14 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import { courseStatuses, difficulties } from '../../contract/constants.ts'
 import type { courses } from '../../contract/courses.ts'
+import { isTaught } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
 import { referenceFilter } from '../database/reference.ts'
 import { findMatches } from '../database/search.ts'
 import { type Call, isRole, plainRoutesOf, type Reads } from '../http/handler.ts'
 import { Written, writePage } from '../http/reply.ts'
-import { type CourseRow, courseColumns, findCourse, toCourseText } from './course-row.ts'
+import { type CourseRow, courseColumns, findVisibleCourse, toCourseText } from './course-row.ts'
 
 const order = {
   createdAt: sql`c.created_at`,
@@ -29,6 +30,7 @@ export const courseReads = {
         from: sql`courses c`,
         where: [isStanding(query, isRole(call, 'learner'))],
         narrow: [
+          isTaught(call, sql`c.id`),
           query.q && (await findMatches(call.database, 'courses', sql`c.search_key`, query.q)),
           query.tag && hasTag(query.tag),
           term.one ?? term.several,
@@ -51,7 +53,7 @@ export const courseReads = {
   },
 
   async get(call) {
-    const row = await findCourse(call.database, call.params.courseId, isRole(call, 'learner'))
+    const row = await findVisibleCourse(call, call.params.courseId)
     return new Written(toCourseText(row), { version: row.version })
   },
 } satisfies Reads<typeof courses>

@@ -1,9 +1,9 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Course, CourseInput } from '../../contract/courses.ts'
+import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { matchesReference } from '../database/reference.ts'
-import { onlyUserOf } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 
@@ -34,30 +34,20 @@ export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.
   (select t.name from terms t where t.id = c.term_id) as term_name,
   (select t.external_id from terms t where t.id = c.term_id) as term_external_id`
 
-/** Returns the row of a course; throws 404, also for a draft if only published ones are visible. */
-export async function findCourse(
-  database: Database,
-  reference: string,
-  publishedOnly = false,
-): Promise<CourseRow> {
+/** Returns the row of a course that meets the condition on `c`; throws 404. */
+export async function findCourse(database: Database, reference: string, visible?: Sql): Promise<CourseRow> {
   const row = await database.one<CourseRow>(
-    sql`select ${courseColumns} from courses c where ${matchesReference('courses', reference)}`,
+    sql`select ${courseColumns} from courses c where ${seenOnly(matchesReference('courses', reference), visible)}`,
   )
-  if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
+  if (!row) throw notFound('course', reference)
   return row
 }
 
-/**
- * Returns the condition on `courses` for those that a caller may know; undefined for all. A learner knows
- * published courses and those of their own enrolments and progress; the existence of others must not be
- * revealed.
- */
-export function visibleCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | undefined {
-  const learnerId = onlyUserOf(call)
-  if (learnerId === undefined) return undefined
-  return sql`(status = 'published'
-    or exists (select 1 from enrollments e where e.course_id = courses.id and e.user_id = ${learnerId})
-    or exists (select 1 from progress p where p.course_id = courses.id and p.user_id = ${learnerId}))`
+/** Returns the row of a course whose content the caller may see; throws 404, also for a learner and a draft. */
+export function findVisibleCourse(call: Asking, reference: string): Promise<CourseRow> {
+  const { sees } = call.principal
+  const visible = sees === 'own' ? sql`c.status = 'published'` : visibleCourses(call, 'c')
+  return findCourse(call.database, reference, visible)
 }
 
 /** Names of a term as its courses show them. */

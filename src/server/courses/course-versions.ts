@@ -10,7 +10,7 @@ import {
 } from '../../contract/courses.ts'
 import { resolve } from '../database/reference.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { findCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
+import { findVisibleCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
 import {
   changesBetween,
   entryOf,
@@ -59,8 +59,9 @@ export function recordCourseVersion(
 }
 
 /** Lists the versions of a course, newest first. */
-export async function listVersions({ database, params, query }: Call<typeof courses.versions>) {
-  const { id } = await findCourse(database, params.courseId)
+export async function listVersions(call: Call<typeof courses.versions>) {
+  const { database, params, query } = call
+  const { id } = await findVisibleCourse(call, params.courseId)
   return versionsOf(database, history, id, query, toVersion)
 }
 
@@ -74,7 +75,7 @@ export async function getVersion(call: Call<typeof courses.version>): Promise<Co
 export async function compareVersions(call: Call<typeof courses.diff>): Promise<CourseDiff> {
   const { courseId, version } = call.params
   const from = await findVersion(call, courseId, version)
-  const newest = (await findCourse(call.database, courseId)).version
+  const newest = (await findVisibleCourse(call, courseId)).version
   const to = await findVersion(call, courseId, String(call.query.to ?? newest))
   return {
     courseId: from.course_id,
@@ -89,7 +90,7 @@ export async function restoreVersion(
   call: Call<typeof courses.restore>,
   change: (call: Call, current: Course, input: StoredInput) => Promise<CourseUpdate>,
 ): Promise<CourseUpdate> {
-  const current = toCourse(await findCourse(call.database, call.params.courseId))
+  const current = toCourse(await findVisibleCourse(call, call.params.courseId))
   const earlier = attributesIn(await findVersion(call, call.params.courseId, call.params.version))
   requireVersion(call, current.version)
   const { externalId, status } = current
@@ -103,13 +104,9 @@ export async function restoreVersion(
   return change(call, current, input)
 }
 
-async function findVersion(
-  { database }: Call,
-  reference: string,
-  version: string,
-): Promise<CourseVersionRow> {
-  const { id } = await findCourse(database, reference)
-  return versionOf(database, history, { id, reference, version })
+async function findVersion(call: Call, reference: string, version: string): Promise<CourseVersionRow> {
+  const { id } = await findVisibleCourse(call, reference)
+  return versionOf(call.database, history, { id, reference, version })
 }
 
 function toVersion(row: CourseVersionRow): CourseVersion {

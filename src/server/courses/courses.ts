@@ -1,6 +1,7 @@
 import sql, { empty, join } from 'sql-template-tag'
 import { difficulties } from '../../contract/constants.ts'
 import { Course, CourseInput, type CourseUpdate, courses } from '../../contract/courses.ts'
+import { visibleRows } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
 import { courseSearchKey, titleKey } from '../database/search.ts'
@@ -13,6 +14,7 @@ import {
   attributesOf,
   findCourse,
   findTermOf,
+  findVisibleCourse,
   type StoredInput,
   toCourse,
   withModuleIds,
@@ -66,7 +68,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
       const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
       if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
       const term = await findTermOf(call.database, input)
-      await requireUnique(call.database, 'courses', input, undefined)
+      await requireUnique(call.database, 'courses', input, undefined, visibleRows(call, 'courses'))
       const { now } = call
       const createdBy = call.principal.userId
       const id = call.newId('crs')
@@ -111,7 +113,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
     update: {
       finish,
       async handle(call) {
-        const row = await findCourse(call.database, call.params.courseId)
+        const row = await findVisibleCourse(call, call.params.courseId)
         const current = toCourse(row)
         const sent = resourceOf(call, CourseInput, Course, current)
         const input = withModuleIds(sent, current.modules, call.newId)
@@ -142,7 +144,9 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
     )
   }
   await requireTransition(call, current, input.status)
-  if (changed.includes('externalId')) await requireUnique(call.database, 'courses', input, current.id)
+  if (changed.includes('externalId')) {
+    await requireUnique(call.database, 'courses', input, current.id, visibleRows(call, 'courses'))
+  }
   if (changed.length === 0) return updateOf(current, current, changed)
   const { now, database } = call
   const moved = (status: Course['status'], before: string | null) =>

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
+import { seenOnly, visibleCourses, wasTaught } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
@@ -17,10 +18,10 @@ import {
 import { type Call, requireVersion } from '../http/handler.ts'
 import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
-import { findCourse, requireNotArchived, toCourse } from './course-row.ts'
+import { findCourse, findVisibleCourse, requireNotArchived, toCourse } from './course-row.ts'
 import { recordCourseVersion } from './course-versions.ts'
 import { makeRoom } from './lesson-places.ts'
-import { findLesson, toLesson } from './lesson-row.ts'
+import { findLesson, findVisibleLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
 
 /** Deletes a course with its lessons and learner data: to the trash, or permanently. */
@@ -29,7 +30,7 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
     return eraseDeleted(call, 'courses', params.courseId)
   }
-  const course = toCourse(await findCourse(database, params.courseId))
+  const course = toCourse(await findVisibleCourse(call, params.courseId))
   const { id, version } = course
   requireVersion(call, version)
   if (!query.force) await requireDeletable(call, id)
@@ -46,7 +47,7 @@ export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<u
   if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
     return eraseDeleted(call, 'lessons', params.lessonId)
   }
-  const lesson = toLesson(await findLesson(database, params.lessonId))
+  const lesson = toLesson(await findVisibleLesson(call, params.lessonId))
   const { id, version, courseId } = lesson
   requireVersion(call, version)
   requireNotArchived(await findCourse(database, courseId))
@@ -94,7 +95,8 @@ interface DeletedRow extends Row {
 }
 
 /** Lists deleted courses, by default the most recent first. */
-export function listDeletedCourses({ database, query, now }: Call<typeof courses.listDeleted>) {
+export function listDeletedCourses(call: Call<typeof courses.listDeleted>) {
+  const { database, query, now } = call
   interface CourseRow extends DeletedRow {
     readonly lessons: number
     readonly enrollments: number
@@ -108,6 +110,7 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
       columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.groups, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_courses t on t.id = d.id`,
       base: sql`deletions d`,
+      narrow: [wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'course' and d.deleted_at > ${trashEnd(now)}` },
@@ -125,19 +128,22 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
 }
 
 /** Lists deleted lessons, by default the most recent first, without those deleted with their course. */
-export async function listDeletedLessons({ database, query, now }: Call<typeof lessons.listDeleted>) {
+export async function listDeletedLessons(call: Call<typeof lessons.listDeleted>) {
+  const { database, query, now } = call
   interface LessonRow extends DeletedRow {
     readonly course_id: string
     readonly position: number
   }
   const { course_id: course } = query
-  const courseId = course && (await resolveFilter(database, 'courses', course, 'course_id'))
+  const courseId =
+    course && (await resolveFilter(database, 'courses', course, 'course_id', visibleCourses(call)))
   return page<LessonRow, DeletedLesson>(
     database,
     {
       columns: sql`d.id, t.external_id, d.course_id, t.title, t.position, t.status, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_lessons t on t.id = d.id`,
       base: sql`deletions d`,
+      narrow: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'lesson' and d.deleted_at > ${trashEnd(now)}` },
@@ -209,12 +215,14 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
 }
 
 /** Returns the deleted record of a reference that can be restored; throws 404. */
-async function findDeleted({ database, now }: Call, table: 'courses' | 'lessons', reference: string) {
+async function findDeleted(call: Call, table: 'courses' | 'lessons', reference: string) {
+  const { database, now } = call
   const rows = `deleted_${table}`
   const row = await database.one<Row & { id: string; version: number; title: string; course_id: string }>(sql`
     select t.id, t.version, t.title, d.course_id from (
       select id, version, title from ${raw(rows)} where ${matchesReference(table, reference, rows)}) t
-    join deletions d on d.id = t.id where d.deleted_at > ${trashEnd(now)}`)
+    join deletions d on d.id = t.id
+    where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
   if (!row) throw notFound(`deleted ${kindOf[table]}`, reference)
   return row
 }

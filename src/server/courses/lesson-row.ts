@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Lesson, LessonInput } from '../../contract/lessons.ts'
+import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { resolve } from '../database/reference.ts'
@@ -29,20 +30,22 @@ export const lessonColumns = sql`l.id, l.external_id, l.course_id,
   (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
-/**
- * Returns the row of a lesson; throws 404, also if it does not meet `seen`, a condition on `l` and its course
- * `c`.
- */
-export async function findLesson(
-  database: Database,
-  reference: string,
-  seen: Sql | false = false,
-): Promise<LessonRow> {
+/** The condition on a lesson `l` and its course `c` that learners see it. */
+export const isPublished = sql`c.status = 'published' and l.status = 'published'`
+
+/** Returns the row of a lesson that the caller may see; throws 404. */
+export function findVisibleLesson(call: Asking, reference: string): Promise<LessonRow> {
+  const { sees } = call.principal
+  return findLesson(call.database, reference, sees === 'own' ? isPublished : visibleCourses(call, 'c'))
+}
+
+/** Returns the row of a lesson that meets the condition on `l` and its course `c`; throws 404. */
+export async function findLesson(database: Database, reference: string, visible?: Sql): Promise<LessonRow> {
   const id = await resolve(database, 'lessons', reference)
   const row =
     id &&
     (await database.one<LessonRow>(
-      sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${seen || sql`true`}`,
+      sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where ${seenOnly(sql`l.id = ${id}`, visible)}`,
     ))
   if (!row) throw notFound('lesson', reference)
   return row

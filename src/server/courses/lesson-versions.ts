@@ -9,7 +9,7 @@ import {
 } from '../../contract/lessons.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { findCourse } from './course-row.ts'
-import { findLesson, type LessonRow, toLesson } from './lesson-row.ts'
+import { findVisibleLesson, type LessonRow, toLesson } from './lesson-row.ts'
 import {
   changesBetween,
   entryOf,
@@ -54,8 +54,9 @@ function record({ database, principal, now }: Call, which: Sql, modified: readon
 }
 
 /** Lists the versions of a lesson, newest first. */
-export async function listLessonVersions({ database, params, query }: Call<typeof lessons.versions>) {
-  const { id } = await findLesson(database, params.lessonId)
+export async function listLessonVersions(call: Call<typeof lessons.versions>) {
+  const { database, params, query } = call
+  const { id } = await findVisibleLesson(call, params.lessonId)
   return versionsOf(database, history, id, query, toVersion)
 }
 
@@ -69,7 +70,7 @@ export async function getLessonVersion(call: Call<typeof lessons.version>): Prom
 export async function compareLessonVersions(call: Call<typeof lessons.diff>): Promise<LessonDiff> {
   const { lessonId, version } = call.params
   const from = await findVersion(call, lessonId, version)
-  const newest = (await findLesson(call.database, lessonId)).version
+  const newest = (await findVisibleLesson(call, lessonId)).version
   const to = await findVersion(call, lessonId, String(call.query.to ?? newest))
   return {
     lessonId: from.id,
@@ -87,7 +88,7 @@ export async function restoreLessonVersion(
   call: Call<typeof lessons.restore>,
   change: (call: Call, current: Lesson, input: LessonInput) => Promise<Lesson>,
 ): Promise<Lesson> {
-  const current = toLesson(await findLesson(call.database, call.params.lessonId))
+  const current = toLesson(await findVisibleLesson(call, call.params.lessonId))
   const earlier = attributesIn(await findVersion(call, call.params.lessonId, call.params.version))
   requireVersion(call, current.version)
   const { externalId, status, courseId } = current
@@ -111,13 +112,9 @@ export async function moduleOf(
   return modules.some(({ id }) => id === moduleId) ? moduleId : null
 }
 
-async function findVersion(
-  { database }: Call,
-  reference: string,
-  version: string,
-): Promise<LessonVersionRow> {
-  const { id } = await findLesson(database, reference)
-  return versionOf(database, history, { id, reference, version })
+async function findVersion(call: Call, reference: string, version: string): Promise<LessonVersionRow> {
+  const { id } = await findVisibleLesson(call, reference)
+  return versionOf(call.database, history, { id, reference, version })
 }
 
 function toVersion(row: LessonVersionRow): LessonVersion {

@@ -1,21 +1,24 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
+import { courseFilter, isTaught, visibleCourses, visibleRows } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { referenceFilter, requireUnique, resolve } from '../database/reference.ts'
+import { requireUnique, resolve } from '../database/reference.ts'
 import { titleKey } from '../database/search.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, parentNotFound } from '../problem-error.ts'
-import { findCourse, requireNotArchived, visibleCourses } from './course-row.ts'
+import { findCourse, requireNotArchived } from './course-row.ts'
 import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
 import { findNextPlace, makeRoom } from './lesson-places.ts'
 import {
   contentOf,
   findLesson,
+  findVisibleLesson,
   hideAnswers,
+  isPublished,
   type LessonRow,
   lessonColumns,
   toLesson,
@@ -42,22 +45,14 @@ const actionByStatus = { draft: 'lesson.unpublished', published: 'lesson.publish
 export const lessonRoutes = routesOf(lessons, {
   async list(call) {
     const { query, database } = call
-    const visible = visibleCourses(call)
-    const course = await referenceFilter(
-      sql`l.course_id`,
-      database,
-      'courses',
-      query.course_id,
-      'course_id',
-      visible,
-    )
+    const course = await courseFilter(call, sql`l.course_id`, query.course_id)
     return page<LessonRow, Lesson>(
       database,
       {
         columns: lessonColumns,
         from: sql`lessons l join courses c on c.id = l.course_id`,
         base: sql`lessons l`,
-        where: [visibilityTo(call)],
+        where: [isRole(call, 'learner') && isPublished],
         within: [
           { field: 'order', condition: course.one },
           { field: 'createdAt', condition: during(order.createdAt, query) },
@@ -68,6 +63,7 @@ export const lessonRoutes = routesOf(lessons, {
         ],
         narrow: [
           course.several,
+          query.course_id === undefined && isTaught(call, sql`l.course_id`),
           query.module_id && sql`l.module_id = ${query.module_id}`,
           query.status && sql`l.status = ${query.status}`,
           query.external_id && sql`l.external_id = ${query.external_id}`,
@@ -79,12 +75,12 @@ export const lessonRoutes = routesOf(lessons, {
     )
   },
 
-  get: async (call) => show(call, await find(call, call.params.lessonId)),
+  get: async (call) => show(call, await findVisibleLesson(call, call.params.lessonId)),
 
   async create(call) {
     const input = withContentIds(resourceOf(call, LessonInput, Lesson), call.newId)
     const courseId = await requireOpenCourseId(call, input)
-    await requireUnique(call.database, 'lessons', input, undefined)
+    await requireUnique(call.database, 'lessons', input, undefined, visibleRows(call, 'lessons'))
     const id = call.newId('les')
     const position = input.order ?? (await findNextPlace(call, courseId))
     await makeRoom(call, courseId, position)
@@ -95,13 +91,13 @@ export const lessonRoutes = routesOf(lessons, {
               ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
               ${call.now}, ${call.now})`)
     recordLesson(call, id, [])
-    const row = await find(call, id)
+    const row = await findLesson(call.database, id)
     await recordChange(call, { action: 'lesson.created', id, before: null, after: toLesson(row) })
     return show(call, row)
   },
 
   async update(call) {
-    const current = toLesson(await find(call, call.params.lessonId))
+    const current = toLesson(await findVisibleLesson(call, call.params.lessonId))
     const parsed = resourceOf(call, LessonInput, Lesson, current)
     requireVersion(call, current.version)
     return changeLesson(call, current, parsed)
@@ -123,7 +119,9 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
   const input = { ...withContentIds(parsed, call.newId), courseId, order }
   const changed = changedFields(input, current)
   if (changed.length === 0) return current
-  if (changed.includes('externalId')) await requireUnique(call.database, 'lessons', input, current.id)
+  if (changed.includes('externalId')) {
+    await requireUnique(call.database, 'lessons', input, current.id, visibleRows(call, 'lessons'))
+  }
   await makeRoom(call, courseId, order, current.id)
   await call.database.run(sql`
     update lessons set
@@ -133,24 +131,19 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   recordLesson(call, current.id, changed)
-  const lesson = toLesson(await find(call, current.id))
+  const lesson = toLesson(await findLesson(call.database, current.id))
   await recordUpdate(call, 'lesson', current, lesson, actionByStatus[lesson.status])
   return lesson
 }
 
-const find = (call: Call, reference: string) => findLesson(call.database, reference, visibilityTo(call))
-
-function visibilityTo(call: Call): Sql | false {
-  return isRole(call, 'learner') && sql`c.status = 'published' and l.status = 'published'`
-}
-
 /** Returns the course's id; throws if it is unknown or archived, and for a module of another course. */
 async function requireOpenCourseId(
-  { database }: Call,
+  call: Call,
   { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,
   current?: Lesson,
 ): Promise<string> {
-  const id = await resolve(database, 'courses', reference)
+  const { database } = call
+  const id = await resolve(database, 'courses', reference, visibleCourses(call))
   if (!id) throw parentNotFound('#/courseId', 'course', reference)
   const course = await findCourse(database, id)
   const { modules } = JSON.parse(course.attributes) as { modules: { id: string }[] }

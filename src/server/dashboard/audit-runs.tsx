@@ -23,6 +23,7 @@ const nounWords: Partial<Record<Noun, readonly [one: string, several?: string]>>
 const actionWords: Partial<Record<Action, (tally: Tally) => string>> = {
   'user.password_changed': ({ subjects }) => `changed the password of ${countOf(subjects, 'user')}`,
   'grant.token_revoked': ({ entries }) => `revoked ${countOf(entries, 'token')}`,
+  'settings.updated': () => 'updated the settings',
   'session.created': ({ entries }) => `signed in ${countOf(entries, 'time')}`,
   'session.refused': ({ entries }) => `refused ${countOf(entries, 'sign-in')}`,
   'session.ended': ({ entries }) => `ended ${countOf(entries, 'session')}`,

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { analytics } from '../../contract/analytics.ts'
 import { type User, users } from '../../contract/users.ts'
+import { visibleRecords } from '../access/sight.ts'
 import { readRowsPage, rowsOfUser } from '../analytics/row-page.ts'
 import { byUser } from '../analytics/rows.ts'
 import { summariseRows } from '../analytics/summary.ts'
@@ -30,7 +31,7 @@ export const learnerPage: DashboardPage = {
         {
           await learnerCourses({
             signedIn,
-            conditions: rowsOfUser(user.id),
+            conditions: [...rowsOfUser(user.id), visibleRecords(signedIn, 'e')],
             caption: `Courses of ${name}`,
             none: 'Not enrolled in a course yet.',
           })
@@ -100,7 +101,7 @@ async function learnerHeading({
         {' · '}
         <code>{externalId ?? id}</code>
       </p>
-      {shown === 'Grades' || (await isGraded(signedIn.database, id)) ? (
+      {shown === 'Grades' || (await isGraded(signedIn, id)) ? (
         <PageTabs
           label="Learner"
           shown={shown}

@@ -70,7 +70,7 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
     query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true' },
   })
   const { database } = signedIn
-  const { learners, all, courses: concerned } = await readAcademyStanding(database, signedIn.request.now)
+  const { learners, all, courses: concerned } = await readAcademyStanding(signedIn, signedIn.request.now)
   const standings = await readStandings(
     database,
     listed.data.map(({ id }) => id),
@@ -93,7 +93,7 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
       <Figures
         figures={[
           ['Courses', formatCount(listed.total ?? 0) + (listed.totalIsExact === false ? '+' : '')],
-          ['Learners enrolled', formatCount(learners)],
+          ...(learners === null ? [] : [['Learners enrolled', formatCount(learners)] as const]),
           ['Enrolments', formatCount(all.enrollments)],
           ['Completed', formatCount(all.completed)],
           ['Average completion', formatPercent(all.averageCompletionPercentage)],

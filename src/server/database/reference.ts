@@ -142,7 +142,7 @@ export async function resolveFilters(
 }
 
 /** A condition on a foreign key: on one id, which an index can begin with, or on several. */
-interface ReferenceFilter {
+export interface ReferenceFilter {
   readonly one?: Sql
   readonly several?: Sql
 }
@@ -177,13 +177,17 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
-/** Throws 409 `duplicate` if a unique value is taken; names the other record unless the caller may not see it. */
+/**
+ * Throws 409 `duplicate` if a unique value is taken; names the other record if the caller may see it.
+ *
+ * @param visible conditions on the rows that the caller may see, also in the trash (default all)
+ */
 export async function requireUnique(
   database: Database,
   table: Table,
   values: Readonly<Partial<Record<UniqueField, string | null>>>,
   ownId: string | undefined,
-  named = true,
+  visible?: { readonly stored: Sql; readonly deleted: Sql },
 ): Promise<void> {
   for (const [field, column] of Object.entries(columnOf) as [UniqueField, string][]) {
     const value = values[field]
@@ -196,11 +200,14 @@ export async function requireUnique(
     const taken = other ?? (await findDeleted(database, table, key))
     if (!taken) continue
     const { id, status } = taken
+    const [rows, condition] = other ? [table, visible?.stored] : [`deleted_${table}`, visible?.deleted]
+    const isNamed =
+      !condition || (await database.one(sql`select 1 from ${raw(rows)} where id = ${id} and ${condition}`))
     const shown = status === null ? id : `${id} (${status})`
-    const detail = named ? `already exists: ${shown}` : 'already exists'
+    const detail = isNamed ? `already exists: ${shown}` : 'already exists'
     throw new ProblemError('duplicate', `A ${kindOf[table]} with ${field} ${value} ${detail}.`, {
       errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
-      ...(named && { members: { id, ...(status !== null && { existingStatus: status }) } }),
+      ...(isNamed && { members: { id, ...(status !== null && { existingStatus: status }) } }),
     })
   }
 }

@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Grade } from '../../contract/grades.ts'
+import { type Asking, seenOnly, visibleRecords } from '../access/sight.ts'
 import type { Database } from '../database/database.ts'
 import { type LearnerCourseRow, learnerCourseColumns, learnerCourseOf } from '../progress/progress-row.ts'
 
@@ -78,7 +79,8 @@ export async function hasGrades(database: Database, courseId: string): Promise<b
   return (await database.one(sql`select 1 from grades where course_id = ${courseId} limit 1`)) !== undefined
 }
 
-/** True if this learner has a grade in any course. */
-export async function isGraded(database: Database, userId: string): Promise<boolean> {
-  return (await database.one(sql`select 1 from grades where user_id = ${userId} limit 1`)) !== undefined
+/** True if this learner has a grade that the caller may see. */
+export async function isGraded(call: Asking, userId: string): Promise<boolean> {
+  const condition = seenOnly(sql`g.user_id = ${userId}`, visibleRecords(call, 'g'))
+  return (await call.database.one(sql`select 1 from grades g where ${condition} limit 1`)) !== undefined
 }

@@ -2,14 +2,13 @@ import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { fieldsOf } from '../../contract/fields.ts'
 import { type Grade, GradeInput, type GradeStep, grades, RecordedGrade } from '../../contract/grades.ts'
-import { visibleCourses } from '../courses/course-row.ts'
+import { recordFilters, seenOnly, visibleRecords } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { referenceFilter } from '../database/reference.ts'
 import { ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { invalid, notFound, ProblemError } from '../problem-error.ts'
@@ -35,35 +34,15 @@ const order = { createdAt: sql`g.created_at`, updatedAt: sql`g.updated_at`, grad
 export const gradeRoutes = routesOf(grades, {
   async list(call) {
     const { query, database } = call
-    const only = onlyUserOf(call)
-    const own = only === undefined ? undefined : sql`id = ${only}`
-    const learner = await referenceFilter(
-      sql`g.user_id`,
-      database,
-      'users',
-      query.learner_id,
-      'learner_id',
-      own,
-    )
-    const visible = visibleCourses(call)
-    const course = await referenceFilter(
-      sql`g.course_id`,
-      database,
-      'courses',
-      query.course_id,
-      'course_id',
-      visible,
-    )
+    const { ofCourse, narrow } = await recordFilters(call, 'g', 'learner_id')
     return page<GradeRow, Grade>(
       database,
       {
         columns: gradeColumns,
         from: sql`grades g`,
-        mostly: [only && sql`g.published = 1`],
+        mostly: [isRole(call, 'learner') && sql`g.published = 1`],
         narrow: [
-          only && sql`g.user_id = ${only}`,
-          learner.one ?? learner.several,
-          course.several,
+          ...narrow,
           query.item_id && sql`g.item_id = ${query.item_id}`,
           query.source && sql`g.source = ${query.source}`,
           await ofMembers(
@@ -76,7 +55,7 @@ export const gradeRoutes = routesOf(grades, {
         ],
         within: [
           { field: 'gradedAt', condition: during(order.gradedAt, query) },
-          { field: 'createdAt', condition: course.one },
+          { field: 'createdAt', condition: ofCourse },
           {
             field: 'updatedAt',
             condition: during(sql`g.updated_at`, { since: query.updated_since }),
@@ -115,7 +94,7 @@ export const gradeRoutes = routesOf(grades, {
           s.recorded_at, s.recorded_by, (select email from users where id = s.recorded_by) as recorded_by_email`,
         from: sql`grade_steps s`,
         within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
-        mostly: [onlyUserOf(call) !== undefined && sql`s.published = 1`],
+        mostly: [isRole(call, 'learner') && sql`s.published = 1`],
         where: [during(sql`s.recorded_at`, call.query)],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.grade_id` },
@@ -169,10 +148,11 @@ function requireUnchanged({ rawBody }: Call, before: Grade | undefined): void {
 }
 
 async function find(call: Call, id: string): Promise<Grade> {
-  const row = await call.database.one<GradeRow>(sql`select ${gradeColumns} from grades g where g.id = ${id}`)
-  const only = onlyUserOf(call)
-  if (!row || (only !== undefined && !(row.user_id === only && row.published === 1)))
-    throw notFound('grade', id)
+  const visible = visibleRecords(call, 'g')
+  const row = await call.database.one<GradeRow>(
+    sql`select ${gradeColumns} from grades g where ${seenOnly(sql`g.id = ${id}`, visible)}`,
+  )
+  if (!row || (isRole(call, 'learner') && row.published !== 1)) throw notFound('grade', id)
   return toGrade(row)
 }
 

@@ -2,6 +2,7 @@ import sql, { empty } from 'sql-template-tag'
 import { aboveMaximumText, isGradable, notGradableText, wholeCourse } from '../../contract/constants.ts'
 import type { Course } from '../../contract/courses.ts'
 import { defaultSource, type Grade, type GradeInput } from '../../contract/grades.ts'
+import { type Asking, seenOnly, visibleCourses } from '../access/sight.ts'
 import { type CountedEnrollment, toCountedEnrollment } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
@@ -12,9 +13,8 @@ import {
 } from '../courses/course-row.ts'
 import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
-import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
-import { findUser, type UserRow } from '../users/user-row.ts'
+import { findUser, findVisibleUser, type UserRow } from '../users/user-row.ts'
 import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
@@ -83,13 +83,13 @@ const maxSources = 10
  * @param guard called with the learner before other checks; may throw
  */
 export async function resolveGrade(
-  { database }: Pick<Call, 'database'>,
+  call: Asking,
   input: GradeInput,
   guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
 ): Promise<ResolvedGrade> {
-  const rows = await findGradedRows(database, input)
+  const rows = await findGradedRows(call, input)
   const [row] = rows
-  if (!row) return refuse(database, input, guard)
+  if (!row) return refuse(call, input, guard)
   const learner = {
     id: row.user_id,
     status: row.user_status,
@@ -114,7 +114,7 @@ export async function resolveGrade(
   }
 }
 
-function findGradedRows(database: Database, input: GradeInput): Promise<GradedRow[]> {
+function findGradedRows(call: Asking, input: GradeInput): Promise<GradedRow[]> {
   const { source, itemId } = input
   // The item's newest grade, if it has to complete this one.
   const [itemColumns, item] = takesFromItem(input)
@@ -125,7 +125,8 @@ function findGradedRows(database: Database, input: GradeInput): Promise<GradedRo
           order by n.created_at desc limit 1)`,
       ]
     : [sql`null as item_label, null as item_weight`, empty]
-  return database.all<GradedRow>(sql`
+  const asLearner = sql`e.role = 'learner' and e.status in ('active', 'completed')`
+  return call.database.all<GradedRow>(sql`
     select ${courseColumns}, e.user_id, u.status as user_status, u.email, u.external_id as user_external_id,
       e.status as enrollment, p.status as progress_status, p.percentage,
       coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, p.completed_at,
@@ -141,7 +142,7 @@ function findGradedRows(database: Database, input: GradeInput): Promise<GradedRo
       ${source ? sql`and g.source = ${source}` : empty}
     ${item}
     where ${isOf(sql`e.user_id`, 'users', input.learnerId)} and ${isOf(sql`e.course_id`, 'courses', input.courseId)}
-      and e.role = 'learner' and e.status in ('active', 'completed')
+      and ${seenOnly(asLearner, visibleCourses(call, 'c'))}
     limit ${maxSources}`)
 }
 
@@ -197,7 +198,7 @@ function severalSources(rows: readonly GradedRow[]): ProblemError {
 
 /** Throws the reason why there is no such enrolment. */
 async function refuse(
-  database: Database,
+  call: Asking,
   { learnerId, courseId }: GradeInput,
   guard: (learner: UserRow) => void,
 ): Promise<never> {
@@ -207,8 +208,10 @@ async function refuse(
       : error
   }
   const [user, row] = await Promise.all([
-    findUser(database, learnerId).catch(missing('#/learnerId', 'user', learnerId)),
-    findCourse(database, courseId).catch(missing('#/courseId', 'course', courseId)),
+    findVisibleUser(call, learnerId).catch(missing('#/learnerId', 'user', learnerId)),
+    findCourse(call.database, courseId, visibleCourses(call, 'c')).catch(
+      missing('#/courseId', 'course', courseId),
+    ),
   ])
   guard(user)
   requireNotArchived(row)

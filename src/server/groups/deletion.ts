@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import type { DeletedGroup, Group, groups } from '../../contract/groups.ts'
+import { seenOnly, visibleCourses, wasTaught } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
@@ -9,7 +10,7 @@ import { copyToTrash, eraseFromTrash, restorableUntil, takeFromTrash, trashEnd }
 import { type Call, requireVersion } from '../http/handler.ts'
 import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
-import { findGroup } from './group-row.ts'
+import { findGroup, findOwnGroup } from './group-row.ts'
 
 /** Deletes a group with its members: to the trash, or permanently. */
 export async function deleteGroup(call: Call<typeof groups.delete>): Promise<undefined> {
@@ -17,7 +18,7 @@ export async function deleteGroup(call: Call<typeof groups.delete>): Promise<und
   if (query.erase && !(await resolve(database, 'groups', params.groupId))) {
     return eraseDeleted(call, params.groupId)
   }
-  const group = await findGroup(call, params.groupId)
+  const group = await findOwnGroup(call, params.groupId)
   const { id, version, courseId } = group
   requireVersion(call, version)
   if (query.erase) await eraseForGood(call, id)
@@ -53,15 +54,18 @@ interface DeletedRow extends Row {
 }
 
 /** Lists deleted groups, by default the most recent first, without those deleted with their course. */
-export async function listDeletedGroups({ database, query, now }: Call<typeof groups.listDeleted>) {
+export async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
+  const { database, query, now } = call
   const { course_id: course } = query
-  const courseId = course && (await resolveFilter(database, 'courses', course, 'course_id'))
+  const courseId =
+    course && (await resolveFilter(database, 'courses', course, 'course_id', visibleCourses(call)))
   return page<DeletedRow, DeletedGroup>(
     database,
     {
       columns: sql`d.id, t.external_id, t.name, t.course_id, d.members, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_groups t on t.id = d.id`,
       base: sql`deletions d`,
+      narrow: [courseId === undefined && wasTaught(call, sql`d.course_id`)],
       within: [
         { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'group' and d.deleted_at > ${trashEnd(now)}` },
@@ -109,9 +113,11 @@ export async function takeBack(call: Call, id: string): Promise<Group> {
 }
 
 /** Returns the deleted group of a reference, if it can be restored. */
-export function findDeletedGroup({ database, now }: Call, reference: string) {
+export function findDeletedGroup(call: Call, reference: string) {
+  const { database, now } = call
   return database.one<Row & { id: string; version: number }>(sql`
     select t.id, t.version from (
       select id, version from deleted_groups where ${matchesReference('groups', reference, 'deleted_groups')}) t
-    join deletions d on d.id = t.id where d.deleted_at > ${trashEnd(now)}`)
+    join deletions d on d.id = t.id
+    where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
 }

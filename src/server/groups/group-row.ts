@@ -1,10 +1,11 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Group, Membership } from '../../contract/groups.ts'
+import { type Asking, visibleGroups } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
 import type { Found } from '../database/page.ts'
 import { resolve, resolveFilters } from '../database/reference.ts'
-import { type Call, onlyUserOf } from '../http/handler.ts'
-import { notFound } from '../problem-error.ts'
+import type { Call } from '../http/handler.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 
 /** A group's row, with the current names of its course. */
 export interface GroupRow extends Row {
@@ -42,14 +43,6 @@ export function toGroup(row: GroupRow): Group {
   }
 }
 
-type Caller = Parameters<typeof onlyUserOf>[0]
-
-/** Returns the condition on `groups` for those that a caller may see; undefined for all. A learner sees their own. */
-export function visibleGroups(caller: Caller): Sql | undefined {
-  const only = onlyUserOf(caller)
-  return only === undefined ? undefined : hasMember([only]).test
-}
-
 /** Returns the condition for groups that have one of these members. */
 export function hasMember(userIds: readonly string[]): Found {
   const theirs = sql`from group_members m where m.user_id in (${join(userIds)})`
@@ -61,11 +54,28 @@ export function hasMember(userIds: readonly string[]): Found {
 
 /** Returns a group by a reference; throws 404, also if the caller may not see it. */
 export async function findGroup(call: Call, reference: string): Promise<Group> {
-  const id = await resolve(call.database, 'groups', reference, visibleGroups(call))
+  const id = await resolve(call.database, 'groups', reference, visibleGroups(call)?.test)
   const row =
     id && (await call.database.one<GroupRow>(sql`select ${groupColumns} from groups where id = ${id}`))
   if (!row) throw notFound('group', reference)
   return toGroup(row)
+}
+
+/** Throws 403 if an instructor cannot change this group: they change those of the courses that they teach. */
+export function requireMayChange(
+  { principal }: Call,
+  { name, courseId }: Pick<Group, 'name' | 'courseId'>,
+): void {
+  if (principal.sees !== 'taught' || courseId !== null) return
+  const detail = `Role ${principal.role} can change groups of courses only; group ${name} belongs to no course.`
+  throw new ProblemError('forbidden', detail)
+}
+
+/** Returns a group that the caller may change; throws 404, and 403 as `requireMayChange`. */
+export async function findOwnGroup(call: Call, reference: string): Promise<Group> {
+  const group = await findGroup(call, reference)
+  requireMayChange(call, group)
+  return group
 }
 
 /**
@@ -76,7 +86,7 @@ export async function findGroup(call: Call, reference: string): Promise<Group> {
  * @param idsOf returns a statement for the ids of the list's rows whose users are in rows `m` of group_members
  */
 export async function ofMembers(
-  call: Caller & Pick<Call, 'database'>,
+  call: Asking,
   list: string | undefined,
   user: Sql,
   idsOf: (isIn: Sql) => Sql,
@@ -95,8 +105,8 @@ export function enrollmentsOfMembers(isIn: Sql): Sql {
 }
 
 /** Resolves the groups of a `group_id` parameter; throws 404 for one that the caller may not see. */
-export function groupIdsOf(call: Caller & Pick<Call, 'database'>, list: string): Promise<string[]> {
-  return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call))
+export function groupIdsOf(call: Asking, list: string): Promise<string[]> {
+  return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call)?.test)
 }
 
 /** Returns the condition on rows `m` of group_members that they are in one of these groups. */

@@ -2,15 +2,22 @@ import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { Group, GroupInput, groups } from '../../contract/groups.ts'
+import {
+  courseFilter,
+  seenOnly,
+  visibleCourses,
+  visibleGroups,
+  visibleRows,
+  visibleUsers,
+} from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { visibleCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { matchesReference, referenceFilter, requireUnique, resolveFilters } from '../database/reference.ts'
+import { matchesReference, requireUnique, resolveFilters } from '../database/reference.ts'
 import { findMatches, groupSearchKey, sortKey } from '../database/search.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { parentNotFound } from '../problem-error.ts'
@@ -21,7 +28,15 @@ import {
   restoreDeletedGroup,
   takeBack,
 } from './deletion.ts'
-import { findGroup, type GroupRow, groupColumns, hasMember, toGroup } from './group-row.ts'
+import {
+  findGroup,
+  findOwnGroup,
+  type GroupRow,
+  groupColumns,
+  hasMember,
+  requireMayChange,
+  toGroup,
+} from './group-row.ts'
 import { addMember, addMembers, listMembers, listMemberships, removeMember } from './memberships.ts'
 
 const order = {
@@ -33,24 +48,17 @@ const order = {
 export const groupRoutes = routesOf(groups, {
   async list(call) {
     const { query, database } = call
-    const only = onlyUserOf(call)
-    const course = await referenceFilter(
-      sql`groups.course_id`,
-      database,
-      'courses',
-      query.course_id,
-      'course_id',
-      visibleCourses(call),
-    )
-    const own = only === undefined ? undefined : sql`id = ${only}`
-    const members = query.user_id && (await resolveFilters(database, 'users', query.user_id, 'user_id', own))
+    const course = await courseFilter(call, sql`groups.course_id`, query.course_id)
+    const visible = visibleUsers(call)
+    const members =
+      query.user_id && (await resolveFilters(database, 'users', query.user_id, 'user_id', visible))
     return page<GroupRow, Group>(
       database,
       {
         columns: groupColumns,
         from: sql`groups`,
         narrow: [
-          only && hasMember([only]),
+          visibleGroups(call),
           members && hasMember(members),
           course.several,
           query.external_id && sql`groups.external_id = ${query.external_id}`,
@@ -104,7 +112,9 @@ async function createGroup(call: Call): Promise<Group> {
   const { database, now } = call
   const input = resourceOf(call, GroupInput, Group)
   const course = await courseOf(call, input)
-  await requireUnique(database, 'groups', { externalId: input.externalId }, undefined)
+  requireMayChange(call, { ...input, ...course })
+  const unique = { externalId: input.externalId }
+  await requireUnique(database, 'groups', unique, undefined, visibleRows(call, 'groups'))
   const id = call.newId('grp')
   const { externalId, name, managedBy } = input
   await database.run(sql`
@@ -121,14 +131,17 @@ async function createGroup(call: Call): Promise<Group> {
 
 async function updateGroup(call: Call, reference: string): Promise<Group> {
   const { database, now } = call
-  const current = await findGroup(call, reference)
+  const current = await findOwnGroup(call, reference)
   const input = resourceOf(call, GroupInput, Group, current)
   requireVersion(call, current.version)
   const course = await courseOf(call, input)
+  requireMayChange(call, { ...input, ...course })
   const { externalId, name, managedBy } = input
   const changed = changedFields({ externalId, name, managedBy, courseId: course.courseId }, current)
   if (changed.length === 0) return current
-  if (changed.includes('externalId')) await requireUnique(database, 'groups', { externalId }, current.id)
+  if (changed.includes('externalId')) {
+    await requireUnique(database, 'groups', { externalId }, current.id, visibleRows(call, 'groups'))
+  }
   await database.run(sql`
     update groups set
       external_id = ${externalId}, name = ${name}, name_key = ${sortKey(name)}, search_key = ${groupSearchKey(input)},
@@ -147,12 +160,13 @@ interface CourseName extends Row {
 
 /** Finds the course of a group; throws 404 that points to an unknown one. */
 async function courseOf(
-  { database }: Call,
+  call: Call,
   { courseId: reference }: Pick<GroupInput, 'courseId'>,
 ): Promise<Pick<Group, 'courseId' | 'courseTitle' | 'courseExternalId'>> {
   if (reference === null) return { courseId: null, courseTitle: null, courseExternalId: null }
-  const course = await database.one<CourseName>(
-    sql`select id, title, external_id from courses where ${matchesReference('courses', reference)}`,
+  const isCourse = seenOnly(matchesReference('courses', reference), visibleCourses(call))
+  const course = await call.database.one<CourseName>(
+    sql`select id, title, external_id from courses where ${isCourse}`,
   )
   if (!course) throw parentNotFound('#/courseId', 'course', reference)
   return { courseId: course.id, courseTitle: course.title, courseExternalId: course.external_id }
@@ -164,8 +178,9 @@ async function findExisting(
 ): Promise<{ readonly id: string; readonly version: number; readonly isDeleted: boolean } | undefined> {
   const externalId = isJsonObject(call.rawBody) ? call.rawBody['externalId'] : undefined
   if (typeof externalId !== 'string' || !isStorableText(externalId)) return undefined
+  const isNamed = sql`external_id = ${externalId}`
   const row = await call.database.one<Row & { id: string; version: number }>(
-    sql`select id, version from groups where external_id = ${externalId}`,
+    sql`select id, version from groups where ${seenOnly(isNamed, visibleGroups(call)?.test)}`,
   )
   if (row) return { ...row, isDeleted: false }
   const deleted = await findDeletedGroup(call, `ext:${externalId}`)

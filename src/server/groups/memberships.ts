@@ -1,21 +1,23 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import { type groups, type Membership, MembershipInput } from '../../contract/groups.ts'
+import { seenOnly, visibleGroups, visibleMemberships, visibleUsers } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during, type Page } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, type Handler, onlyUserOf } from '../http/handler.ts'
+import type { Call, Handler } from '../http/handler.ts'
 import { parseBody } from '../http/validation.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import {
   findGroup,
+  findOwnGroup,
   groupIdsOf,
   type MembershipRow,
   membershipColumns,
+  requireMayChange,
   toMembership,
-  visibleGroups,
 } from './group-row.ts'
 
 type Operations = typeof groups
@@ -42,9 +44,8 @@ async function pageOf(
   groupIds: readonly string[] | undefined,
 ): Promise<Page<Membership>> {
   const { database, query } = call
-  const only = onlyUserOf(call)
-  const own = only === undefined ? undefined : sql`id = ${only}`
-  const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', own)
+  const visible = visibleUsers(call)
+  const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', visible)
   const [groupId] = groupIds ?? []
   const isOne = groupIds?.length === 1
   return page<MembershipRow, Membership>(
@@ -54,7 +55,7 @@ async function pageOf(
       from: sql`group_members m`,
       where: [isThere],
       narrow: [
-        only && sql`m.user_id = ${only}`,
+        visibleMemberships(call),
         user.one ?? user.several,
         !isOne && groupIds && sql`m.group_id in (${join(groupIds)})`,
       ],
@@ -72,7 +73,7 @@ async function pageOf(
 /** `groups.addMember` */
 export const addMember: Handler<Operations['addMember']> = async (call) => {
   const { params } = call
-  const { id: groupId } = await findGroup(call, params.groupId)
+  const { id: groupId } = await findOwnGroup(call, params.groupId)
   const names = await namesOf(call, { groupId, userId: params.userId })
   return (await findMembership(call, names)) ?? storeMembership(call, names)
 }
@@ -101,7 +102,7 @@ export const addMembers: Handler<Operations['batchMembers']> = (call) => {
 /** `groups.removeMember` */
 export const removeMember: Handler<Operations['removeMember']> = async (call) => {
   const { params, database } = call
-  const { id: groupId } = await findGroup(call, params.groupId)
+  const { id: groupId } = await findOwnGroup(call, params.groupId)
   const row = await database.one<MembershipRow>(sql`
     select ${membershipColumns} from group_members m
     where m.group_id = ${groupId} and m.user_id = (select id from users where ${matchesReference('users', params.userId)})`)
@@ -125,17 +126,18 @@ interface Named extends Row {
 /** Finds the group and the user of a membership; throws 404 that points to the unknown one. */
 async function namesOf(call: Call, { groupId, userId }: MembershipInput): Promise<Names> {
   const { database } = call
-  const seen: Sql = visibleGroups(call) ?? sql`true`
+  const isGroup = seenOnly(matchesReference('groups', groupId), visibleGroups(call)?.test)
+  const isUser = seenOnly(matchesReference('users', userId), visibleUsers(call))
   const [group, user] = await Promise.all([
-    database.one<Named>(
-      sql`select id, name, external_id from groups where ${matchesReference('groups', groupId)} and ${seen}`,
+    database.one<Named & { course_id: string | null }>(
+      sql`select id, name, external_id, course_id from groups where ${isGroup}`,
     ),
     database.one<Named>(
-      sql`select id, email as name, external_id from users
-          where ${matchesReference('users', userId)} and status <> 'deleted'`,
+      sql`select id, email as name, external_id from users where ${isUser} and status <> 'deleted'`,
     ),
   ])
   if (!group) throw parentNotFound('#/groupId', 'group', groupId)
+  requireMayChange(call, { name: group.name, courseId: group.course_id })
   if (!user) throw parentNotFound('#/userId', 'user', userId)
   return {
     groupId: group.id,

@@ -110,19 +110,12 @@ export function requireVersion({ preconditions }: Pick<Call, 'preconditions'>, v
   preconditions.requireVersion(version)
 }
 
-/** A caller with a role: a user, or another system, which has no id. */
-interface ByRole {
-  readonly principal: Pick<Principal, 'role'> & { readonly userId: string | null }
-}
-
 /** True if the caller has one of these roles. */
-export function isRole(call: ByRole, ...roles: readonly string[]): boolean {
+export function isRole(
+  call: { readonly principal: Pick<Principal, 'role'> },
+  ...roles: readonly string[]
+): boolean {
   return roles.includes(call.principal.role)
-}
-
-/** Returns the caller's id if they may only see themselves, else undefined. */
-export function onlyUserOf(call: ByRole): string | undefined {
-  return isRole(call, 'learner') ? (call.principal.userId ?? undefined) : undefined
 }
 
 /** Throws 403 unless the caller is an admin and the credential has the scope `admin`. */

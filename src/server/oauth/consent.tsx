@@ -3,13 +3,7 @@ import { scopeInWords } from '../../contract/oauth.ts'
 import type { Scope } from '../../contract/operation.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Reply } from '../http/reply.ts'
-import {
-  principalOf,
-  type SignedIn,
-  type SignedInVisit,
-  type WritingVisit,
-  writingOf,
-} from '../pages/browser-session.ts'
+import { type SignedIn, type SignedInVisit, type WritingVisit, writingOf } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
 import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
@@ -130,11 +124,11 @@ function lastDay(now: Date): string {
 /** Records that a user allowed an application; the grant is created when the client fetches its tokens. */
 export function recordAllowance(
   visit: WritingVisit,
-  user: Pick<SignedIn, 'id' | 'role'>,
+  { id: userId }: Pick<SignedIn, 'id'>,
   { id: clientId, name: clientName }: { readonly id: string; readonly name: string },
   scopes: readonly Scope[],
 ): Promise<void> {
-  const after = { userId: user.id, clientId, clientName, scopes }
-  const call = writingOf(visit, principalOf(user))
+  const after = { userId, clientId, clientName, scopes }
+  const call = writingOf(visit, { userId, credential: 'browser' })
   return recordChange(call, { action: 'grant.allowed', id: clientId, before: null, after })
 }

@@ -2,8 +2,9 @@ import { parse, serialize } from 'hono/utils/cookie'
 import sql, { type Sql } from 'sql-template-tag'
 import { isCredential } from '../../codec/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
-import { grantable, type Principal } from '../access/principal.ts'
+import { grantable, type Principal, sightOf } from '../access/principal.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access/secret.ts'
+import { instructorAccess } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Actor, Writing } from '../changes/writing.ts'
 import type { Database, Row, Transaction } from '../database/database.ts'
@@ -19,6 +20,7 @@ export interface SignedIn extends Row {
   readonly id: string
   readonly email: string
   readonly role: RoleName
+  readonly instructorAccess: string
 }
 
 /** The visitor of a request: the cookie's value (new without a cookie), and the signed-in user. */
@@ -72,9 +74,14 @@ export async function stillSignedIn({ database, request }: Visit, { token }: Vis
 }
 
 /** Returns the principal of a browser session, with every scope that the user's role can have. */
-export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>): Principal {
+export function principalOf({
+  id: userId,
+  role,
+  instructorAccess,
+}: Pick<SignedIn, 'id' | 'role' | 'instructorAccess'>): Principal {
   // Requests of this machine's program and of its browser both come without a bearer token.
-  return { userId, role, scopes: grantable[role], method: 'local', credential: 'browser' }
+  const sees = sightOf(role, instructorAccess)
+  return { userId, role, sees, scopes: grantable[role], method: 'local', credential: 'browser' }
 }
 
 /**
@@ -102,7 +109,7 @@ export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchP
 /** Starts a session with a new cookie, whatever the browser had before; returns the header that sets it. */
 export async function beginSession(
   visit: WritingVisit,
-  { id: userId, role }: Pick<SignedIn, 'id' | 'role'>,
+  { id: userId }: Pick<SignedIn, 'id'>,
 ): Promise<Readonly<Record<string, string>>> {
   const { academy, database, request } = visit
   const token = newCredential('browserSession')
@@ -114,7 +121,7 @@ export async function beginSession(
     insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
     values (${digest(token)}, ${id}, ${userId}, ${browser}, ${placeOf(request.address)}, ${time}, ${expiresAt})`)
   const after = { id, userId, browser, expiresAt }
-  const call = writingOf(visit, principalOf({ id: userId, role }))
+  const call = writingOf(visit, { userId, credential: 'browser' })
   await recordChange(call, { action: 'session.created', id, before: null, after })
   await endOldest(call, userId)
   return { 'set-cookie': cookieOf(visit, token) }
@@ -136,7 +143,7 @@ export async function endSession(
 
 async function userBehind(database: Database, token: string, now: Date): Promise<SignedIn | undefined> {
   return database.one<SignedIn>(sql`
-    select u.id, u.email, u.role from browser_sessions s join users u on u.id = s.user_id
+    select u.id, u.email, u.role, ${instructorAccess} as "instructorAccess" from browser_sessions s join users u on u.id = s.user_id
     where s.hash = ${digest(token)} and s.expires_at > ${now.toISOString()} and u.status = 'active'`)
 }
 

@@ -3,6 +3,7 @@ import { isStorableText } from '../../codec/unicode-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import { maxPasswordLength } from '../access/password-hash.ts'
 import { digest } from '../access/secret.ts'
+import { instructorAccess } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import { recordRefusal } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
@@ -94,6 +95,7 @@ export async function signIn(
 interface Account extends Row {
   readonly id: string
   readonly role: RoleName
+  readonly instructorAccess: string
   readonly password_hash: string | null
 }
 
@@ -110,7 +112,7 @@ async function accountBy(
   if (!isStorableText(account)) throw wrong()
   const key = account.toLowerCase()
   const user = await database.one<Account>(sql`
-    select id, role, password_hash from users
+    select id, role, password_hash, ${instructorAccess} as "instructorAccess" from users
     where (email_key = ${key} or username = ${account}) and status = 'active'
     order by email_key = ${key} desc limit 1`)
   // An account has one count for all of its names; a typed name has its own, so that unknown names cannot be told

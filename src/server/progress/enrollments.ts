@@ -9,15 +9,16 @@ import {
   EnrollmentStatus,
   enrollments,
 } from '../../contract/enrollments.ts'
+import { recordFilters, seenOnly, visibleCourses, visibleRecords } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { findCourse, requireNotArchived, visibleCourses } from '../courses/course-row.ts'
-import type { Row } from '../database/database.ts'
+import { findCourse, requireNotArchived } from '../courses/course-row.ts'
+import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
 import { matchesReference, referenceFilter, resolve } from '../database/reference.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem-error.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
@@ -27,18 +28,7 @@ const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enro
 export const enrollmentRoutes = routesOf(enrollments, {
   async list(call) {
     const { query, database } = call
-    const only = onlyUserOf(call)
-    const own = only === undefined ? undefined : sql`id = ${only}`
-    const user = await referenceFilter(sql`e.user_id`, database, 'users', query.user_id, 'user_id', own)
-    const visible = visibleCourses(call)
-    const course = await referenceFilter(
-      sql`e.course_id`,
-      database,
-      'courses',
-      query.course_id,
-      'course_id',
-      visible,
-    )
+    const { ofCourse, narrow } = await recordFilters(call, 'e', 'user_id')
     const terms = await referenceFilter(sql`c.term_id`, database, 'terms', query.term_id, 'term_id')
     const inTerm = terms.one ?? terms.several
     return page<EnrollmentRow, Enrollment>(
@@ -48,15 +38,13 @@ export const enrollmentRoutes = routesOf(enrollments, {
         from: sql`enrollments e`,
         mostly: [!query.status && sql`e.status <> 'deleted'`],
         narrow: [
-          only && sql`e.user_id = ${only}`,
-          user.one ?? user.several,
-          course.several,
+          ...narrow,
           inTerm && isInCourses(inTerm),
           await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers),
           isStanding(query),
         ],
         within: [
-          { field: 'createdAt', condition: course.one },
+          { field: 'createdAt', condition: ofCourse },
           { field: 'enrolledAt', condition: during(order.enrolledAt, query) },
           {
             field: 'updatedAt',
@@ -70,7 +58,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
     )
   },
 
-  get: (call) => find(call, call.params.enrollmentId),
+  get: (call) => findVisible(call, call.params.enrollmentId),
 
   create: createEnrollment,
 
@@ -90,7 +78,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   update: (call) => updateEnrollment(call, call.params.enrollmentId),
 
   async delete(call) {
-    const current = await find(call, call.params.enrollmentId)
+    const current = await findVisible(call, call.params.enrollmentId)
     requireVersion(call, current.version)
     requireNotArchived(await findCourse(call.database, current.courseId))
     await write(call, current, { ...current, status: 'deleted' })
@@ -158,7 +146,7 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
 }
 
 async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
-  const current = await find(call, id)
+  const current = await findVisible(call, id)
   const input = resourceOf(call, EnrollmentInput, Enrollment, current)
   requireVersion(call, current.version)
   const { course, shown } = await requireParents(call, input)
@@ -190,7 +178,7 @@ async function write(
       status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
       version = version + 1, updated_at = ${call.now}
     where id = ${id} and version = ${version}`)
-  const written = await find(call, id)
+  const written = await find(call.database, id)
   await recordUpdate(call, 'enrollment', current, written, statusActionOf(current.status, status))
   return written
 }
@@ -206,12 +194,15 @@ function statusActionOf(from: Enrollment['status'], to: Enrollment['status']) {
   }[to] as 'enrollment.completed' | 'enrollment.deleted' | undefined
 }
 
-async function find(call: Call, id: string): Promise<Enrollment> {
-  const row = await call.database.one<EnrollmentRow>(
-    sql`select ${enrollmentColumns} from enrollments e where e.id = ${id}`,
+function findVisible(call: Call, id: string): Promise<Enrollment> {
+  return find(call.database, id, visibleRecords(call, 'e'))
+}
+
+async function find(database: Database, id: string, visible?: Sql): Promise<Enrollment> {
+  const row = await database.one<EnrollmentRow>(
+    sql`select ${enrollmentColumns} from enrollments e where ${seenOnly(sql`e.id = ${id}`, visible)}`,
   )
-  const only = onlyUserOf(call)
-  if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
+  if (!row) throw notFound('enrolment', id)
   return toEnrollment(row)
 }
 
@@ -222,14 +213,15 @@ function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
   return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
-async function findExisting({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {
+async function findExisting(call: Call): Promise<EnrollmentRow | undefined> {
+  const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
   if (!isStorableText(role)) return undefined
   return database.one<EnrollmentRow>(sql`
     select ${enrollmentColumns} from enrollments e
-    where e.course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}
+    where e.course_id = ${(await resolve(database, 'courses', courseId, visibleCourses(call))) ?? ''}
       and e.user_id = ${(await resolve(database, 'users', userId)) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
 }
 
@@ -252,15 +244,18 @@ type Shown = Pick<
   'courseId' | 'courseTitle' | 'courseExternalId' | 'userId' | 'userEmail' | 'userExternalId'
 >
 
-/** Finds the course and user of an enrolment; throws 404 that points to the unknown one. */
+/**
+ * Finds the course and user of an enrolment; throws 404 that points to the unknown one. The user may be one whom the
+ * caller does not see otherwise: instructors enrol people by their id, external id or e-mail address.
+ */
 async function requireParents(
-  { database }: Call,
+  call: Call,
   { courseId, userId }: EnrollmentInput,
 ): Promise<{ course: ParentCourse; shown: Shown }> {
+  const { database } = call
+  const isCourse = seenOnly(matchesReference('courses', courseId), visibleCourses(call))
   const [course, user] = await Promise.all([
-    database.one<ParentCourse>(
-      sql`select id, title, external_id, status from courses where ${matchesReference('courses', courseId)}`,
-    ),
+    database.one<ParentCourse>(sql`select id, title, external_id, status from courses where ${isCourse}`),
     database.one<ParentUser>(
       sql`select id, email, external_id from users where ${matchesReference('users', userId)}`,
     ),

@@ -1,12 +1,12 @@
 import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import type { Progress, progress } from '../../contract/progress.ts'
-import { visibleCourses } from '../courses/course-row.ts'
+import { isTaught, visibleCourses } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
-import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handler.ts'
-import { findUser, type UserRow } from '../users/user-row.ts'
+import { plainRoutesOf, type Reads } from '../http/handler.ts'
+import { findVisibleUser } from '../users/user-row.ts'
 import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
 
 const order = {
@@ -19,7 +19,7 @@ const order = {
 export const progressReads = {
   async list(call) {
     const { database, query, params } = call
-    const { id } = await visibleLearner(call, params.learnerId)
+    const { id } = await findVisibleUser(call, params.learnerId)
     return page<ProgressRow, Progress>(
       database,
       {
@@ -28,6 +28,7 @@ export const progressReads = {
         where: [during(sql`p.updated_at`, { since: query.updated_since })],
         within: [
           { field: 'lastAccessed', condition: sql`p.user_id = ${id}` },
+          { field: 'lastAccessed', condition: isTaught(call, sql`p.course_id`) },
           { field: 'lastAccessed', condition: during(sql`p.last_accessed`, query) },
           {
             field: 'lastAccessed',
@@ -45,8 +46,3 @@ export const progressReads = {
 } satisfies Reads<typeof progress>
 
 export const plainProgressRoutes = plainRoutesOf<typeof progress>(calls.progress, progressReads)
-
-/** Finds the learner in the path; learners see themselves only. Throws 404. */
-export async function visibleLearner(call: Call, reference: string): Promise<UserRow> {
-  return findUser(call.database, reference, onlyUserOf(call))
-}

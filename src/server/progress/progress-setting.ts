@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
+import { visibleCourses } from '../access/sight.ts'
 import { type Change, recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import {
@@ -10,13 +11,7 @@ import {
   readUserEnrollments,
   type Standing,
 } from '../counters/counted-enrollment.ts'
-import {
-  type CourseRow,
-  courseColumns,
-  requireNotArchived,
-  toCourse,
-  visibleCourses,
-} from '../courses/course-row.ts'
+import { type CourseRow, courseColumns, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import { matchesReference, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
@@ -25,7 +20,9 @@ import { completeEnrollment, firstEnrollment } from './enrollment-row.ts'
 
 /** Context of recording progress: a write and the role of its actor. */
 export type ProgressCall = Writing &
-  Pick<Call, 'lenient'> & { readonly principal: Writing['principal'] & Pick<Call['principal'], 'role'> }
+  Pick<Call, 'lenient'> & {
+    readonly principal: Writing['principal'] & Pick<Call['principal'], 'role' | 'sees'>
+  }
 
 /**
  * Replaces a learner's progress in a course. An older record never replaces a newer one (409 `stale_progress`); an equally

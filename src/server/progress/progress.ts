@@ -7,7 +7,8 @@ import {
   type ProgressStep,
   progress,
 } from '../../contract/progress.ts'
-import { findCourse, visibleCourses } from '../courses/course-row.ts'
+import { recordFilters, visibleCourses, visibleUsers } from '../access/sight.ts'
+import { findCourse } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import {
   type Condition,
@@ -21,15 +22,15 @@ import {
   writeCursor,
 } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
-import { referenceFilter, resolve, resolveFilter } from '../database/reference.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { ProblemError } from '../problem-error.ts'
-import { findUser } from '../users/user-row.ts'
-import { progressReads, visibleLearner } from './progress-reads.ts'
+import { findUser, findVisibleUser } from '../users/user-row.ts'
+import { progressReads } from './progress-reads.ts'
 import {
   findProgress,
   type ProgressRow,
@@ -47,14 +48,14 @@ export const progressRoutes = routesOf(progress, {
   steps: listSteps,
 
   async set(call) {
-    const learner = await visibleLearner(call, call.params.learnerId)
+    const learner = await findVisibleUser(call, call.params.learnerId)
     const input = resourceOf(call, ProgressInput, Progress, await readOnlyFieldsOf(call, learner.id))
     return setProgress(call, learner, input, (current) => requireVersion(call, current?.version ?? 0))
   },
 
   async history(call) {
     const { database, query, params } = call
-    const { id } = await visibleLearner(call, params.learnerId)
+    const { id } = await findVisibleUser(call, params.learnerId)
     const courseId = await resolveFilter(
       database,
       'courses',
@@ -81,7 +82,7 @@ export const progressRoutes = routesOf(progress, {
     return runBatch(call, items, async (item) => {
       const write = async () => {
         const { learnerId, ...input } = parseBody(ProgressItem, item.rawBody)
-        const written = await setProgress(call, await findUser(call.database, learnerId), input)
+        const written = await setProgress(call, await findVisibleUser(call, learnerId), input)
         return { id: written.learnerId, version: written.version }
       }
       const before = await findExisting(item)
@@ -92,12 +93,16 @@ export const progressRoutes = routesOf(progress, {
 })
 
 /** Returns the stored read-only fields, which a caller may send back unchanged. */
-async function readOnlyFieldsOf({ database, rawBody }: Call, userId: string): Promise<Partial<Progress>> {
+async function readOnlyFieldsOf(call: Call, userId: string): Promise<Partial<Progress>> {
+  const { database, rawBody } = call
   const given = isJsonObject(rawBody) ? rawBody : {}
   // Most requests contain no read-only field.
   if (Object.keys(given).every((field) => Object.hasOwn(ProgressInput.shape, field))) return {}
   const reference = given['courseId']
-  const courseId = typeof reference === 'string' ? await resolve(database, 'courses', reference) : undefined
+  const courseId =
+    typeof reference === 'string'
+      ? await resolve(database, 'courses', reference, visibleCourses(call))
+      : undefined
   const stored = courseId === undefined ? undefined : await findProgress(database, userId, courseId)
   return Object.fromEntries(
     Object.entries(stored ?? {}).filter(([field]) => !Object.hasOwn(ProgressInput.shape, field)),
@@ -119,14 +124,15 @@ async function alreadyRecorded(
   return new ProblemError('duplicate', detail, { members: { id } })
 }
 
-async function findExisting({ database, rawBody }: Call): Promise<ExistingRow | undefined> {
+async function findExisting(call: Call): Promise<ExistingRow | undefined> {
+  const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
   const { learnerId, courseId } = rawBody
   if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
   return database.one<ExistingRow>(sql`
     select user_id as id, version, course_id from progress
-    where user_id = ${(await resolve(database, 'users', learnerId)) ?? ''}
-      and course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}`)
+    where user_id = ${(await resolve(database, 'users', learnerId, visibleUsers(call))) ?? ''}
+      and course_id = ${(await resolve(database, 'courses', courseId, visibleCourses(call))) ?? ''}`)
 }
 
 /** By creation of the enrolment, a stable order: records written during paging do not move. */
@@ -178,39 +184,15 @@ async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
   conditions: readonly Condition[],
 ): Promise<Select> {
-  const { database, query } = call
-  const only = onlyUserOf(call)
-  const own = only === undefined ? undefined : sql`id = ${only}`
-  const learner = await referenceFilter(
-    sql`e.user_id`,
-    database,
-    'users',
-    query.learner_id,
-    'learner_id',
-    own,
-  )
-  const visible = visibleCourses(call)
-  const course = await referenceFilter(
-    sql`e.course_id`,
-    database,
-    'courses',
-    query.course_id,
-    'course_id',
-    visible,
-  )
+  const { ofCourse, narrow } = await recordFilters(call, 'e', 'learner_id')
   return {
     columns: sql`${progressColumns}, e.id as enrollment_id`,
     from: sql`enrollments e left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`,
     base: sql`enrollments e`,
     mostly: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`],
     where: [sql`p.version is not null`, ...conditions],
-    narrow: [
-      only && sql`e.user_id = ${only}`,
-      learner.one ?? learner.several,
-      course.several,
-      await ofMembers(call, query.group_id, sql`e.user_id`, enrollmentsOfMembers),
-    ],
-    within: [{ field: sort, condition: course.one }],
+    narrow: [...narrow, await ofMembers(call, call.query.group_id, sql`e.user_id`, enrollmentsOfMembers)],
+    within: [{ field: sort, condition: ofCourse }],
   }
 }
 

@@ -4,10 +4,11 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'
+import { visibleRows } from '../access/sight.ts'
 import { recordUpdate } from '../changes/change.ts'
 import { requireUnique } from '../database/reference.ts'
 import { userSearchKey } from '../database/search.ts'
-import { type Call, isRole, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf } from '../http/schema-routes.ts'
 import { invalid, tooMany } from '../problem-error.ts'
 import { endAccess, recordPassword } from './user-access.ts'
@@ -68,7 +69,7 @@ export async function updateOwn(call: Call<typeof users.updateProfile>): Promise
     const detail = 'must be the current password; if you have none, an admin can set one'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
   }
-  await requireUnique(database, 'users', { username: input.username }, current.id, !isRole(call, 'learner'))
+  await requireUnique(database, 'users', { username: input.username }, current.id, visibleRows(call, 'users'))
   const same = isDeepStrictEqual([input.username, input.profile], [current.username, current.profile])
   if (same && input.password === null) return current
   await database.run(sql`

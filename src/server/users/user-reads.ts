@@ -2,12 +2,13 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import { roles, userStatuses } from '../../contract/constants.ts'
 import type { User, users } from '../../contract/users.ts'
+import { participants, visibleUsers } from '../access/sight.ts'
 import { during } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { type Found, page } from '../database/page.ts'
 import { findMatches } from '../database/search.ts'
 import { ofMembers } from '../groups/group-row.ts'
-import { type Call, onlyUserOf, plainRoutesOf, type Reads } from '../http/handler.ts'
-import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
+import { type Call, plainRoutesOf, type Reads } from '../http/handler.ts'
+import { findVisibleUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
@@ -15,7 +16,6 @@ const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, emai
 export const userReads = {
   async list(call) {
     const { query, database } = call
-    const only = onlyUserOf(call)
     const deleted = query.include_deleted || query.status?.includes('deleted')
     return page<UserRow, User>(
       database,
@@ -24,7 +24,7 @@ export const userReads = {
         from: sql`users u`,
         mostly: [!deleted && sql`u.status <> 'deleted'`],
         narrow: [
-          only && sql`u.id = ${only}`,
+          visibleInList(call),
           query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
@@ -51,10 +51,16 @@ export const userReads = {
     )
   },
 
-  get: async (call) => toUser(await findUser(call.database, call.params.userId, onlyUserOf(call))),
+  get: async (call) => toUser(await findVisibleUser(call, call.params.userId)),
 } satisfies Reads<typeof users>
 
 export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
+
+/** Returns the condition for users that the caller may see, which an index finds. */
+function visibleInList(call: Call): Sql | Found | undefined {
+  const test = visibleUsers(call, 'u')
+  return test && call.principal.sees === 'taught' ? { ids: participants(call), test } : test
+}
 
 /**
  * Returns the condition for roles and statuses. If only one is given, it lists all values of the other, so

@@ -1,6 +1,7 @@
-import sql, { empty } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { emptyProfile } from '../../contract/empty-profile.ts'
 import type { User } from '../../contract/users.ts'
+import { type Asking, seenOnly, visibleUsers } from '../access/sight.ts'
 import type { Database, Row } from '../database/database.ts'
 import { matchesReference } from '../database/reference.ts'
 import { notFound } from '../problem-error.ts'
@@ -24,11 +25,15 @@ export interface UserRow extends Row {
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
 
-/** Returns the row of a user; throws 404, also for another user than `onlyId`, if given. */
-export async function findUser(database: Database, reference: string, onlyId?: string): Promise<UserRow> {
-  const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
+/** Returns the row of a user that the caller may see; throws 404. */
+export function findVisibleUser(call: Asking, reference: string): Promise<UserRow> {
+  return findUser(call.database, reference, visibleUsers(call, 'u'))
+}
+
+/** Returns the row of a user that meets the condition on `u`; throws 404. */
+export async function findUser(database: Database, reference: string, visible?: Sql): Promise<UserRow> {
   const row = await database.one<UserRow>(
-    sql`select ${userColumns} from users u where ${matchesReference('users', reference)} ${only}`,
+    sql`select ${userColumns} from users u where ${seenOnly(matchesReference('users', reference), visible)}`,
   )
   if (!row) throw notFound('user', reference)
   return row

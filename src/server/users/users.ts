@@ -3,6 +3,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
 import { keyHintOf } from '../../lms/read-event.ts'
+import { visibleRows } from '../access/sight.ts'
 import { eraseFromAudit } from '../changes/audit-chain.ts'
 import { eraseSources } from '../changes/bulk-change.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
@@ -88,7 +89,7 @@ async function createUser(call: Call): Promise<User> {
     throw invalid([{ pointer: '#/status', code: 'invalid_choice', detail: 'must be active or suspended' }])
   }
   requireMayCreate(call, input)
-  await requireUnique(call.database, 'users', input, undefined)
+  await requireUnique(call.database, 'users', input, undefined, visibleRows(call, 'users'))
   const id = call.newId('usr')
   await call.database.run(sql`
     insert into users (id, external_id, email, email_key, username, role, status, profile, search_key, password_hash,

@@ -103,7 +103,10 @@ export async function postgresPlans(): Promise<Plans> {
 }
 
 /** Tables that may be read from one end of an index to the other as long as that is cheap, with the reason. */
-const fewRows: Readonly<Record<string, string>> = { courses: 'there are some thousand' }
+const fewRows: Readonly<Record<string, string>> = {
+  courses: 'there are some thousand',
+  terms: 'there are some dozen',
+}
 
 /** Returns PostgreSQL's estimate of what planning costs. */
 function planningCost(plan: Step): number {
@@ -147,6 +150,9 @@ const sizes: Readonly<Record<string, number>> = {
   lessons: 400_000,
   lesson_versions: 2_000_000,
   enrollments: 50_000_000,
+  deletions: 100_000,
+  deleted_courses: 20_000,
+  deleted_enrollments: 5_000_000,
   progress: 50_000_000,
   progress_steps: 200_000_000,
   grades: 100_000_000,
@@ -165,6 +171,7 @@ const sizes: Readonly<Record<string, number>> = {
   idempotency: 10_000_000,
   attempts: 65_536,
   audit_entries: 100_000_000,
+  changes: 1_000_000,
   integration_mappings: 1_000_000,
   webhook_deliveries: 10_000_000,
   webhook_messages: 5_000_000,

@@ -19,10 +19,13 @@ const query = {
   bom: false,
 }
 
+/** A caller who sees everything. */
+const principal = { userId: null, sees: 'all' } as const
+
 test("an export walks the learners in their order, and each one's rows are found by indexes", async ({
   academy: { database },
 }) => {
-  const statement = await linesStatement(database, await rowFilterOf(database, query, anyTime))
+  const statement = await linesStatement(database, await rowFilterOf({ database, query, principal }, anyTime))
   const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
   const steps = plan.map(({ detail }) => detail)
   expect(steps).toContain('SCAN u USING INDEX users_by_email')
@@ -30,8 +33,8 @@ test("an export walks the learners in their order, and each one's rows are found
   expect(steps.filter((step) => step.startsWith('SCAN'))).toHaveLength(1)
 })
 
-type Query = Partial<Parameters<typeof rowFilterOf>[1]>
-const filters: Record<string, [Query, Parameters<typeof rowFilterOf>[2]]> = {
+type Query = Partial<Parameters<typeof rowFilterOf>[0]['query']>
+const filters: Record<string, [Query, Parameters<typeof rowFilterOf>[1]]> = {
   'a course': [{ course_id: 'crs_1' }, anyTime],
   'a difficulty': [{ difficulty: ['beginner'] }, anyTime],
   'a period': [{}, { start: '2026-01-01T00:00:00.000Z', end: null }],
@@ -45,7 +48,7 @@ test.for(Object.entries(filters))(
     values ('crs_1', 'Logic', '', 'beginner', 'published', '{}', 1, '', '')`)
     const statement = await linesStatement(
       database,
-      await rowFilterOf(database, { ...query, ...filter }, period),
+      await rowFilterOf({ database, query: { ...query, ...filter }, principal }, period),
     )
     const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
     const steps = plan.map(({ detail }) => detail)

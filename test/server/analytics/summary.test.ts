@@ -8,6 +8,8 @@ import { foldChanges } from '../../../src/server/counters/count.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'
+/** A caller who sees everything. */
+const principal = { userId: null, sees: 'all' } as const
 const time = (daysAgo: number) => new Date(Date.parse(start) - daysAgo * day).toISOString()
 
 /** Makes six learners in three courses of two levels: one is deleted, some are graded, some never started. */
@@ -130,7 +132,10 @@ school.for([
     let pages = 0
     for (const filter of filters) {
       const query = analytics.learners.query.parse(Object.fromEntries(new URLSearchParams(filter)))
-      const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+      const rows = await rowFilterOf(
+        { database, query, principal },
+        periodOf(query.start_date, query.end_date),
+      )
       const all = (await readFilteredPage(database, { limit: 100, include_total: true }, rows)).data
       const walked: LearnerPage['data'] = []
       for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
@@ -154,7 +159,7 @@ school(
   async ({ academy: { database }, school }) => {
     expect(school.courses).toHaveLength(3)
     const query = analytics.learners.query.parse({ start_date: time(100) })
-    const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+    const rows = await rowFilterOf({ database, query, principal }, periodOf(query.start_date, query.end_date))
     const few = { limit: 1, include_total: true }
     expect(await readFilteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
       total: 3,

@@ -309,7 +309,9 @@ test('learners and analysts see no trash; instructors do, and bring back what th
   instructor,
   learner,
 }) => {
+  await admin.delete(`/v1/courses/${(await admin.post('/v1/courses', { title: 'Music' })).body.id}`)
   const { body } = await admin.post('/v1/courses', { title: 'Logic' })
+  await admin.post('/v1/enrollments', { courseId: body.id, userId: instructor.id, role: 'instructor' })
   await instructor.delete(`/v1/courses/${body.id}`)
   const analyst = await academy.person('analyst')
   for (const person of [learner, analyst]) {

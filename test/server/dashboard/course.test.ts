@@ -112,7 +112,9 @@ test('to a learner who does not take it, it says so', async ({ courseId, learner
 
 test.for(roles)('a user who is %s finds a draft as in the API', async (role, { academy, admin, signIn }) => {
   const { id } = (await admin.post('/v1/courses', { title: 'Secret plans' })).body
-  const browser = await signIn(await academy.person(role))
+  const person = await academy.person(role)
+  if (role === 'instructor') await admin.post('/v1/enrollments', { courseId: id, userId: person.id, role })
+  const browser = await signIn(person)
   const { status, html } = await browser.open(`/dashboard/courses/${id}`)
   expect(status).toBe(role === 'learner' ? 404 : 200)
   expect(html.includes('Secret plans')).toBe(role !== 'learner')

@@ -93,7 +93,8 @@ async function deliveryOf({ database }: TestAcademy): Promise<string> {
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const given = { learnerId: owner.id, courseId: course.body.id }
-  await admin.post('/v1/enrollments', { courseId: given.courseId, userId: owner.id })
+  for (const role of ['learner', 'instructor'])
+    await admin.post('/v1/enrollments', { courseId: given.courseId, userId: owner.id, role })
   const grade = await academy.grade({ ...given, scoreGiven: 85 })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
   const { clientId, clientSecret } = await register(academy)

@@ -52,6 +52,12 @@ const learner = await school.person('learner')
 const things = await furnish(school, admin)
 const another = String((await admin.post('/v1/courses', { title: 'Another' })).body.id)
 
+const teacher = await school.person('instructor')
+for (const courseId of [things['courseId'], another]) {
+  await admin.post('/v1/enrollments', { courseId, userId: teacher.id, role: 'instructor' })
+}
+await admin.post('/v1/enrollments', { courseId: another, userId: learner.id })
+
 const anotherGroup = String((await admin.post('/v1/groups', { name: 'Another' })).body.id)
 for (const id of [things['groupId'], anotherGroup]) {
   await admin.put(`/v1/groups/${id}/members/${learner.id}`)
@@ -152,11 +158,17 @@ test.for(lists)('$id: no filter and no order makes it grow', async (operation) =
   for (const query of queriesOf(operation)) {
     const { default: usual } = (properties['sort'] ?? {}) as { default?: string }
     const sort = query.get('sort') ?? usual ?? standard[operation.id as keyof typeof standard] ?? '-createdAt'
-    for (const person of [admin, ...(operation.roles.includes('learner') ? [learner] : [])]) {
+    const people = { admin, instructor: teacher, learner }
+    const asking = (['admin', 'instructor', 'learner'] as const).filter((role) =>
+      operation.roles.includes(role),
+    )
+    for (const person of asking.map((role) => people[role])) {
       const own = person === learner && operation.id.startsWith('progress.')
       const place = own ? path.replace(things['learnerId'] ?? '', learner.id) : path
       // A learner's lists are narrowed in the same way in each order; other users and drafts are hidden.
       const others = ['sort', 'user_id', 'learner_id', 'course_id'].some((name) => query.has(name))
+      // Grants and changes are the caller's own.
+      if (person === teacher && ['grants.list', 'changes.records'].includes(operation.id)) continue
       if (person === learner && (others || operation.id === 'grades.history')) continue
       for (const cursor of ['', cursorOf(operation, sort)]) {
         const asked = new URLSearchParams({ ...Object.fromEntries(query), ...(cursor && { cursor }) })
@@ -178,7 +190,10 @@ test.for(others)('$id: nothing that it does grows', async (operation) => {
     ...(sent && { 'content-type': 'application/json' }),
     'idempotency-key': `"${operation.id}"`,
   }
-  await admin.send(method, target, sent, headers)
+  const isOfTeachers = operation.roles.includes('instructor') && operation.scope !== 'admin'
+  for (const person of isOfTeachers && !target.includes('?') ? [teacher, admin] : [admin]) {
+    await person.send(method, target, sent, headers)
+  }
   expect(await faultsSeen()).toEqual([])
 })
 

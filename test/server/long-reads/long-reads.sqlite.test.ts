@@ -96,7 +96,13 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
 function ask(longReads: ThreadPool, search = '') {
   const raw = { method: 'GET', url: `http://localhost/v1/analytics/learners?${search}`, headers: {} }
   const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search }
-  const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
+  const asker = {
+    userId: 'usr_1',
+    role: 'analyst',
+    sees: 'all',
+    scopes: ['read'],
+    credential: 'key_1',
+  } as const
   const request = { ...context, address: '', now: stoppedClock().now() }
   return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
 }

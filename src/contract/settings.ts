@@ -1,0 +1,54 @@
+import * as z from 'zod'
+import { answered, field, named, patchOf, sent, shown } from './fields.ts'
+import { admins, operationsOf } from './operation.ts'
+import { version } from './record-fields.ts'
+import { Time } from './values.ts'
+
+const attributes = {
+  instructorAccess: field(
+    z.enum(['taught', 'all']).default('taught'),
+    'What instructors see and change: taught for the courses that they teach, with the learners there; all for every course and user',
+    'What instructors see and change',
+  ),
+}
+
+/** The settings of an academy, for all of its servers and commands. */
+export const SettingsInput = named('SettingsInput', 'The settings of an academy', sent(attributes))
+export type SettingsInput = z.output<typeof SettingsInput>
+
+const SettingsPatch = named(
+  'SettingsPatch',
+  'A merge patch of the settings (RFC 7396): absent settings are left unchanged, null resets one to its default',
+  patchOf(SettingsInput),
+)
+
+export const Settings = named(
+  'Settings',
+  'The settings of an academy, as they apply now',
+  shown(() => ({
+    ...answered(attributes),
+    version,
+    updatedAt: field(Time.nullable(), 'When a setting was last changed; null if none was'),
+  })),
+)
+export type Settings = z.output<typeof Settings>
+
+/** The settings of an academy. */
+export const settings = operationsOf('settings', {
+  get: {
+    at: 'GET /v1/settings',
+    summary: 'Show the settings of the academy',
+    scope: 'admin',
+    roles: admins,
+    response: Settings,
+  },
+  update: {
+    at: 'PUT /v1/settings',
+    summary: 'Update the settings of the academy',
+    scope: 'admin',
+    roles: admins,
+    body: SettingsPatch,
+    merge: true,
+    response: Settings,
+  },
+})

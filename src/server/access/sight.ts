@@ -1,0 +1,215 @@
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import type { Database } from '../database/database.ts'
+import type { Condition } from '../database/keyset.ts'
+import type { Found } from '../database/page.ts'
+import { type ReferenceFilter, referenceFilter } from '../database/reference.ts'
+import type { Sight } from './principal.ts'
+
+// What a caller may see of courses, users and their records, for the handlers of all resources.
+
+/** A caller: a user, or another system, which has no id and sees everything. */
+export interface Seer {
+  readonly principal: { readonly sees: Sight; readonly userId: string | null }
+}
+
+/** A caller's request to an academy. */
+export type Asking = Seer & { readonly database: Database }
+
+/** Name of the setting `instructorAccess` in the table of settings. */
+export const instructorSetting = 'instructor_access'
+
+/** Expression for the academy's setting `instructorAccess`. */
+export const instructorAccess = sql`
+  coalesce((select value from settings where name = ${instructorSetting}), 'taught')`
+
+/**
+ * Selects the ids of the courses that the caller teaches, if they see no others: those that they created, and those
+ * where they are enrolled as an instructor. Undefined for any other caller.
+ */
+export function taughtCourses({ principal }: Seer, trash: '' | 'deleted_' = ''): Sql | undefined {
+  if (principal.sees !== 'taught') return undefined
+  const { userId } = principal
+  return sql`
+    select course_id from ${raw(`${trash}enrollments`)}
+    where user_id = ${userId} and role = 'instructor' and status in ('active', 'completed')
+    union all select id from ${raw(`${trash}courses`)} where created_by = ${userId}`
+}
+
+/** Returns the condition that a column has the id of a course that the caller teaches; undefined if they see others. */
+export function isTaught(seer: Seer, column: Sql): Sql | undefined {
+  const taught = taughtCourses(seer)
+  return taught && sql`${column} in (${taught})`
+}
+
+/**
+ * Returns the condition on `courses` for those that the caller may know; undefined for all. A learner knows published
+ * courses and those of their own enrolments and progress; the existence of others must not be revealed.
+ */
+export function visibleCourses(seer: Seer, alias = 'courses'): Sql | undefined {
+  const { sees, userId } = seer.principal
+  const course = raw(alias)
+  if (sees !== 'own') return isTaught(seer, sql`${course}.id`)
+  return sql`(${course}.status = 'published'
+    or exists (select 1 from enrollments e where e.course_id = ${course}.id and e.user_id = ${userId})
+    or exists (select 1 from progress p where p.course_id = ${course}.id and p.user_id = ${userId}))`
+}
+
+/**
+ * Returns the condition on `users` for those that the caller may see; undefined for all. A learner sees themselves, an
+ * instructor also everyone with an enrolment in a course that they teach.
+ */
+export function visibleUsers(seer: Seer, alias = 'users'): Sql | undefined {
+  const { sees, userId } = seer.principal
+  if (sees === 'all') return undefined
+  const id = sql`${raw(alias)}.id`
+  const isSelf = sql`${id} = ${userId}`
+  if (sees === 'own') return isSelf
+  return sql`(${isSelf} or exists (
+    select 1 from enrollments seen where seen.user_id = ${id} and ${isParticipant(seer)}))`
+}
+
+/** Conditions on the rows of a table, and on those in the trash, that the caller may see. */
+export interface VisibleRows {
+  readonly stored: Sql
+  readonly deleted: Sql
+}
+
+/** Returns the conditions on rows that the caller may see; undefined for all. */
+export function visibleRows(
+  seer: Seer,
+  table: 'courses' | 'lessons' | 'users' | 'groups',
+): VisibleRows | undefined {
+  const users = visibleUsers(seer)
+  if (table === 'users') return users && { stored: users, deleted: sql`false` }
+  if (table === 'groups') {
+    const groups = visibleGroups(seer)
+    return (
+      groups && { stored: groups.test, deleted: wasTaught(seer, sql`deleted_groups.course_id`) ?? sql`false` }
+    )
+  }
+  const column = table === 'courses' ? 'courses.id' : 'lessons.course_id'
+  const stored = isTaught(seer, raw(column))
+  const deleted = wasTaught(seer, raw(`deleted_${column}`))
+  return stored && deleted && { stored, deleted }
+}
+
+/** Returns the condition that a column has the id of a course, deleted or not, that the caller teaches; undefined if they see others. */
+export function wasTaught(seer: Seer, column: Sql): Sql | undefined {
+  const [taught, deleted] = [taughtCourses(seer), taughtCourses(seer, 'deleted_')]
+  return taught && deleted && sql`${column} in (${taught} union all ${deleted})`
+}
+
+/** Selects the ids of all users that an instructor sees, some of them more than once. */
+export function participants(seer: Seer): Sql {
+  return sql`
+    select ${seer.principal.userId} as id
+    union all select seen.user_id from enrollments seen where ${isParticipant(seer)}`
+}
+
+function isParticipant(seer: Seer): Sql {
+  return sql`seen.status <> 'deleted' and ${isTaught(seer, sql`seen.course_id`) ?? empty}`
+}
+
+/**
+ * Returns the condition on records of a user in a course (enrolments, progress, grades) for those that the caller may
+ * see: their own, or those of the courses that they teach. Undefined for all.
+ */
+export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefined {
+  const { sees, userId } = seer.principal
+  const table = raw(alias)
+  return sees === 'own' ? sql`${table}.user_id = ${userId}` : isTaught(seer, sql`${table}.course_id`)
+}
+
+/** Adds to a condition on rows those that the caller may see. */
+export function seenOnly(condition: Sql, visible: Sql | undefined): Sql {
+  return visible ? join([condition, visible], ' and ') : condition
+}
+
+/** Returns the condition on a column with the id of a course for a query parameter; throws 404 as `referenceFilter`. */
+export function courseFilter(call: Asking, column: Sql, list: string | undefined): Promise<ReferenceFilter> {
+  return referenceFilter(column, call.database, 'courses', list, 'course_id', visibleCourses(call))
+}
+
+/** Filters of a list of records of users in courses. */
+interface RecordFilters {
+  /** The condition on one course, which the index of an order can begin with. */
+  readonly ofCourse: Condition
+  readonly narrow: readonly Condition[]
+}
+
+/**
+ * Returns the conditions on records of users in courses that the caller may see, by two query parameters: a course,
+ * and a user by the parameter of this name. Throws 404 as `referenceFilter`.
+ */
+export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
+  call: Asking & { readonly query: { readonly [Parameter in Name | 'course_id']?: string | undefined } },
+  alias: 'e' | 'g',
+  userParameter: Name,
+): Promise<RecordFilters> {
+  const { database, query } = call
+  const table = raw(alias)
+  const user = await referenceFilter(
+    sql`${table}.user_id`,
+    database,
+    'users',
+    query[userParameter],
+    userParameter,
+    visibleUsers(call),
+  )
+  const course = await courseFilter(call, sql`${table}.course_id`, query.course_id)
+  // The courses of a filter are taught ones.
+  const isLimited = query.course_id !== undefined && call.principal.sees === 'taught'
+  return {
+    ofCourse: course.one,
+    narrow: [!isLimited && visibleRecords(call, alias), user.one ?? user.several, course.several],
+  }
+}
+
+/** Makes PostgreSQL look up each row: it would hash the rows of an `exists` for all rows that it tests. */
+const forEach = sql`limit 1 offset 0`
+
+/** The memberships `m` of the participants of an instructor's courses. */
+function membershipsOfParticipants(seer: Seer): Sql {
+  return sql`enrollments seen join group_members m on m.user_id = seen.user_id and ${isParticipant(seer)}`
+}
+
+/**
+ * Returns the condition on `groups` for those that the caller may see; undefined for all. A learner sees their own, an
+ * instructor those of the courses that they teach, and those without a course that have a member there.
+ */
+export function visibleGroups(seer: Seer): Found | undefined {
+  const { sees, userId } = seer.principal
+  if (sees === 'all') return undefined
+  if (sees === 'own') {
+    const ids = sql`select m.group_id as id from group_members m where m.user_id = ${userId}`
+    return { ids, test: sql`groups.id in (${ids})` }
+  }
+  const isOfCourse = isTaught(seer, sql`groups.course_id`) ?? empty
+  const memberships = membershipsOfParticipants(seer)
+  return {
+    ids: sql`select id from groups where ${isOfCourse} union all select m.group_id from ${memberships}`,
+    test: sql`(${isOfCourse} or groups.course_id is null and exists (
+      select 1 from ${memberships} where m.group_id = groups.id ${forEach}))`,
+  }
+}
+
+/**
+ * Returns the condition on memberships `m` for those that the caller may see; undefined for all. A learner sees their
+ * own. An instructor sees all members of the groups of their courses, and of groups without a course those who are in
+ * their courses.
+ */
+export function visibleMemberships(seer: Seer): Sql | Found | undefined {
+  const { sees, userId } = seer.principal
+  if (sees === 'all') return undefined
+  if (sees === 'own') return sql`m.user_id = ${userId}`
+  const isOfCourse = isTaught(seer, sql`g.course_id`) ?? empty
+  const isOfParticipant = sql`exists (
+    select 1 from enrollments seen where seen.user_id = m.user_id and ${isParticipant(seer)} ${forEach})`
+  return {
+    ids: sql`select m.id from groups g join group_members m on m.group_id = g.id where ${isOfCourse}
+      union all select m.id from ${membershipsOfParticipants(seer)}`,
+    test: sql`exists (
+      select 1 from groups g
+      where g.id = m.group_id and (${isOfCourse} or g.course_id is null and ${isOfParticipant}) ${forEach})`,
+  }
+}

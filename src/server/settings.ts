@@ -1,0 +1,50 @@
+import sql from 'sql-template-tag'
+import { Settings, SettingsInput, settings } from '../contract/settings.ts'
+import { instructorAccess, instructorSetting } from './access/sight.ts'
+import { recordChange } from './changes/change.ts'
+import type { Database, Row } from './database/database.ts'
+import { requireVersion } from './http/handler.ts'
+import { changedFields } from './http/json.ts'
+import { resourceOf, routesOf } from './http/schema-routes.ts'
+
+/** Name of the version and time of the settings in their table. */
+const changeSetting = 'settings_change'
+
+/** Routes of the academy's settings. They are rows of the database, so all servers and commands on it share them. */
+export const settingsRoutes = routesOf(settings, {
+  get: ({ database }) => readSettings(database),
+
+  async update(call) {
+    const { database, now } = call
+    const before = await readSettings(database)
+    const input = resourceOf(call, SettingsInput, Settings, before)
+    requireVersion(call, before.version)
+    if (changedFields(input, before).length === 0) return before
+    const after = { ...input, version: before.version + 1, updatedAt: now }
+    const { version, updatedAt } = after
+    await store(database, instructorSetting, input.instructorAccess)
+    await store(database, changeSetting, JSON.stringify({ version, updatedAt } satisfies LastChange))
+    await recordChange(call, { action: 'settings.updated', id: 'settings', before, after })
+    return after
+  },
+})
+
+type LastChange = Pick<Settings, 'version' | 'updatedAt'>
+
+async function readSettings(database: Database): Promise<Settings> {
+  const row = await database.one<Row & Pick<Settings, 'instructorAccess'> & { change: string | null }>(sql`
+    select ${instructorAccess} as "instructorAccess",
+      (select value from settings where name = ${changeSetting}) as change`)
+  // Written by `update`.
+  const change = JSON.parse(row?.change ?? 'null') as LastChange | null
+  return {
+    instructorAccess: row?.instructorAccess ?? 'taught',
+    ...(change ?? { version: 1, updatedAt: null }),
+  }
+}
+
+async function store(database: Database, name: string, value: string): Promise<void> {
+  await database.run(sql`
+    insert into settings (name, value) values (${name}, ${value})
+    on conflict (name) do update set value = excluded.value`)
+}

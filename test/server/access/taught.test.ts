@@ -1,0 +1,277 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { test as base, type Person } from '../../helpers/academy.ts'
+
+const path = '/v1/analytics/learners'
+
+/**
+ * Makes a course of each title and a learner for each address, in the courses named; Anna has progress and a grade in all
+ * of hers.
+ */
+const test = base.extend('school', async ({ academy, admin }) => {
+  const courses: Record<string, string> = {}
+  for (const [title, difficulty] of [
+    ['Logic', 'beginner'],
+    ['Music', 'expert'],
+    ['Zoology', 'expert'],
+  ] as const) {
+    const { body } = await admin.post('/v1/courses', {
+      title,
+      difficulty,
+      externalId: title,
+      status: 'published',
+    })
+    courses[title] = body.id
+  }
+  const learners: Record<string, string> = {}
+  for (const [name, ...titles] of [
+    ['anna', 'Logic', 'Music', 'Zoology'],
+    ['ben', 'Zoology'],
+    ['cleo', 'Music'],
+  ]) {
+    const user = { email: `${name}@school.example`, externalId: `x-${name}` }
+    const { id } = (await admin.post('/v1/users', user)).body
+    learners[name ?? ''] = id
+    for (const [index, title] of titles.entries()) {
+      const courseId = courses[title] ?? ''
+      await admin.post('/v1/enrollments', { courseId, userId: id })
+      if (name !== 'anna') continue
+      await admin.put(`/v1/learners/${id}/progress`, { courseId, completionPercentage: 30 * (index + 1) })
+      await academy.grade({ learnerId: id, courseId, scoreGiven: 60 + 10 * index })
+    }
+  }
+  const teach = (userId: string, title: string) =>
+    admin.post('/v1/enrollments', { courseId: courses[title], userId, role: 'instructor' })
+  return { courses, learners, teach }
+})
+
+async function titlesFor(person: Person): Promise<string[]> {
+  const { data } = (await person.get('/v1/courses?sort=title')).body
+  return data.map(({ title }: { title: string }) => title)
+}
+
+test('instructors teach what they created, and where their enrolment as instructor counts', async ({
+  admin,
+  instructor,
+  school,
+}) => {
+  expect(await titlesFor(instructor)).toEqual([])
+  const made = await instructor.post('/v1/courses', { title: 'Algebra' })
+  expect(made.body.createdBy).toBe(instructor.id)
+  const { body: enrolment } = await school.teach(instructor.id, 'Music')
+  await admin.post('/v1/enrollments', { courseId: school.courses['Zoology'], userId: instructor.id })
+  for (const [status, titles] of [
+    ['active', ['Algebra', 'Music']],
+    ['completed', ['Algebra', 'Music']],
+    ['inactive', ['Algebra']],
+    ['active', ['Algebra', 'Music']],
+    ['deleted', ['Algebra']],
+  ] as const) {
+    await admin.put(`/v1/enrollments/${enrolment.id}`, { status })
+    expect(await titlesFor(instructor), status).toEqual(titles)
+  }
+})
+
+test('instructors enrol people by e-mail address, external id or id, and see them from then on', async ({
+  instructor,
+  school: { learners },
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
+  for (const [name, reference] of [
+    ['anna', 'email:anna@school.example'],
+    ['ben', 'ext:x-ben'],
+    ['cleo', learners['cleo']],
+  ] as const) {
+    expect((await instructor.get(`/v1/users/${learners[name]}`)).status).toBe(404)
+    const enrolled = await instructor.post('/v1/enrollments', { courseId: course.id, userId: reference })
+    expect(enrolled).toMatchObject({ status: 201, body: { userId: learners[name] } })
+    expect((await instructor.get(`/v1/users/email:${name}@school.example`)).body.id).toBe(learners[name])
+  }
+  expect((await instructor.get('/v1/users?q=anna&include_total=true')).body).toMatchObject({ total: 1 })
+  const unknown = { courseId: course.id, userId: 'email:dora@school.example' }
+  expect(await instructor.post('/v1/enrollments', unknown)).toMatchObject({
+    status: 404,
+    body: { errors: [{ pointer: '#/userId', code: 'not_found' }] },
+  })
+})
+
+test('a person whom an instructor creates is seen once they are enrolled, and no longer when that ends', async ({
+  instructor,
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
+  const { body: made } = await instructor.post('/v1/users', { email: 'dora@school.example' })
+  expect((await instructor.get(`/v1/users/${made.id}`)).status).toBe(404)
+  const { body } = await instructor.post('/v1/enrollments', { courseId: course.id, userId: made.id })
+  expect((await instructor.get(`/v1/users/${made.id}`)).status).toBe(200)
+  expect((await instructor.get('/v1/users')).body.data).toHaveLength(2)
+  await instructor.delete(`/v1/enrollments/${body.id}`)
+  expect((await instructor.get(`/v1/users/${made.id}`)).status).toBe(404)
+  const again = await instructor.post('/v1/enrollments', {
+    courseId: course.id,
+    userId: 'dora@school.example',
+  })
+  expect(again).toMatchObject({ status: 201, body: { id: body.id } })
+})
+
+test('what is taken is reported to instructors, and by whom only if they see it', async ({
+  instructor,
+  school: { courses, learners, teach },
+}) => {
+  const ask = async () => [
+    (await instructor.post('/v1/users', { email: 'anna@school.example' })).body,
+    (await instructor.post('/v1/courses', { title: 'Other', externalId: 'Music' })).body,
+  ]
+  for (const body of await ask()) {
+    expect(body).toMatchObject({ code: 'duplicate', detail: expect.stringMatching(/already exists\.$/) })
+    expect(body).not.toHaveProperty('id')
+  }
+  await teach(instructor.id, 'Music')
+  expect(await ask()).toMatchObject([{ id: learners['anna'] }, { id: courses['Music'] }])
+})
+
+const filters = [
+  '',
+  '&include_total=true',
+  '&status=in_progress,completed',
+  '&difficulty=expert',
+  '&start_date=2026-01-01',
+  '&start_date=2026-01-01&include_not_started=true',
+  '&enrollment_status=active',
+  '&enrollment_status=active&start_date=2026-01-01',
+  '&learner_id=x-anna',
+]
+
+test.for(['json', 'csv', 'ndjson'])(
+  'reports as %s and their summaries are about the courses that an instructor teaches, whatever the filter',
+  async (format, { admin, instructor, school }) => {
+    const nothing = await instructor.get(`${path}?format=${format}`)
+    expect(nothing.text).not.toContain('@school.example')
+    if (format === 'json')
+      expect(nothing.body).toMatchObject({ data: [], summary: { learners: 0, byCourse: [] } })
+    await school.teach(instructor.id, 'Logic')
+    await school.teach(instructor.id, 'Music')
+    for (const filter of filters) {
+      const own = await instructor.get(`${path}?format=${format}${filter}`)
+      const same = await admin.get(`${path}?format=${format}${filter}&course_id=ext:Logic,ext:Music`)
+      expect(own.text, filter).toBe(same.text)
+      expect(own.text).toContain('anna@school.example')
+      expect(own.text).not.toContain('Zoology')
+    }
+  },
+)
+
+test('lists and their totals are about the courses that an instructor teaches', async ({
+  instructor,
+  school,
+}) => {
+  await school.teach(instructor.id, 'Logic')
+  await school.teach(instructor.id, 'Music')
+  const emails = async (path: string) => {
+    const { body } = await instructor.get(path)
+    return body.data.map((one: { userEmail?: string; email?: string }) => one.userEmail ?? one.email)
+  }
+  const [anna, cleo] = ['anna@school.example', 'cleo@school.example']
+  expect((await instructor.get('/v1/enrollments?include_total=true')).body.total).toBe(5)
+  expect(await emails('/v1/enrollments?role=learner&sort=createdAt')).toEqual([anna, anna, cleo])
+  expect(await emails('/v1/users?sort=email&role=learner')).toEqual([anna, cleo])
+  expect((await instructor.get('/v1/users?include_total=true')).body.total).toBe(3)
+  expect(await emails('/v1/progress')).toEqual([anna, anna])
+  expect(await emails(`/v1/learners/ext:x-anna/progress`)).toEqual([anna, anna])
+  expect(await emails('/v1/progress/history')).toEqual([anna, anna])
+  expect(await emails('/v1/grades?sort=createdAt')).toEqual([anna, anna])
+  for (const { courseTitle } of (await instructor.get('/v1/grades')).body.data)
+    expect(courseTitle).not.toBe('Zoology')
+})
+
+test('a lesson cannot be moved to a course that the instructor does not teach', async ({
+  instructor,
+  school: { courses },
+}) => {
+  const { body: course } = await instructor.post('/v1/courses', { title: 'Algebra' })
+  const { body: lesson } = await instructor.post('/v1/lessons', { courseId: course.id, title: 'Sets' })
+  for (const [courseId, status] of [
+    [courses['Music'], 404],
+    ['ext:Music', 404],
+    [course.id, 200],
+  ] as const) {
+    expect((await instructor.put(`/v1/lessons/${lesson.id}`, { courseId })).status).toBe(status)
+  }
+})
+
+test('instructors read groups without a course as far as members are in their courses, and change none', async ({
+  admin,
+  instructor,
+  school,
+}) => {
+  const { body: cohort } = await admin.post('/v1/groups', { name: '5b', externalId: '5b' })
+  const { body: section } = await admin.post('/v1/groups', { name: 'Section 1', courseId: 'ext:Zoology' })
+  const add = (groupId: string, name: string) => admin.put(`/v1/groups/${groupId}/members/ext:x-${name}`)
+  for (const name of ['anna', 'ben', 'cleo']) await add(section.id, name)
+  await add(cohort.id, 'ben')
+  await school.teach(instructor.id, 'Music')
+  expect((await instructor.get('/v1/groups')).body.data).toEqual([])
+  expect((await instructor.get('/v1/memberships')).body.data).toEqual([])
+  expect((await instructor.get(`/v1/groups/${cohort.id}`)).status).toBe(404)
+  await add(cohort.id, 'anna')
+  expect((await instructor.get('/v1/groups')).body.data).toMatchObject([{ name: '5b' }])
+  for (const path of [`/v1/groups/${cohort.id}/members`, '/v1/memberships', '/v1/users?group_id=ext:5b'])
+    expect((await instructor.get(path)).body.data, path).toHaveLength(1)
+  for (const answer of [
+    await instructor.put('/v1/groups/ext:5b', { name: '6b' }),
+    await instructor.delete('/v1/groups/ext:5b'),
+    await instructor.put('/v1/groups/ext:5b/members/ext:x-cleo'),
+    await instructor.delete('/v1/groups/ext:5b/members/ext:x-anna'),
+    await instructor.post('/v1/groups', { name: '6b' }),
+  ]) {
+    expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+  }
+})
+
+test('all members of the groups of a course are shown to its instructor', async ({
+  admin,
+  instructor,
+  school,
+}) => {
+  await school.teach(instructor.id, 'Music')
+  const { body: section } = await instructor.post('/v1/groups', { name: 'Section 1', courseId: 'ext:Music' })
+  await admin.put(`/v1/groups/${section.id}/members/ext:x-ben`)
+  await instructor.put(`/v1/groups/${section.id}/members/ext:x-anna`)
+  expect((await instructor.put(`/v1/groups/${section.id}/members/ext:x-ben`)).status).toBe(404)
+  expect((await instructor.get(`/v1/groups/${section.id}/members`)).body.data).toHaveLength(2)
+})
+
+test('the setting applies from the next request on, to reads and writes, and is audited', async ({
+  academy,
+  admin,
+  instructor,
+  school: { courses },
+}) => {
+  const course = `/v1/courses/${courses['Music']}`
+  expect((await admin.get('/v1/settings')).body).toEqual({
+    ...{ instructorAccess: 'taught', version: 1, updatedAt: null },
+  })
+  expect((await instructor.put(course, { title: 'Song' })).status).toBe(404)
+  await admin.put('/v1/settings', { instructorAccess: 'all' })
+  expect((await instructor.put(course, { title: 'Song' })).status).toBe(200)
+  expect((await instructor.get('/v1/users')).body.data).toHaveLength(6)
+  // As another server on the same database does.
+  await academy.database.run(sql`delete from settings where name = 'instructor_access'`)
+  expect((await instructor.put(course, { title: 'Dance' })).status).toBe(404)
+  expect((await admin.get('/v1/audit?action=settings.updated')).body.data).toMatchObject([
+    { before: { instructorAccess: 'taught' }, after: { instructorAccess: 'all' } },
+  ])
+})
+
+test('settings are changed by admins alone, at the version that they know', async ({ admin, academy }) => {
+  const update = (version: number) =>
+    admin.put('/v1/settings', { instructorAccess: 'all' }, { 'if-match': `"${version}"` })
+  expect((await update(1)).body).toMatchObject({ instructorAccess: 'all', version: 2 })
+  expect((await update(1)).status).toBe(412)
+  expect((await update(2)).headers.get('unchanged')).toBe('true')
+  expect((await admin.put('/v1/settings', { instructorAccess: null })).body).toMatchObject({
+    ...{ instructorAccess: 'taught', version: 3 },
+  })
+  expect((await admin.put('/v1/settings', { instructorAccess: 'some' })).status).toBe(422)
+  const writer = await academy.person('admin', ['read', 'write'])
+  expect((await writer.get('/v1/settings')).body.code).toBe('insufficient_scope')
+})
