@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
 import type { Dataset } from '../dataset/dataset.ts'
+import { terms } from '../dataset/terms.ts'
 import { problemsOf } from '../records/check-rows.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
@@ -35,10 +36,10 @@ export function termEntries(
   const [first, last] = [term.start, term.end].map((column) => readDay(row, column, term.areTimes))
   const startDate = first === open?.startDate ? null : first
   const endDate = last === open?.endDate ? null : last
-  if (startDate && endDate && startDate > endDate) {
-    row.addProblem(term.start, 'out_of_order', `must not be after ${term.end} (${endDate})`, startDate)
-  }
-  return [entryOf('terms', { externalId, name, startDate, endDate }, row)]
+  const record = { externalId, name, startDate, endDate }
+  const names = { externalId: 'id', startDate: term.start, endDate: term.end }
+  addSchemaProblems(row, namedColumns(terms, names), record)
+  return [entryOf('terms', record, row)]
 }
 
 /** Enrolment of a roster; course and user are external ids. */

@@ -283,6 +283,7 @@ describe('a OneRoster package', () => {
       ...whole,
       'manifest.csv': manifest(names, 'bulk', '1.2'),
       'demographics.csv': 'sourcedId,status\r\nu1,\r\n',
+      'resources.csv': '',
     })
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] })
     expect(source.parts).toEqual(['terms', 'users', 'courses', 'enrollments'])
@@ -304,6 +305,7 @@ describe('a OneRoster package', () => {
     ])
     expect(notes).toEqual([
       'demographics.csv: is left out: an academy has no such records',
+      'resources.csv: is left out: it is empty',
       'orgs.csv: organisations are not kept (2 times)',
       'courses.csv: courses are read through their classes',
       'classes.csv: classes are in several terms; read the first',
