@@ -99,6 +99,7 @@ function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   return termEntries(row, {
     ...{ externalId, name: row.text('title'), start: 'startDate', end: 'endDate' },
     open: openDays,
+    isEndExclusive: true,
   })
 }
 

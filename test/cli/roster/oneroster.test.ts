@@ -236,9 +236,9 @@ describe('the users of a OneRoster package', () => {
 })
 
 const sessions = csv(published['1.2'].academicSessions, [
-  { sourcedId: 'y1', title: '2026/27', type: 'schoolYear', startDate: '2026-09-01', endDate: '2027-06-30' },
+  { sourcedId: 'y1', title: '2026/27', type: 'schoolYear', startDate: '2026-09-01', endDate: '2027-07-01' },
   {
-    ...{ sourcedId: 't1', title: 'Autumn', type: 'term', startDate: '2026-09-01', endDate: '2026-12-18' },
+    ...{ sourcedId: 't1', title: 'Autumn', type: 'term', startDate: '2026-09-01', endDate: '2026-12-19' },
     parentSourcedId: 'y1',
   },
 ])
@@ -393,7 +393,7 @@ describe('a OneRoster package', () => {
   test('has problems where rows refer to missing ones, and warnings where nothing is kept of those', async () => {
     const { problems, warnings } = await readRoster({
       ...whole,
-      'academicSessions.csv': sessions.replace(',y1,', ',y7,').replace('2026-12-18', '18.12.2026'),
+      'academicSessions.csv': sessions.replace(',y1,', ',y7,').replace('2026-12-19', '18.12.2026'),
       'classes.csv': classes.replaceAll('c1', 'c9').replace('t1,y1', 't1,y9'),
       'enrollments.csv': enrollments.replace('k1,,u1', 'k8,,u8').replace('Teacher', 'janitor'),
     })
