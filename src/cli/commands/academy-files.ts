@@ -156,7 +156,7 @@ export const dumpCommand: Command = {
   name: 'dump',
   summary: 'Write an academy to academy files',
   description:
-    'Writes users, courses with lessons, enrolments, progress and grades as `learnctl apply` reads them, to standard output\nor a file (YAML, or JSON by its name), or to a folder. Passwords are left out.',
+    'Writes users, courses with lessons, groups, enrolments, progress and grades as `learnctl apply` reads them, to standard output\nor a file (YAML, or JSON by its name), or to a folder. Passwords are left out.',
   flags: [
     { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write one file, .yaml or .json' },
     {

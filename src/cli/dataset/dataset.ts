@@ -10,6 +10,8 @@ export const datasetNames = [
   'courses',
   'lessons',
   'users',
+  'groups',
+  'memberships',
   'enrollments',
   'progress',
   'grades',
@@ -17,12 +19,15 @@ export const datasetNames = [
 export type DatasetName = (typeof datasetNames)[number]
 
 /** Datasets that records of others refer to. */
-export type ReferredName = Extract<DatasetName, 'terms' | 'courses' | 'users'>
+export type ReferredName = Extract<DatasetName, 'terms' | 'courses' | 'users' | 'groups'>
 
 /** The function of `Names` that reads a record of each of them. */
-export const referredNouns = { terms: 'term', courses: 'course', users: 'user' } as const satisfies Readonly<
-  Record<ReferredName, keyof Names>
->
+export const referredNouns = {
+  terms: 'term',
+  courses: 'course',
+  users: 'user',
+  groups: 'group',
+} as const satisfies Readonly<Record<ReferredName, keyof Names>>
 
 /**
  * Records of one kind in files: with external ids and addresses in place of ids, and without fields that the server
@@ -59,6 +64,8 @@ export interface Dataset {
    * RecordError if it cannot be sent, such as for a module that the course lacks.
    */
   toBody(record: JsonObject, current: JsonObject | null, names: Names): Promise<JsonObject>
+  /** Returns the item for a record in a batch (default the record itself). */
+  toItem?(record: JsonObject): JsonObject
 }
 
 /** Operations of a dataset. Records are changed by `update`, or by `create` if that does both (progress). */

@@ -11,6 +11,10 @@ export async function loadDataset(name: DatasetName): Promise<Dataset> {
       return (await import('./lessons.ts')).lessons
     case 'users':
       return (await import('./users.ts')).users
+    case 'groups':
+      return (await import('./groups.ts')).groups
+    case 'memberships':
+      return (await import('./memberships.ts')).memberships
     case 'enrollments':
       return (await import('./enrollments.ts')).enrollments
     case 'grades':

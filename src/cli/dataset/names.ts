@@ -5,10 +5,10 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { type Call, calls } from '../../contract/calls.ts'
 import { externalKeyOf, shownRecord } from './shown-records.ts'
 
-/** Maximum number of cached courses, users and terms: schools have few courses, and users come in runs. */
+/** Maximum number of cached courses, users, groups and terms, each: schools have few courses, and users come in runs. */
 const remembered = 10_000
 
-/** Names of courses, users and terms in files. */
+/** Names of courses, users, groups and terms in files. */
 export interface Names {
   /** Returns `ext:` and the external id of a course; its id if it has none. */
   courseKey(id: string): Promise<string>
@@ -18,6 +18,8 @@ export interface Names {
   course(reference: string): Promise<JsonObject | null>
   /** Returns the referenced user as the API shows it; null if there is none. */
   user(reference: string): Promise<JsonObject | null>
+  /** Returns the referenced group as the API shows it; null if there is none. */
+  group(reference: string): Promise<JsonObject | null>
   /** Returns the referenced term as the API shows it; null if there is none. */
   term(reference: string): Promise<JsonObject | null>
   /** Clears the cache of courses after a change. */
@@ -37,6 +39,11 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
     ),
   )
 
+  const group = remembering(async (reference: string) =>
+    one(calls.groups.list, (options) =>
+      caller.call(calls.groups.get, { params: { groupId: reference }, ...options }),
+    ),
+  )
   const term = remembering(async (reference: string) =>
     one(calls.terms.list, (options) =>
       caller.call(calls.terms.get, { params: { termId: reference }, ...options }),
@@ -59,6 +66,7 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   return {
     course: course.get,
     user: user.get,
+    group: group.get,
     term: term.get,
     courseKey: async (id) => courseKeyOf((await course.get(id)) ?? { id }),
     userKey: async (id) => userKeyOf((await user.get(id)) ?? { id }),

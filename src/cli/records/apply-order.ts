@@ -51,7 +51,7 @@ export function busyIn({ actions }: Plan): Busy {
   for (const { dataset, entry, current, key } of actions) {
     const record = entry?.record ?? current ?? {}
     const course = entry ? String(record['courseId']) : courseIn(key)
-    if (!['terms', 'users', 'courses'].includes(dataset)) courses.add(course)
+    if (!['terms', 'users', 'courses', 'groups', 'memberships'].includes(dataset)) courses.add(course)
     if (dataset === 'lessons') lessons.add(course)
     if (dataset === 'enrollments') users.add(String(record['userId']))
     if (dataset !== 'progress' && dataset !== 'grades') continue

@@ -23,7 +23,7 @@ export interface Chunk {
 const chunkSize = 100
 
 /**
- * Yields an academy in the form of files: terms and users, by their addresses, courses with their lessons, then enrolments,
+ * Yields an academy in the form of files: terms and users, by their addresses, courses with their lessons, groups with their members, then enrolments,
  * progress steps and grades course by course. The order is stable, and only one course is in memory at a time.
  * Deleted users and their records are left out.
  */
@@ -41,6 +41,7 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
   }
   courses.sort((one, other) => (one.key < other.key ? -1 : 1))
   for (const { shown } of courses) yield { part: 'courses', records: [await courseOf(reader, shown)] }
+  yield* inChunks('groups', groupRecords())
   for (const part of ['enrollments', 'progress', 'grades'] as const) {
     for (const { id } of courses) yield* inChunks(part, inCourse(part, id))
   }
@@ -56,6 +57,28 @@ export async function* academyChunks(reader: Writer): AsyncGenerator<Chunk> {
       if (!(error instanceof NotOfferedError)) throw error
     }
     yield* inKeyOrder('terms', records)
+  }
+
+  async function* groupRecords(): AsyncGenerator<JsonObject> {
+    const [groups, memberships] = [await loadPart('groups'), await loadPart('memberships')]
+    const members = new Map<unknown, string[]>()
+    const records: JsonObject[] = []
+    try {
+      for await (const shown of shownIn(reader, memberships)) {
+        const { userId } = await memberships.toRecord(shown, reader.names)
+        const own = members.get(shown['groupId']) ?? []
+        members.set(shown['groupId'], own)
+        own.push(String(userId))
+      }
+      for await (const shown of shownIn(reader, groups)) {
+        const record = await groups.toRecord(shown, reader.names)
+        records.push({ ...record, members: (members.get(shown['id']) ?? []).sort() })
+      }
+    } catch (error) {
+      // A platform without groups has none to write.
+      if (!(error instanceof NotOfferedError)) throw error
+    }
+    yield* inKeyOrder('groups', records)
   }
 
   async function* recordsOf(): AsyncGenerator<JsonObject> {

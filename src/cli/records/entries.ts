@@ -22,6 +22,8 @@ export const parts = [
   'users',
   'courses',
   'lessons',
+  'groups',
+  'memberships',
   'enrollments',
   'progress',
   'grades',
@@ -34,6 +36,8 @@ export const nouns = {
   users: 'user',
   courses: 'course',
   lessons: 'lesson',
+  groups: 'group',
+  memberships: 'group member',
   enrollments: 'enrolment',
   progress: 'progress record',
   grades: 'grade',
@@ -64,6 +68,8 @@ export interface Entry {
   readonly plannedId?: string | null
   /** True for a record that must be gone, such as one with `status` `tobedeleted`. */
   readonly isRemoved?: boolean
+  /** True for a group whose members are declared: it has no others. */
+  readonly listsMembers?: true
   /** Password as written in the file, with `${NAME}` for environment variables. */
   readonly password?: string
 }
@@ -160,6 +166,25 @@ export function distinct(declared: Declared, problems: Problems): Declared {
   )
 }
 
+/** Makes the members in the records of groups records of their own, each once. */
+export function withMemberships(declared: Declared): Declared {
+  const groups = declared.get('groups') ?? []
+  if (!groups.some(({ record }) => Array.isArray(record['members']))) return declared
+  const memberships = [...(declared.get('memberships') ?? [])]
+  const own = groups.map((entry) => {
+    const { members, ...record } = entry.record
+    if (!Array.isArray(members)) return entry
+    for (const userId of new Set(members.map(String))) {
+      const member = { groupId: entry.key, userId }
+      const key = keyIn('memberships', member) ?? ''
+      memberships.push({ dataset: 'memberships', key, record: member, place: entry.place })
+    }
+    return { ...entry, record, listsMembers: true as const }
+  })
+  const all = new Map([...declared, ['groups', own], ['memberships', memberships]])
+  return new Map(parts.flatMap((part) => (all.has(part) ? [[part, all.get(part) ?? []]] : [])))
+}
+
 /** Numbers lessons that have the same module and title and no external ids. */
 function numberEquals(entries: readonly Entry[]): void {
   const counts = new Map<string, number>()
@@ -208,6 +233,7 @@ export async function nameByKeys(declared: Declared): Promise<void> {
     terms: new Map([...termNames(declared), ...keyNames(declared, 'terms')]),
     courses: new Map(keyNames(declared, 'courses')),
     users: new Map(keyNames(declared, 'users')),
+    groups: new Map(keyNames(declared, 'groups')),
   }
   for (const [part, entries] of declared) {
     const references = Object.entries((await loadPart(part)).references)
@@ -259,7 +285,12 @@ export function nothingLookedUp(declared: Declared): LookedUp {
   const keysIn = (to: ReferredName) => new Map((declared.get(to) ?? []).map(({ key }) => [key, key]))
   return {
     parts: new Set(),
-    keys: { terms: keysIn('terms'), courses: keysIn('courses'), users: keysIn('users') },
+    keys: {
+      terms: keysIn('terms'),
+      courses: keysIn('courses'),
+      users: keysIn('users'),
+      groups: keysIn('groups'),
+    },
   }
 }
 

@@ -146,9 +146,10 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     { idempotencyKey, before, begin }: Attempt,
   ): Promise<readonly Outcome[]> {
     if (before === null) await begin()
-    const items = steps.map(({ deed, record }) =>
-      deed === 'put' ? { ...dataset.presumed, ...record } : record,
-    )
+    const items = steps.map(({ deed, record }) => {
+      const item = dataset.toItem?.(record) ?? record
+      return deed === 'put' ? { ...dataset.presumed, ...item } : item
+    })
     return writeBatch(executing, dataset, items, executing.onExists ?? 'update', idempotencyKey)
   }
 

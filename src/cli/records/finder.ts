@@ -226,6 +226,21 @@ async function* lessonsFor(
   yield* foundFor(reader, dataset, moved)
 }
 
+/**
+ * Yields the members of groups, named by their keys; of many groups with the members of all others. New groups have
+ * none.
+ */
+export async function* membersFor(
+  reader: Reader,
+  dataset: Dataset,
+  groups: readonly string[],
+  idOf: KnownIds['idOf'],
+): AsyncGenerator<JsonObject> {
+  const ids = groups.flatMap((key) => idOf('groups', key) ?? [])
+  if (ids.length > maxSingleReads) yield* shownIn(reader, dataset)
+  else for (const id of ids) yield* shownIn(reader, dataset, { group_id: id })
+}
+
 async function* foundFor(
   { caller, signal }: Reader,
   dataset: Dataset,

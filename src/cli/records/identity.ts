@@ -8,19 +8,22 @@ const separator = '\n'
 
 /**
  * Returns the key of a record; null if it has none. A user's is `ext:` and the external id, else `email:` and the
- * address in lower case; a term's and a course's `ext:` and the external id; a lesson's the same, else its course, module and
+ * address in lower case; a term's, a course's and a group's `ext:` and the external id; a lesson's the same, else its course, module and
  * title; enrolments and progress use the keys of their course and user, grades also their item and source.
  */
 export function keyIn(dataset: DatasetName, record: JsonObject): string | null {
-  const { externalId, email, title, module, courseId, userId, learnerId, role = 'learner' } = record
-  const { itemId = wholeCourse, source = 'manual' } = record
+  const { externalId, email, title, module, courseId, groupId, userId, learnerId } = record
+  const { role = 'learner', itemId = wholeCourse, source = 'manual' } = record
   const external = typeof externalId === 'string' ? `ext:${externalId}` : null
   switch (dataset) {
     case 'users':
       return external ?? (typeof email === 'string' ? valueName('email', email) : null)
     case 'terms':
     case 'courses':
+    case 'groups':
       return external
+    case 'memberships':
+      return [groupId, userId].join(separator)
     case 'lessons':
       return external ?? [courseId, module ?? '', title].join(separator)
     case 'enrollments':
@@ -40,6 +43,12 @@ export function keyAmongEquals(key: string, place: number): string {
 /** Returns the key of the course in the key of an enrolment, progress record or grade. */
 export function courseIn(key: string): string {
   return key.split(separator, 1)[0] ?? ''
+}
+
+/** Returns the record with the key of a group member. */
+export function membershipAt(key: string): JsonObject {
+  const [groupId, userId] = key.split(separator)
+  return { groupId, userId }
 }
 
 /** Returns a key for display: `ext:BIO-101, ext:42, learner`. */
@@ -124,6 +133,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
           return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(valueName('email', shown['email']))
         case 'terms':
         case 'courses':
+        case 'groups':
           return byKey.get(courseKeyOf(shown))
         case 'lessons':
           // match-lessons.ts matches lessons that have no external id.
@@ -132,6 +142,7 @@ export function indexOf<Entry extends Keyed>(entries: readonly Entry[], ids: Kno
           const { role, itemId, source } = shown
           const record = {
             courseId: ids.keyOf('courses', shown['courseId']),
+            groupId: ids.keyOf('groups', shown['groupId']),
             userId: ids.keyOf('users', shown['userId']),
             learnerId: ids.keyOf('users', shown['learnerId']),
             role,

@@ -17,8 +17,9 @@ import {
   type PartDataset,
   parts,
   placeText,
+  withMemberships,
 } from './entries.ts'
-import { shownFor } from './finder.ts'
+import { membersFor, shownFor } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
 import { declaredPlaces, movesIn } from './lesson-places.ts'
 import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
@@ -48,11 +49,14 @@ export interface PlanOptions {
  */
 export async function makePlan(
   reader: Writer,
-  declared: Declared,
+  given: Declared,
   options: PlanOptions,
   leftOpen: ApplyJournal['open'],
   savedPlaces: Plan['lessonPlaces'] | null = null,
 ): Promise<Plan> {
+  const declared = withMemberships(given)
+  const groups = declared.get('groups') ?? []
+  const listed = new Set(groups.flatMap(({ listsMembers, key }) => (listsMembers ? [key] : [])))
   const ids = knownIds()
   const modules: ModuleNames = new Map()
   const actions: Action[] = []
@@ -76,7 +80,7 @@ export async function makePlan(
     }
     const found = await compareAll(reader, dataset, entries, {
       ...options,
-      ...{ ids, modules, closed, undeclared, leftOpen, savedPlaces, removed },
+      ...{ ids, modules, closed, undeclared, leftOpen, savedPlaces, removed, listed },
     })
     unchanged += entries.length - found.actions.length - found.newer
     for (const action of found.actions) actions.push(action)
@@ -140,7 +144,10 @@ async function compareAll(
     leftOpen,
     savedPlaces,
     removed,
+    listed,
   }: PlanOptions & {
+    /** Keys of groups that have no members but the declared ones. */
+    readonly listed: ReadonlySet<string>
     /** Entries of records that must be gone. */
     readonly removed: readonly Entry[]
     readonly ids: KnownIds
@@ -259,8 +266,16 @@ async function compareAll(
     closings.set(id, updateOf(entry, shown, [{ field: 'status', from: status ?? null, to: closing }]))
   }
 
+  const isUnlisted = ({ groupId }: JsonObject) =>
+    dataset.name === 'memberships' && listed.has(ids.keyOf('groups', groupId) ?? '')
+
   const records = [...entries, ...removed].map(({ record }) => record)
-  for await (const shown of shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })) {
+  const groups = new Set([...listed, ...records.map(({ groupId }) => String(groupId))])
+  const found =
+    dataset.name === 'memberships'
+      ? membersFor(reader, dataset, [...groups], ids.idOf)
+      : shownFor(reader, dataset, records, { whole: prune, idOf: ids.idOf })
+  for await (const shown of found) {
     if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const course = ids.keyOf('courses', shown['courseId'])
     if (course !== undefined && courses.has(course)) {
@@ -275,7 +290,7 @@ async function compareAll(
     }
     const other = index.byAddress(shown)
     if (other) addressed.set(other, shown)
-    else if (removedIndex.of(shown)) await remove(shown)
+    else if (removedIndex.of(shown) || isUnlisted(shown)) await remove(shown)
     else if (course !== undefined && courses.has(course)) {
       const record = await recordOf(shown)
       const { externalId = null, id } = shown

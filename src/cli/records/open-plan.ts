@@ -6,6 +6,7 @@ import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { findShown } from '../dataset/find.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { type CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
@@ -21,7 +22,7 @@ import {
   placeText,
 } from './entries.ts'
 import { openWriting, sourceOf, type Writing } from './execute.ts'
-import { keyText } from './identity.ts'
+import { keyText, membershipAt } from './identity.ts'
 import { makePlan, type PlanOptions } from './make-plan.ts'
 import type { Action, LessonPlace, Plan } from './plan.ts'
 import { type PlanTarget, readPlanLines, savePlanLines, stalePlan } from './plan-lines.ts'
@@ -120,13 +121,15 @@ export async function readSaved(
     const removed: Entry[] = []
     for (const planned of saved.deletes) {
       const { dataset, key, id, version } = planned
-      const { operations, toRecord } = await loadPart(dataset)
-      const { get, params } = operations
-      const current = get && (await shownAt(reader, get, params({ id })))
+      const part = await loadPart(dataset)
+      const { get, params } = part.operations
+      const current = get
+        ? await shownAt(reader, get, params({ id }))
+        : await findShown(reader.caller, part, membershipAt(key), reader.signal)
       const hasBegun = journal.hasBegun(planned)
       if (hasBegun && !current) continue
-      if (!current || (current['version'] !== version && !hasBegun)) throw stale(command, planned)
-      const record = await toRecord(current, reader.names)
+      if (!current || ((current['version'] ?? null) !== version && !hasBegun)) throw stale(command, planned)
+      const record = await part.toRecord(current, reader.names)
       removed.push({ dataset, key, record, place: { file: path, line: 0 }, isRemoved: true })
       deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
     }
@@ -216,7 +219,7 @@ export async function savePlan(
 function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved {
   const { password, ...record } = entry?.record ?? {}
   const kept = entry && {
-    ...entry,
+    ...withoutList(entry),
     record: { ...record, ...(entry.password !== undefined && { password: entry.password }) },
   }
   return {
@@ -228,6 +231,11 @@ function savedOf({ dataset, kind, key, changes, entry, current }: Action): Saved
     id: current?.['id'] ?? null,
     version: current?.['version'] ?? null,
   }
+}
+
+/** Returns an entry that declares no members: a plan has those to remove as deletions. */
+function withoutList({ listsMembers: _, ...entry }: Entry): Entry {
+  return entry
 }
 
 /** Reads a saved plan. Throws a UsageError if the file is not one, and a CommandError if it is for another target. */

@@ -9,6 +9,8 @@ import { ProgressItem } from '../../../contract/progress.ts'
 import { TermInput } from '../../../contract/terms.ts'
 import { UserInput } from '../../../contract/users.ts'
 import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
+import { Reference } from '../../../contract/values.ts'
+import { GroupRecord } from '../../dataset/groups.ts'
 import { CourseDocument } from './course.ts'
 
 /** Version of the format, written at the top of each file. */
@@ -23,11 +25,20 @@ const table = z.strictObject({
 /** A term of a file: courses refer to it by its external id, or by its name if that is unique. */
 const TermEntry = TermInput.safeExtend({ externalId: z.string().min(1).max(255) })
 
+/** A group of a file, with its members; without that list they stay as they are. */
+export const GroupEntry = GroupRecord.safeExtend({
+  externalId: z.string().min(1).max(255),
+  members: z.array(Reference).max(1_000_000).optional().meta({
+    description: 'Members: external ids or e-mail addresses of users; the group has no others',
+  }),
+})
+
 /** Schemas of the parts of a file, each a list of records or the name of a table beside the file. */
 export const partSchemas = {
   terms: TermEntry,
   users: UserInput,
   courses: CourseDocument,
+  groups: GroupEntry,
   enrollments: EnrollmentInput,
   progress: ProgressItem,
   grades: GradeInput,
@@ -43,6 +54,7 @@ export const AcademyDocument = z.strictObject({
     .array(CourseDocument)
     .optional()
     .meta({ description: 'Courses with their modules and lessons, known by their external id' }),
+  groups: partOf(GroupEntry, 'Groups with their members, known by their external id'),
   enrollments: partOf(EnrollmentInput, 'Enrolments, known by course, user and role'),
   progress: partOf(ProgressItem, 'Progress, one record for each step of a learner in a course'),
   grades: partOf(GradeInput, 'Grades, known by course, learner, item and source'),

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../../codec/json-text.ts'
 import { isDay } from '../../../codec/time-text.ts'
 import { systemCode } from '../../../config/errors.ts'
 import { suggestionText } from '../../../contract/validation-issues.ts'
+import { columnsOf } from '../../dataset/column.ts'
 import { type PlacedDocument, readPlacedDocument } from '../../operation/placed-document.ts'
 import { setAt, valueAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
@@ -22,10 +23,12 @@ import {
   type Place,
   type Problems,
   parts,
+  withMemberships,
 } from '../entries.ts'
 import { keyIn } from '../identity.ts'
 import {
   formatVersion,
+  GroupEntry,
   hasVariable,
   issuesIn,
   type PartName,
@@ -73,8 +76,9 @@ export async function loadAcademy(
       reading.entries.has(part) ? [[part, reading.entries.get(part) ?? []] as const] : [],
     ),
   )
-  await nameByKeys(declared)
-  const merged = distinct(declared, problems)
+  const records = withMemberships(declared)
+  await nameByKeys(records)
+  const merged = distinct(records, problems)
   problems.throwIfAny()
   return merged
 }
@@ -127,7 +131,7 @@ async function readPart(reading: Reading, part: PartName, { content, filled, at 
     if (typeof file !== 'string' || Object.keys(others).length > 0) {
       return problems.add(at([part]), `${part} must be a list, or name a table: {file: ${part}.csv}`)
     }
-    for await (const { record, place } of readTable(io, dataset, file, at([part]), problems)) {
+    for await (const { record, place } of readTable(io, tableOf(dataset), file, at([part]), problems)) {
       list.push(entryOf(part, record, place))
     }
     return
@@ -152,6 +156,13 @@ async function readPart(reading: Reading, part: PartName, { content, filled, at 
       list.push(entryOf(part, value, place, isJsonObject(asWritten) ? asWritten['password'] : undefined))
     }
   }
+}
+
+/** Returns the dataset of a table beside a file: its groups list their members. */
+function tableOf(dataset: PartDataset): PartDataset {
+  return dataset.name === 'groups'
+    ? { ...dataset, schema: GroupEntry, columns: columnsOf(GroupEntry) }
+    : dataset
 }
 
 function isPart(name: string): name is PartName {

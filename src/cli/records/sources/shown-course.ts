@@ -91,6 +91,7 @@ export function namesOf(course: JsonObject): Names {
     courseKey: async () => courseKeyOf(course),
     userKey: async (id) => id,
     user: async () => null,
+    group: async () => null,
     term: async () => null,
     forgetCourses: () => {},
   }

@@ -523,6 +523,7 @@ test('validate --schema prints a JSON Schema that knows every part', async ({ lo
     'terms',
     'users',
     'courses',
+    'groups',
     'enrollments',
     'progress',
     'grades',
