@@ -39,7 +39,7 @@ cli/webhooks
 cli/failures.ts
 cli/records
 cli/roster
-cli/export cli/audit cli/sign-in
+cli/export cli/audit cli/sign-in cli/undo
 cli/commands cli/completion
 cli/program cli/report.ts
 cli/main.ts

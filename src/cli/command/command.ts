@@ -36,6 +36,8 @@ export interface Command {
   readonly summary: string
   /** True for the former name of a command; help and completion leave it out. */
   readonly unlisted?: true
+  /** True for the command that runs where the noun is followed by no other command. */
+  readonly isDefault?: true
   /** Further details for help. */
   readonly description?: string
   readonly arguments?: readonly Argument[]

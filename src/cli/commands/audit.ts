@@ -1,5 +1,5 @@
 import { type Command, notAList } from '../command/command.ts'
-import { bindQueryFlags, withTimeZone } from '../command/flag.ts'
+import { bindQueryFlags, waitLockFlag, withTimeZone } from '../command/flag.ts'
 import { formatFlag, targetFlags } from '../export/export-options.ts'
 import { filters } from '../flags/audit.ts'
 import { call } from '../operation/operation-command.ts'
@@ -37,6 +37,21 @@ export const commands: readonly Command[] = [
     columns: [...columns, 'subjectId', 'requestId', 'userAgent', 'place', 'before', 'after'],
     examples: ['audit get "$(learnctl audit list --limit 1 -q)"'],
   }),
+  {
+    name: 'revert',
+    summary: 'Undo what a request or an entry of the audit log did',
+    description:
+      'Works as `learnctl undo` does, for one request (`requestId`) or one entry: shows the plan and asks before anything is changed.',
+    interruption: 'continues',
+    arguments: [{ name: 'entry', summary: 'Id of the entry, or of the request' }],
+    flags: [waitLockFlag],
+    refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+    examples: ['audit revert "$(learnctl audit list --noun course --limit 1 -q)" --dry-run'],
+    run: async (context, given) => {
+      const { revertEntry } = await import('../undo/undo.ts')
+      await revertEntry(context, given.arguments['entry'] ?? '', given.flags[waitLockFlag.name])
+    },
+  },
   {
     name: 'export',
     summary: 'Export the audit log as a file, oldest entry first',

@@ -32,6 +32,7 @@ export type ThingNoun =
   | 'endpoints'
   | 'messages'
   | 'audit'
+  | 'changes'
   | 'deliveries'
   | 'profiles'
   | 'snapshots'
@@ -60,6 +61,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   endpoint: 'endpoints',
   message: 'messages',
   entry: 'audit',
+  change: 'changes',
   delivery: 'deliveries',
   profile: 'profiles',
   'to-profile': 'profiles',

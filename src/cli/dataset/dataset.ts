@@ -34,7 +34,7 @@ export const referredNouns = {
  * sets. Imports, exports, course files and declarative academies use it to read and write records.
  */
 export interface Dataset {
-  readonly name: DatasetName | 'mappings'
+  readonly name: DatasetName | 'mappings' | `${'term' | 'group' | 'membership'}s`
   /** Noun for one record in messages: `course`. */
   readonly noun: string
   /** Default fields that an import checks and sends if a record lacks them. */
@@ -79,6 +79,8 @@ export interface DatasetOperations {
   readonly create: Call
   readonly update?: Call
   readonly delete?: Call
+  /** Brings a record back from the trash. */
+  readonly restore?: Call
   /** Writes many records in one request; the server matches each by its key. */
   readonly batch?: Call
   /** Returns the path parameters for a record, existing or new. */

@@ -78,6 +78,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Exchange rosters with other systems: OneRoster, Canvas, Moodle',
     load: async () => (await import('../commands/roster.ts')).commands,
   },
+  undo: {
+    group: 'Academy',
+    summary: 'Undo imports, applies and other changes of many records',
+    load: async () => (await import('../commands/undo.ts')).commands,
+  },
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',

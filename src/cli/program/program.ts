@@ -127,7 +127,8 @@ class CommandLine implements Program {
     for (const command of loaded) {
       const [word = '', inner] = command.name.split(' ')
       const owner = inner === undefined ? parser : this.#groupParser(parser, word, noun, loaded)
-      this.#commandByParser.set(owner.command(inner ?? word), command)
+      const { isDefault = false } = command
+      this.#commandByParser.set(owner.command(inner ?? word, { isDefault }), command)
     }
     for (const each of [parser, ...parser.commands.filter(({ commands }) => commands.length > 0)]) {
       addAliases(each, verbsByAlias(each.commands.map((command) => command.name())))

@@ -20,6 +20,7 @@ import {
   createRefusals,
   deleteRecord,
   type OnExists,
+  restoreRecord,
   updateRecord,
   type Writer,
   writeBatch,
@@ -174,8 +175,12 @@ export function createExecutor<From>(executing: Executing<From>): Executor<From>
     const current = step.current ?? (await createdBy(step))
     if (!current) return { kind: 'unchanged' }
     if (deed === 'delete') {
-      await deleteRecord(executing, dataset, current, version)
+      await deleteRecord(executing, dataset, current, version, step.isForced)
       return { kind: 'deleted' }
+    }
+    if (deed === 'restore') {
+      const { data } = await restoreRecord(executing, dataset, current)
+      return { kind: 'created', shown: data }
     }
     const body = deed === 'patch' ? record : await dataset.toBody(record, current, executing.names)
     const { data } = await updateRecord(executing, dataset, current, body, version)

@@ -4,9 +4,9 @@ import type { Dataset } from '../dataset/dataset.ts'
 /**
  * Ways to write a record: `put` creates it or changes the existing one, whichever turns out to apply; `create` creates
  * it, or sets it if its dataset is always sent as a whole; `update` changes the fields of the step, in the form of
- * files; `patch` sends them as the body; `delete` deletes it.
+ * files; `patch` sends them as the body; `delete` deletes it; `restore` brings it back from the trash.
  */
-export type Deed = 'put' | 'create' | 'update' | 'patch' | 'delete'
+export type Deed = 'put' | 'create' | 'update' | 'patch' | 'delete' | 'restore'
 
 /**
  * A write of one record. A planner compares records with those of the platform, makes steps of the differences, and
@@ -26,6 +26,8 @@ export interface Step<From> {
   readonly created?: JsonObject
   /** Changes the record only at this version (If-Match). */
   readonly version?: number | undefined
+  /** Deletes a course with everything that it contains. */
+  readonly isForced?: boolean
   /** Sent after earlier steps that share one of these names. */
   readonly lanes?: readonly string[]
   /** Left out if this earlier step was refused; it is in an earlier phase or shares a lane. */

@@ -60,12 +60,36 @@ export async function deleteRecord(
   { name, operations: { delete: remove, params } }: Dataset,
   shown: JsonObject,
   ifMatch?: number,
+  isForced = false,
 ): Promise<void> {
   if (!remove) throw new TypeError(`${name} have no delete`)
   try {
-    await write(writer, remove, { params: params(shown), ifMatch })
+    await write(writer, remove, {
+      params: params(shown),
+      ifMatch,
+      ...(isForced && { query: { force: true } }),
+    })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
+  }
+}
+
+/** Brings a record back from the trash; does nothing if it has come back already, as with its course. */
+export async function restoreRecord(
+  writer: Omit<Writer, 'names'>,
+  { name, operations: { restore, get, params } }: Dataset,
+  shown: JsonObject,
+): Promise<Result<unknown>> {
+  const parameter = restore && /\{(\w+)\}/.exec(restore.path)?.[1]
+  if (!restore || parameter === undefined) throw new TypeError(`${name} have no restore`)
+  try {
+    return await write(writer, restore, { params: { [parameter]: String(shown['id']) } })
+  } catch (error) {
+    if (!get || !(error instanceof ApiError && error.status === 404)) throw error
+    const { caller, signal } = writer
+    return await caller.call<Operation>(get, { params: params(shown), signal }).catch(() => {
+      throw error
+    })
   }
 }
 

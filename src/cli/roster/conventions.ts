@@ -10,24 +10,6 @@ export const noTerm = { id: 'no-term', title: 'No term' } as const
 /** First and last day of a session whose term has no such day. */
 export const openDays = { startDate: '2000-01-01', endDate: '2099-12-31' } as const
 
-/** Returns the day after a day, which OneRoster names as the end of a session (exclusive). */
-export function dayAfter(day: string): string {
-  return shifted(day, 1)
-}
-
-/** Returns the last day of a session that ends before a day. */
-export function dayBefore(day: string): string {
-  return shifted(day, -1)
-}
-
-function shifted(day: string, days: number): string {
-  const time = new Date(`${day}T00:00:00Z`)
-  time.setUTCDate(time.getUTCDate() + days)
-  const text = time.toISOString().slice(0, 10)
-  // Beyond the years 0 to 9999 there is no such day.
-  return /^\d/.test(text) ? text : day
-}
-
 /** Category of line items without a weight of their own, which OneRoster requires. */
 export const noCategory = { id: 'no-category', title: 'Grades' } as const
 

@@ -1,9 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { terms } from '../dataset/terms.ts'
 import { problemsOf } from '../records/check-rows.ts'
-import { dayBefore } from './conventions.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { claim, type Reading, ranks } from './walk.ts'
@@ -29,8 +27,6 @@ export function termEntries(
     readonly end: string
     /** Days that stand for an open start and end. */
     readonly open?: { readonly startDate: string; readonly endDate: string }
-    /** True if the column `end` has the day after the last one. */
-    readonly isEndExclusive?: true
     /** True if the columns have times by specification. */
     readonly areTimes?: true
   },
@@ -38,19 +34,11 @@ export function termEntries(
   const { externalId, name, open } = term
   const [first, last] = [term.start, term.end].map((column) => readDay(row, column, term.areTimes))
   const startDate = first === open?.startDate ? null : first
-  const endDate =
-    last === open?.endDate ? null : last && term.isEndExclusive ? lastDay(row, first, last) : last
-  const record = { externalId, name, startDate, endDate }
-  const names = { externalId: 'id', startDate: term.start, endDate: term.end }
-  addSchemaProblems(row, namedColumns(terms, names), record)
-  return [entryOf('terms', record, row)]
-}
-
-/** Returns the last day before `end`, but not before `start`. */
-function lastDay(row: RosterRow, start: string | null | undefined, end: string): string {
-  if (start !== end) return dayBefore(end)
-  row.addLeniency('sessions end on the day on which they start; read as one day')
-  return end
+  const endDate = last === open?.endDate ? null : last
+  if (startDate && endDate && startDate > endDate) {
+    row.addProblem(term.start, 'out_of_order', `must not be after ${term.end} (${endDate})`, startDate)
+  }
+  return [entryOf('terms', { externalId, name, startDate, endDate }, row)]
 }
 
 /** Enrolment of a roster; course and user are external ids. */

@@ -99,7 +99,6 @@ function termOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   return termEntries(row, {
     ...{ externalId, name: row.text('title'), start: 'startDate', end: 'endDate' },
     open: openDays,
-    isEndExclusive: true,
   })
 }
 

@@ -49,12 +49,7 @@ export async function openRoster(
 ): Promise<RosterSource> {
   const { files: packed, others } = await openPackage(io, given)
   const headed: HeadedFile[] = []
-  const empty: LeftOut[] = []
   for (const { name, bytes } of packed) {
-    if (await isEmpty(bytes())) {
-      empty.push({ file: name, why: 'is left out: it is empty' })
-      continue
-    }
     const file = await inspectFile({ name, path: null, bytes }, { encodingHint: 'Save it as UTF-8' })
     headed.push({ file, header: await csvHeader(file) })
   }
@@ -66,15 +61,9 @@ export async function openRoster(
   if (used.size === 0) {
     throw unclear(`${given} has no file of ${formatNames[format]}`, tables)
   }
-  leftOut.push(...empty)
   for (const name of others)
     leftOut.push({ file: given, why: 'files that are no CSV are left out', value: name })
   return sourceOf(given, format, options, { used, leftOut, manifest })
-}
-
-async function isEmpty(bytes: AsyncIterable<Uint8Array>): Promise<boolean> {
-  for await (const piece of bytes) if (piece.length > 0) return false
-  return true
 }
 
 function sourceOf(

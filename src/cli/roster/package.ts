@@ -29,7 +29,7 @@ export async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string)
   }
   const { files, others } = found.isDirectory()
     ? await filesInFolder(io, path)
-    : await (await import('./zip.ts')).filesInZip(io, path, given, isTable)
+    : await (await import('./zip.ts')).filesInZip(path, given, isTable)
   if (files.length === 0) {
     throw new UsageError(`${given} has no CSV files`, {
       code: 'empty_roster',

@@ -1,5 +1,5 @@
 import { pluralise } from '../terminal/format-text.ts'
-import { dayAfter, joinIds, noName, noTerm, openDays } from './conventions.ts'
+import { joinIds, noName, noTerm, openDays } from './conventions.ts'
 import {
   type OneRosterTable,
   type OneRosterVersion,
@@ -79,8 +79,7 @@ class OneRosterWriter {
     const add = bulk(await this.#table('academicSessions'))
     for (const { key, name, ...days } of terms) {
       const [startDate, endDate] = daysOf(days)
-      const end = days.endDate === null ? endDate : dayAfter(endDate)
-      await add(key, name, 'term', startDate, end, blank, schoolYearOf(endDate))
+      await add(key, name, 'term', startDate, endDate, blank, schoolYearOf(endDate))
     }
     this.#counts.terms = terms.length
     const open = terms.filter(({ startDate, endDate }) => startDate === null || endDate === null)

@@ -3,7 +3,6 @@ import type { Entry, ZipFile } from 'yauzl'
 import { systemCode } from '../../config/errors.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Io } from '../terminal/io.ts'
 
 /** File of a package. */
 export interface PackedFile {
@@ -29,7 +28,6 @@ const smallBytes = mib
  * encrypted, has names outside of its folder, or grows beyond the limits when it is decompressed.
  */
 export async function filesInZip(
-  { signal }: Pick<Io, 'signal'>,
   path: string,
   given: string,
   wanted: (name: string) => boolean,
@@ -51,7 +49,7 @@ export async function filesInZip(
       total += entry.uncompressedSize
       requireReadable(given, entry, total)
       if (files.some((file) => file.name === name)) throw refusal(given, `it has ${name} more than once`)
-      files.push({ name, bytes: () => bytesOf(signal, path, given, entry) })
+      files.push({ name, bytes: () => bytesOf(path, given, entry) })
     }
   })
   return { files, others }
@@ -88,24 +86,17 @@ function requireReadable(given: string, entry: Entry, total: number): void {
 }
 
 /** Decompresses a file; yauzl ends it at the size that the directory names. */
-async function* bytesOf(
-  signal: AbortSignal,
-  path: string,
-  given: string,
-  entry: Entry,
-): AsyncGenerator<Uint8Array> {
+async function* bytesOf(path: string, given: string, entry: Entry): AsyncGenerator<Uint8Array> {
   const zip = await opened(path, given)
   try {
     let sum = 0
     for await (const piece of await zip.openReadStreamPromise(entry)) {
-      signal.throwIfAborted()
       const bytes = piece as Uint8Array
       sum = crc32(bytes, sum)
       yield bytes
     }
     if (sum !== entry.crc32) throw refusal(given, `${entry.fileName} is damaged`)
   } catch (error) {
-    signal.throwIfAborted()
     throw readable(given, error)
   } finally {
     zip.close()

@@ -17,8 +17,8 @@ export async function helpExamples() {
   for (const [noun, { load }] of Object.entries(nouns)) {
     const loaded = await load(host)
     const commands: readonly Command[] = 'length' in loaded ? loaded : [loaded]
-    for (const { name, examples: lines = [] } of commands.filter(isListed)) {
-      const path = name === noun ? noun : `${noun} ${name}`
+    for (const { name, isDefault, examples: lines = [] } of commands.filter(isListed)) {
+      const path = name === noun || isDefault ? noun : `${noun} ${name}`
       if (lines.length === 0) without.push(path)
       examples.push(...lines.map((line) => [line, path] as const))
     }

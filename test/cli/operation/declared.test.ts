@@ -68,7 +68,8 @@ describe.each(commands)('$path', ({ path, command }) => {
 
   test('gives examples of itself', () => {
     // An example may pipe the ids of a list into the command.
-    const own = new RegExp(`^(${path}|\\S+( \\S+)? list .* \\| learnctl ${path})( |$)`)
+    const typed = command.isDefault ? path.split(' ', 1)[0] : path
+    const own = new RegExp(`^(${typed}|\\S+( \\S+)? list .* \\| learnctl ${typed})( |$)`)
     for (const example of command.examples ?? []) expect(example).toMatch(own)
   })
 

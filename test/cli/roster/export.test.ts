@@ -30,7 +30,7 @@ describe('a OneRoster package', () => {
     expect(linesIn(local, 'school')).toEqual({
       'academicSessions.csv': [
         'sourcedId,status,dateLastModified,title,type,startDate,endDate,parentSourcedId,schoolYear',
-        'T1,,,Autumn 2025,term,2025-09-01,2026-02-01,,2026',
+        'T1,,,Autumn 2025,term,2025-09-01,2026-01-31,,2026',
         'T2,,,Open,term,2000-01-01,2099-12-31,,2099',
         'no-term,,,No term,term,2000-01-01,2099-12-31,,2099',
       ],

@@ -1,0 +1,34 @@
+import { type Command, notAList } from '../command/command.ts'
+import { waitLockFlag } from '../command/flag.ts'
+
+/** `learnctl undo …` */
+export const commands: readonly Command[] = [
+  {
+    name: 'change',
+    isDefault: true,
+    summary: 'Undo an import, an apply or another change of many records',
+    description:
+      'The word change can be left out. Shows the plan and asks before anything is changed; --yes confirms. What was created is\nremoved, what was deleted comes back, and changed fields return to what they were, unless they were changed since: those\nare listed and kept. What cannot be undone is listed first, such as progress. An undo can be undone itself, and one that\nwas interrupted continues when it is run again. A change can be undone for 30 days.',
+    interruption: 'continues',
+    arguments: [{ name: 'change', summary: 'Id of the change, the beginning of it, or last' }],
+    flags: [waitLockFlag],
+    refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+    examples: ['undo last --dry-run', 'undo last --yes'],
+    run: async (context, given) => {
+      const { undoChange } = await import('../undo/undo.ts')
+      await undoChange(context, given.arguments['change'] ?? '', given.flags[waitLockFlag.name])
+    },
+  },
+  {
+    name: 'list',
+    summary: 'List changes of many records, newest first, and whether they can be undone',
+    description:
+      'Imports, applies, rosters and verbs on several records: when, by whom, from what, and what they did. Admins see all\nchanges, others their own.',
+    refuses: { dryRun: 'It changes nothing' },
+    examples: ['undo list', 'undo list --limit 5 -o json'],
+    run: async (context) => {
+      const { listChanges } = await import('../undo/list-changes.ts')
+      await listChanges(context)
+    },
+  },
+]

@@ -1,0 +1,123 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Change, ChangedRecord } from '../../contract/changes.ts'
+import { maxPageSize } from '../../contract/constants.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { RecordedAction } from './net-change.ts'
+import { kindOf } from './record-kinds.ts'
+
+/** Changes to search for a prefix. */
+const maxSearched = 1000
+
+/** Finds a change by its id, by the beginning of it, or as `last`. Throws a CommandError. */
+export async function findChange(caller: Caller, reference: string, signal: AbortSignal): Promise<Change> {
+  if (reference !== 'last' && /^chg_\w{29}$/.test(reference)) {
+    try {
+      const { data } = await caller.call(calls.changes.get, { params: { changeId: reference }, signal })
+      return data
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      throw noChange(reference)
+    }
+  }
+  const found: Change[] = []
+  let left = maxSearched
+  for await (const { data } of caller.pages(calls.changes.list, { query: { limit: maxPageSize }, signal })) {
+    for (const change of data) {
+      if (reference === 'last' && isOpenToUndo(change)) return change
+      if (reference !== 'last' && isNamed(change, reference)) found.push(change)
+    }
+    left -= data.length
+    if (left <= 0) break
+  }
+  const [first, ...others] = found
+  if (reference === 'last') {
+    throw new CommandError('not_found', 'notFound', 'There is no change to undo', {
+      hint: 'See: learnctl undo list',
+    })
+  }
+  if (!first) throw noChange(reference)
+  if (others.length === 0) return first
+  throw new CommandError('ambiguous', 'usage', `${found.length} changes begin with ${reference}`, {
+    why: found.slice(0, 10).map(({ id, command, createdAt }) => `${id}  ${createdAt}  ${command}`),
+    hint: 'Give more of the id',
+  })
+}
+
+function isNamed({ id }: Change, reference: string): boolean {
+  return id.startsWith(reference) || id.startsWith(`chg_${reference}`)
+}
+
+/** True for a change that has done something, is no undoing itself, and has not been undone. */
+function isOpenToUndo({ counts, undoes, undoneBy }: Change): boolean {
+  return counts.length > 0 && undoes === null && undoneBy === null
+}
+
+function noChange(reference: string): CommandError {
+  return new CommandError('not_found', 'notFound', `Change ${reference} not found`, {
+    hint: 'See: learnctl undo list',
+  })
+}
+
+/** Returns why a change cannot be undone; null if it can. */
+export function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): string | null {
+  if (undoneBy !== null) return `undone by ${undoneBy}`
+  if (Date.parse(undoableUntil) <= nowMs) return 'too old'
+  if (counts.length === 0) return 'nothing was changed'
+  return counts.some(({ noun }) => kindOf(noun)) ? null : 'nothing of it can be undone'
+}
+
+/** Reads what a change did, the oldest action first. */
+export async function* actionsOf(
+  caller: Caller,
+  changeId: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedAction[]> {
+  const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
+  for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
+}
+
+/** Reads what a request did, or an entry of the audit log. Throws a CommandError if it did nothing. */
+export async function* actionsOfEntry(
+  caller: Caller,
+  reference: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedAction[]> {
+  if (reference.startsWith('aud_')) {
+    const { data } = await caller.call(calls.audit.get, { params: { entryId: reference }, signal })
+    yield [recorded(ofEntry(data))]
+    return
+  }
+  const query = { request_id: reference, sort: 'at' as const, limit: maxPageSize }
+  let isEmpty = true
+  for await (const { data } of caller.pages(calls.audit.list, { query, signal })) {
+    isEmpty &&= data.length === 0
+    yield data.map((entry) => recorded(ofEntry(entry)))
+  }
+  if (!isEmpty) return
+  throw new CommandError('not_found', 'notFound', `No entry of the audit log is of request ${reference}`, {
+    hint: 'Find the entry with `learnctl audit list`; progress is not in the audit log',
+  })
+}
+
+function ofEntry(entry: AuditEntry): ChangedRecord {
+  return { ...entry, isErased: entry.detailsSalt === null }
+}
+
+function recorded({
+  noun,
+  action,
+  subjectId,
+  subjectName,
+  isErased,
+  before,
+  after,
+}: ChangedRecord): RecordedAction {
+  const verb = action.slice(noun.length + 1)
+  // Values of the audit log are JSON objects.
+  const values = { before: before as JsonObject | null, after: after as JsonObject | null }
+  return { noun, verb, id: subjectId, name: subjectName, isErased, ...values }
+}

@@ -1,0 +1,152 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { type KindName, kindOf } from './record-kinds.ts'
+
+/** What was done to one record, as the audit log or the journal of this machine has it. */
+export interface RecordedAction {
+  readonly noun: string
+  /** Verb of the action: `created`, `updated`, `deleted`. */
+  readonly verb: string
+  readonly id: string | null
+  readonly name: string | null
+  /** True if its values were erased with a user. */
+  readonly isErased: boolean
+  readonly before: JsonObject | null
+  readonly after: JsonObject | null
+}
+
+/** A field that a change has changed, from its first value to its last. */
+export interface FieldChange {
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** What a change did to one record altogether. */
+export interface NetChange {
+  readonly noun: KindName
+  readonly id: string
+  readonly name: string
+  /** Whether the record was there before the change, and after it. */
+  readonly wasThere: boolean
+  readonly isThere: boolean
+  readonly fields: ReadonlyMap<string, FieldChange>
+  /** Status before the change, if the change has marked the record as deleted. */
+  readonly status: unknown
+  /** Values that were recorded last, to find the record and what it belongs to. */
+  readonly known: JsonObject
+  /** Number of the version before and after the change; null if it is not known. */
+  readonly versions: { readonly before: number | null; readonly after: number | null }
+}
+
+/** What cannot be taken back, with the number of times. */
+export type Lasting = ReadonlyMap<string, number>
+
+/** The recorded actions of a change, summed up. */
+export interface Summed {
+  readonly records: readonly NetChange[]
+  readonly lasting: Lasting
+}
+
+/** A record while its actions are summed up. */
+interface Sum {
+  noun: KindName
+  id: string
+  name: string
+  wasThere: boolean
+  isThere: boolean
+  fields: Map<string, FieldChange>
+  known: JsonObject
+  before: number | null
+  after: number | null
+}
+
+/** Sums up the actions of a change, in the order of time, by record. Records that end as they began are left out. */
+export async function sumUp(actions: AsyncIterable<readonly RecordedAction[]>): Promise<Summed> {
+  const sums = new Map<string, Sum>()
+  const lasting = new Map<string, number>()
+  const last = (what: string) => lasting.set(what, (lasting.get(what) ?? 0) + 1)
+
+  for await (const some of actions) {
+    for (const action of some) {
+      const kind = kindOf(action.noun)
+      const reason = lastingReason(action)
+      if (reason !== null || !kind || action.id === null) {
+        last(reason ?? `${action.noun}.${action.verb}`)
+        continue
+      }
+      const key = `${kind.name} ${action.id}`
+      const sum = sums.get(key)
+      if (sum) addTo(sum, action, kind.fields)
+      else sums.set(key, begin(kind.name, action.id, action, kind.fields))
+    }
+  }
+  return { records: [...sums.values()].flatMap(netOf), lasting }
+}
+
+/** Returns why an action cannot be taken back; null if it can. */
+function lastingReason({ noun, verb, isErased }: RecordedAction): string | null {
+  if (isErased || (noun === 'user' && verb === 'erased')) return erased
+  if (verb === 'erased') return erasedForGood
+  return verb === 'password_changed' ? passwords : null
+}
+
+/** Reason of actions whose values were erased with a user; `lastingTexts` words the reasons. */
+export const erased = 'erased'
+/** Reason of permanent deletions. */
+export const erasedForGood = 'erased for good'
+/** Reason of new passwords. */
+export const passwords = 'passwords'
+
+function begin(noun: KindName, id: string, action: RecordedAction, written: readonly string[]): Sum {
+  const { before, after, name } = action
+  const wasThere = before !== null && before['status'] !== 'deleted'
+  const sum: Sum = {
+    ...{ noun, id, name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
+    ...{ before: versionIn(before), after: versionIn(after) },
+  }
+  addTo(sum, action, written)
+  return sum
+}
+
+function addTo(sum: Sum, { before, after, name }: RecordedAction, written: readonly string[]): void {
+  if (name !== null) sum.name = name
+  sum.isThere = after !== null && after['status'] !== 'deleted'
+  sum.known = { ...sum.known, ...before, ...after }
+  sum.before ??= versionIn(before)
+  sum.after = versionIn(after) ?? sum.after
+  // A record that came or went has all its fields, which are not changes.
+  if (!before || !after) return
+  for (const field of written) {
+    if (!Object.hasOwn(after, field)) continue
+    const from = sum.fields.has(field) ? sum.fields.get(field)?.from : before[field]
+    sum.fields.set(field, { from, to: after[field] })
+  }
+}
+
+function versionIn(record: JsonObject | null): number | null {
+  const version = record?.['version']
+  return typeof version === 'number' ? version : null
+}
+
+function netOf({ noun, id, name, wasThere, isThere, fields, known, before, after }: Sum): NetChange[] {
+  // A record that came and went leaves nothing to undo.
+  if (!wasThere && !isThere) return []
+  const changed = [...fields].filter(
+    ([field, { from, to }]) => !isSame(from, to) && !(field === 'status' && (!wasThere || !isThere)),
+  )
+  if (wasThere && isThere && changed.length === 0) return []
+  const own = wasThere ? new Map(changed) : new Map<string, FieldChange>()
+  const status = fields.get('status')?.from
+  return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions: { before, after } }]
+}
+
+/** True for equal values, whatever the order of the members of objects. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (isJsonObject(one) && isJsonObject(other)) {
+    const names = new Set([...Object.keys(one), ...Object.keys(other)])
+    return [...names].every((name) => isSame(one[name] ?? null, other[name] ?? null))
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isSame(item, other[index]))
+  }
+  return (one ?? null) === (other ?? null)
+}

@@ -1,0 +1,252 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import type { Change } from '../../../src/contract/changes.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+
+const school = {
+  users: [1, 2, 3].map((n) => ({
+    externalId: `${n}`,
+    email: `u${n}@b.example`,
+    profile: { firstName: `First ${n}`, bio: 'long '.repeat(20) },
+  })),
+  courses: [
+    {
+      externalId: 'A',
+      title: 'Alps',
+      status: 'published',
+      description: 'high '.repeat(1500),
+      tags: ['hills'],
+      modules: [
+        {
+          title: 'One',
+          lessons: [
+            { externalId: 'A1', title: 'Start' },
+            { externalId: 'A2', title: 'Way' },
+          ],
+        },
+        { title: 'Two', lessons: [{ externalId: 'A3', title: 'Top' }] },
+      ],
+    },
+    { externalId: 'B', title: 'Bays', lessons: [{ externalId: 'B1', title: 'Sea' }] },
+    { externalId: 'C', title: 'Capes', status: 'archived' },
+  ],
+  enrollments: [
+    { courseId: 'A', userId: '1' },
+    { courseId: 'A', userId: '2', status: 'inactive' },
+    { courseId: 'B', userId: '3' },
+  ],
+  grades: [{ courseId: 'A', learnerId: '1', itemId: 'exam', scoreGiven: 40 }],
+}
+
+const later = {
+  users: [
+    { externalId: '1', email: 'new1@b.example', status: 'suspended', profile: { firstName: 'Ada' } },
+    {
+      externalId: '3',
+      email: 'u3@b.example',
+      role: 'instructor',
+      profile: { firstName: 'First 3', bio: '' },
+    },
+    { externalId: '4', email: 'u4@b.example' },
+  ],
+  courses: [
+    {
+      externalId: 'A',
+      title: 'The Alps',
+      status: 'published',
+      description: 'higher '.repeat(1200),
+      tags: [],
+      modules: [
+        {
+          title: 'Three',
+          lessons: [
+            { externalId: 'A3', title: 'Summit' },
+            { externalId: 'A0', title: 'Map' },
+          ],
+        },
+      ],
+      lessons: [
+        { externalId: 'A2', title: 'Way' },
+        { externalId: 'A1', title: 'Begin' },
+      ],
+    },
+    { externalId: 'C', title: 'Capes', status: 'published', lessons: [{ title: 'Wind' }] },
+    { externalId: 'D', title: 'Dunes', status: 'published', lessons: [{ title: 'Sand' }] },
+  ],
+  enrollments: [
+    { courseId: 'A', userId: '1', status: 'inactive' },
+    { courseId: 'A', userId: '3', role: 'instructor' },
+    { courseId: 'D', userId: '3' },
+  ],
+  grades: [
+    { courseId: 'A', learnerId: '1', itemId: 'exam', scoreGiven: 90 },
+    { courseId: 'D', learnerId: '3', itemId: 'exam', scoreGiven: 10 },
+  ],
+}
+
+function declare(cli: TestCli, name: string, document: object): void {
+  writeFileSync(join(cli.cwd, name), JSON.stringify({ learnctl: 1, ...document }))
+}
+
+async function ok(cli: TestCli, line: string): Promise<string> {
+  const ran = await cli.run(line)
+  expect(ran.code, `${line}\n${ran.stderr}`).toBe(0)
+  return ran.stdout
+}
+
+/** Returns the academy as files, without times. */
+async function stateOf(cli: TestCli): Promise<string> {
+  return (await ok(cli, 'dump')).replaceAll(/^ +(gradedAt|enrolledAt|lastAccessed):.*\n/gm, '')
+}
+
+async function changesOf(cli: TestCli): Promise<Change[]> {
+  return JSON.parse(await ok(cli, 'undo list --all -o json')) as Change[]
+}
+
+/** Returns the id of the only change of a command that has not been undone. */
+async function idOf(cli: TestCli, command: string): Promise<string> {
+  const found = (await changesOf(cli)).filter((each) => each.command === command && each.undoneBy === null)
+  expect(found).toHaveLength(1)
+  return found[0]?.id ?? ''
+}
+
+/** Makes the school, and returns its state. */
+async function withSchool(cli: TestCli): Promise<string> {
+  declare(cli, 'school.json', school)
+  await ok(cli, 'apply school.json --label ci --yes')
+  return stateOf(cli)
+}
+
+describe('undo returns to the state before', () => {
+  test('an apply that created, changed and pruned, and an undo of the undo to the state after', async ({
+    local,
+  }) => {
+    await ok(local, 'users create --email keep@b.example')
+    const empty = await stateOf(local)
+    const before = await withSchool(local)
+    const first = await idOf(local, 'apply')
+    declare(local, 'later.json', later)
+    await ok(local, 'apply later.json --label ci --prune --yes')
+    const after = await stateOf(local)
+    expect(after).not.toBe(before)
+    const second = (await changesOf(local)).find(({ id, command }) => command === 'apply' && id !== first)?.id
+    await ok(local, `undo ${second} --yes`)
+    expect(await stateOf(local)).toBe(before)
+    expect((await local.run(`undo ${second} --yes`)).stderr).toContain('Nothing to undo')
+    await ok(local, `undo ${await idOf(local, 'undo')} --yes`)
+    expect(await stateOf(local)).toBe(after)
+    await ok(local, `undo ${second} --yes`)
+    await ok(local, `undo ${first} --yes`)
+    expect(await stateOf(local)).toBe(empty)
+  })
+
+  test.for([
+    ['users import', 'users import u.csv'],
+    ['grades import', 'grades import g.csv'],
+    ['courses copy', 'courses copy ext:A --title Andes'],
+    ['users update', 'users update ext:1 ext:2 --role instructor'],
+    ['users delete', 'users delete ext:1 ext:2 --yes'],
+    ['courses archive', 'courses archive ext:A ext:B'],
+    ['courses delete', 'courses delete ext:A ext:B --force --yes'],
+    ['lessons delete', 'lessons delete ext:A1 ext:A3 --yes'],
+    ['courses apply', 'courses apply -f c.json --yes'],
+  ])('%s', async ([command = '', line = ''], { local }) => {
+    const before = await withSchool(local)
+    writeFileSync(join(local.cwd, 'u.csv'), 'externalId,email,username\n1,x@b.example,x\n7,u1@b.example,u\n')
+    writeFileSync(
+      join(local.cwd, 'g.csv'),
+      'learnerId,courseId,itemId,scoreGiven\n1,A,exam,95\n1,A,essay,5\n',
+    )
+    writeFileSync(
+      join(local.cwd, 'c.json'),
+      JSON.stringify({ externalId: 'B', title: 'Bights', lessons: [{ title: 'Sky' }] }),
+    )
+    await ok(local, line)
+    expect(await stateOf(local)).not.toBe(before)
+    await ok(local, `undo ${await idOf(local, command)} --yes`)
+    expect(await stateOf(local)).toBe(before)
+  })
+})
+
+describe('undo', () => {
+  test('keeps fields that were changed since, and says so', async ({ local }) => {
+    await withSchool(local)
+    await ok(local, 'users update ext:1 ext:2 --first-name Ada --role instructor')
+    await ok(local, 'users update ext:2 --role analyst')
+    const id = await idOf(local, 'users update')
+    const shown = await ok(local, `undo ${id} --dry-run`)
+    expect(shown).toBe(
+      [
+        'kept as they are',
+        '  user u2@b.example: role was changed since',
+        'users',
+        '  ~ u1@b.example',
+        '      role: "instructor" → "learner"',
+        '      profile.firstName: "Ada" → "First 1"',
+        '  ~ u2@b.example',
+        '      profile.firstName: "Ada" → "First 2"',
+        '',
+        '0 to remove, 0 to restore, 2 to change back; 1 kept',
+        '',
+      ].join('\n'),
+    )
+    const ran = await local.run(`undo ${id} --yes`)
+    expect(ran.stderr).toContain('note: Kept user u2@b.example (role), which was changed since')
+    expect(await ok(local, 'users get ext:2 --columns role,profile.firstName')).toBe('analyst\tFirst 2\n')
+  })
+
+  test('lists first what cannot be undone: progress, passwords and erased users', async ({ local }) => {
+    await withSchool(local)
+    writeFileSync(join(local.cwd, 'p.csv'), 'learnerId,courseId,completionPercentage\n1,A,50\n3,A,60\n')
+    await ok(local, 'progress import p.csv')
+    const ran = await local.run(`undo ${await idOf(local, 'progress import')} --yes`)
+    expect(ran.stderr).toMatch(
+      /^note: Cannot be undone: 2 progress records: older progress never replaces newer\nUndone: 1 removed, /,
+    )
+    await ok(local, 'users update ext:1 ext:2 --first-name Ada')
+    await ok(local, 'users delete ext:2 --erase --yes')
+    const erased = await local.run(`undo ${await idOf(local, 'users update')} --yes`)
+    expect(erased.stderr).toMatch(
+      /^note: Cannot be undone: 1 action whose values were erased with a user\nUndone: 0 removed, 0 restored, 1 changed back/,
+    )
+  })
+
+  test('asks, and without a terminal requires --yes', async ({ local }) => {
+    const before = await withSchool(local)
+    await ok(local, 'users update ext:1 ext:2 --first-name Ada')
+    const id = await idOf(local, 'users update')
+    const refused = await local.run(`undo ${id}`)
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain(
+      'error: Refusing to undo users update (2 users) of 2026-03-01 12:00 without',
+    )
+    const declined = await local.run(`undo ${id}`, { tty: 100, typed: ['n\r'] })
+    expect(declined).toMatchObject({ code: 1 })
+    expect(declined.stderr).toContain('~ u1@b.example')
+    expect(await stateOf(local)).not.toBe(before)
+  })
+
+  test('finds a change by the beginning of its id, and the last one by that word', async ({ local }) => {
+    await withSchool(local)
+    const id = await idOf(local, 'apply')
+    expect(await ok(local, `undo ${id.slice(0, 30)} --dry-run`)).toContain('- Alps')
+    expect(await ok(local, 'undo last --dry-run')).toContain('- Alps')
+    const missing = await local.run('undo chg_none --yes')
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining('Change chg_none not found') })
+  })
+
+  test('prints what it did as JSON, with what was refused', async ({ local }) => {
+    await withSchool(local)
+    await ok(local, 'users update ext:1 ext:2 --email u1@b.example').catch(() => {})
+    writeFileSync(join(local.cwd, 'u.csv'), 'externalId,email\n1,x@b.example\n')
+    await ok(local, 'users import u.csv')
+    await ok(local, 'users create --email u1@b.example')
+    const ran = await local.run(`undo ${await idOf(local, 'users import')} --yes -o json`)
+    expect(ran.code).toBe(8)
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      summary: { remove: 0, restore: 0, change: 0, kept: 0, done: 0 },
+      failed: [{ action: 'update', noun: 'user', name: 'x@b.example', code: 'duplicate' }],
+    })
+  })
+})
