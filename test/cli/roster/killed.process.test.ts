@@ -1,0 +1,91 @@
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { runLearnctl } from '../../helpers/process.ts'
+import { randomRuns } from '../../helpers/random.ts'
+import { oneRoster, put, type School } from './write-rosters.ts'
+
+const runs = randomRuns(1, 1)
+const numbers = Array.from({ length: 700 }, (_, number) => number)
+
+/** A school whose apply sends several requests for each part; the first hundred people leave after the first year. */
+const schoolOf = (year: 1 | 2): School => {
+  const users = numbers
+    .slice(year === 1 ? 0 : 100)
+    .map((n) => ({ id: `u${n}`, first: `First ${n % (40 * year)}` }))
+  const courses = [1, 2, 3, 4].map((n) => ({ id: `c${n}`, title: `Course ${n}`, term: 't1' }))
+  const enrollments = users.flatMap(({ id }, index) =>
+    [0, 1].map((more) => ({ course: `c${((index + more) % (5 - year)) + 1}`, user: id })),
+  )
+  return { users, courses: courses.slice(0, 5 - year), enrollments }
+}
+
+/** Number of changes that an academy records. */
+function changesIn(path: string): number {
+  if (!existsSync(path)) return 0
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 30_000 })
+  try {
+    return Number(database.prepare('select count(*) as changes from audit_entries').get()?.['changes'])
+  } finally {
+    database.close()
+  }
+}
+
+/** Kills a process after it made this many changes. */
+async function killAt(child: ChildProcess, path: string, changes: number): Promise<void> {
+  const end = changesIn(path) + changes
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  while (isRunning() && changesIn(path) < end) await setTimeout(1)
+  child.kill('SIGKILL')
+}
+
+async function dumped(cli: TestCli, database: string): Promise<string> {
+  const { stdout, code } = await cli.run(`dump --database ${database}`)
+  expect(code).toBe(0)
+  // The moment of the enrolment, which the roster does not say.
+  return stdout.replace(/enrolledAt: .*/g, '')
+}
+
+test('a roster whose apply is killed at any moment and run again is applied once', async ({ local }) => {
+  put(local, 'first', oneRoster(schoolOf(1)))
+  put(local, 'second', oneRoster(schoolOf(2)))
+  const { cwd, home } = local
+  const line = (school: string, database: string) =>
+    `roster apply ${school} --yes --prune --label roster:school --database ${database}`
+  for (const school of ['first', 'second']) {
+    const whole = await local.run(line(school, 'whole.db'))
+    expect(whole, whole.stderr).toMatchObject({ code: 0 })
+  }
+  const expected = await dumped(local, 'whole.db')
+  let number = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 1400 }), { minLength: 2, maxLength: 3 }),
+      async (moments) => {
+        number += 1
+        const database = `killed-${number}.db`
+        for (const school of ['first', 'second']) {
+          for (const moment of moments) {
+            await runLearnctl(line(school, database).split(' '), {
+              cwd,
+              env: { HOME: home },
+              watch: (child) => void killAt(child, join(cwd, database), moment),
+            })
+          }
+          const last = await local.run(line(school, database))
+          expect(last.code, last.stderr).toBe(0)
+        }
+        expect(await dumped(local, database)).toBe(expected)
+        expect(
+          (await local.run(`roster diff second --prune --label roster:school --database ${database}`)).code,
+        ).toBe(0)
+      },
+    ),
+    { numRuns: runs, endOnFailure: true },
+  )
+}, 240_000)
