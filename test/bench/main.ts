@@ -8,6 +8,7 @@ import { benchGrowth } from './growth.ts'
 import { benchImport } from './import.ts'
 import { benchInbox } from './inbox.ts'
 import { benchPostgres } from './postgres.ts'
+import { benchRoster } from './roster.ts'
 import { type BenchRow, tableOf } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
@@ -23,6 +24,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   export: benchExport,
   import: benchImport,
   apply: benchApply,
+  roster: benchRoster,
   inbox: benchInbox,
   webhooks: benchWebhooks,
   growth: benchGrowth,

@@ -51,7 +51,7 @@ export const moodleTables = {
 } as const satisfies Readonly<Record<string, TableForm>>
 
 const userColumns = {
-  externalId: 'username',
+  externalId: 'idnumber',
   email: 'email',
   username: 'username',
   'profile.firstName': 'firstname',
