@@ -83,9 +83,7 @@ export function visibleRows(
   if (table === 'users') return users && { stored: users, deleted: sql`false` }
   if (table === 'groups') {
     const groups = visibleGroups(seer)
-    return (
-      groups && { stored: groups.test, deleted: wasTaught(seer, sql`deleted_groups.course_id`) ?? sql`false` }
-    )
+    return groups && { stored: groups, deleted: wasTaught(seer, sql`deleted_groups.course_id`) ?? sql`false` }
   }
   const column = table === 'courses' ? 'courses.id' : 'lessons.course_id'
   const stored = isTaught(seer, raw(column))
@@ -177,20 +175,22 @@ function membershipsOfParticipants(seer: Seer): Sql {
  * Returns the condition on `groups` for those that the caller may see; undefined for all. A learner sees their own, an
  * instructor those of the courses that they teach, and those without a course that have a member there.
  */
-export function visibleGroups(seer: Seer): Found | undefined {
+export function visibleGroups(seer: Seer): Sql | undefined {
   const { sees, userId } = seer.principal
   if (sees === 'all') return undefined
   if (sees === 'own') {
-    const ids = sql`select m.group_id as id from group_members m where m.user_id = ${userId}`
-    return { ids, test: sql`groups.id in (${ids})` }
+    return sql`exists (select 1 from group_members m where m.user_id = ${userId} and m.group_id = groups.id)`
   }
-  const isOfCourse = isTaught(seer, sql`groups.course_id`) ?? empty
-  const memberships = membershipsOfParticipants(seer)
-  return {
-    ids: sql`select id from groups where ${isOfCourse} union all select m.group_id from ${memberships}`,
-    test: sql`(${isOfCourse} or groups.course_id is null and exists (
-      select 1 from ${memberships} where m.group_id = groups.id ${forEach}))`,
-  }
+  return sql`(${isTaught(seer, sql`groups.course_id`)} or groups.course_id is null and exists (
+    select 1 from ${membershipsOfParticipants(seer)} where m.group_id = groups.id ${forEach}))`
+}
+
+/** Selects the ids of all groups that a caller sees, if they do not see all, some more than once, and of others. */
+export function groupCandidates(seer: Seer): Sql {
+  const { sees, userId } = seer.principal
+  if (sees === 'own') return sql`select group_id as id from group_members where user_id = ${userId}`
+  return sql`select id from groups where ${isTaught(seer, sql`course_id`)}
+    union all select m.group_id from ${membershipsOfParticipants(seer)}`
 }
 
 /**

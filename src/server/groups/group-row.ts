@@ -2,7 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Group, Membership } from '../../contract/groups.ts'
 import { type Asking, visibleGroups } from '../access/sight.ts'
 import type { Row } from '../database/database.ts'
-import type { Found } from '../database/page.ts'
+import { type Bounds, type Found, usualBounds } from '../database/page.ts'
 import { resolve, resolveFilters } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
@@ -54,7 +54,7 @@ export function hasMember(userIds: readonly string[]): Found {
 
 /** Returns a group by a reference; throws 404, also if the caller may not see it. */
 export async function findGroup(call: Call, reference: string): Promise<Group> {
-  const id = await resolve(call.database, 'groups', reference, visibleGroups(call)?.test)
+  const id = await resolve(call.database, 'groups', reference, visibleGroups(call))
   const row =
     id && (await call.database.one<GroupRow>(sql`select ${groupColumns} from groups where id = ${id}`))
   if (!row) throw notFound('group', reference)
@@ -106,12 +106,23 @@ export function enrollmentsOfMembers(isIn: Sql): Sql {
 
 /** Resolves the groups of a `group_id` parameter; throws 404 for one that the caller may not see. */
 export function groupIdsOf(call: Asking, list: string): Promise<string[]> {
-  return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call)?.test)
+  return resolveFilters(call.database, 'groups', list, 'group_id', visibleGroups(call))
 }
 
 /** Returns the condition on rows `m` of group_members that they are in one of these groups. */
 export function isInGroups(ids: readonly string[]): Sql {
   return ids.length === 1 ? sql`m.group_id = ${ids[0]}` : sql`m.group_id in (${join(ids)})`
+}
+
+/** Maximum groups to look up for a caller who does not see all. */
+export const maxCandidates = 2_000
+
+/** Limits of lists for such a caller: finding out whether they see a group or a member takes several lookups. */
+export const limitedBounds: Bounds = {
+  ...usualBounds,
+  rounds: [{ maxSorted: maxCandidates, maxFetched: 200, maxWalked: 300 }],
+  maxFetchedLast: 300,
+  maxCounted: 300,
 }
 
 /** A membership's row, with the current names of its group and user. */

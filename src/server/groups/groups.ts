@@ -1,9 +1,11 @@
-import sql from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-text.ts'
 import { isStorableText } from '../../codec/unicode-text.ts'
 import { Group, GroupInput, groups } from '../../contract/groups.ts'
 import {
+  type Asking,
   courseFilter,
+  groupCandidates,
   seenOnly,
   visibleCourses,
   visibleGroups,
@@ -13,7 +15,7 @@ import {
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { page, usualBounds } from '../database/page.ts'
 import { matchesReference, requireUnique, resolveFilters } from '../database/reference.ts'
 import { findMatches, groupSearchKey, sortKey } from '../database/search.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -34,6 +36,8 @@ import {
   type GroupRow,
   groupColumns,
   hasMember,
+  limitedBounds,
+  maxCandidates,
   requireMayChange,
   toGroup,
 } from './group-row.ts'
@@ -49,6 +53,8 @@ export const groupRoutes = routesOf(groups, {
   async list(call) {
     const { query, database } = call
     const course = await courseFilter(call, sql`groups.course_id`, query.course_id)
+    const isLimited = call.principal.sees !== 'all'
+    const candidates = isLimited && (await candidatesOf(call))
     const visible = visibleUsers(call)
     const members =
       query.user_id && (await resolveFilters(database, 'users', query.user_id, 'user_id', visible))
@@ -57,8 +63,9 @@ export const groupRoutes = routesOf(groups, {
       {
         columns: groupColumns,
         from: sql`groups`,
+        where: [visibleGroups(call)],
         narrow: [
-          visibleGroups(call),
+          candidates,
           members && hasMember(members),
           course.several,
           query.external_id && sql`groups.external_id = ${query.external_id}`,
@@ -74,6 +81,7 @@ export const groupRoutes = routesOf(groups, {
       { sort: query.sort, expressions: order, id: sql`groups.id` },
       query,
       toGroup,
+      isLimited ? limitedBounds : usualBounds,
     )
   },
 
@@ -107,6 +115,16 @@ export const groupRoutes = routesOf(groups, {
   memberships: listMemberships,
   batchMembers: addMembers,
 })
+
+/** Returns the condition for the groups that a caller may see, and some more; undefined if these are too many. */
+async function candidatesOf(call: Asking): Promise<Sql | undefined> {
+  const rows = await call.database.all<Row & { id: string }>(
+    sql`select id from (${groupCandidates(call)} limit ${maxCandidates + 1}) found`,
+  )
+  if (rows.length > maxCandidates) return undefined
+  const ids = [...new Set(rows.map(({ id }) => id))]
+  return ids.length === 0 ? sql`false` : sql`groups.id in (${join(ids)})`
+}
 
 async function createGroup(call: Call): Promise<Group> {
   const { database, now } = call
@@ -180,7 +198,7 @@ async function findExisting(
   if (typeof externalId !== 'string' || !isStorableText(externalId)) return undefined
   const isNamed = sql`external_id = ${externalId}`
   const row = await call.database.one<Row & { id: string; version: number }>(
-    sql`select id, version from groups where ${seenOnly(isNamed, visibleGroups(call)?.test)}`,
+    sql`select id, version from groups where ${seenOnly(isNamed, visibleGroups(call))}`,
   )
   if (row) return { ...row, isDeleted: false }
   const deleted = await findDeletedGroup(call, `ext:${externalId}`)

@@ -1,10 +1,10 @@
-import sql, { join } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { type groups, type Membership, MembershipInput } from '../../contract/groups.ts'
 import { seenOnly, visibleGroups, visibleMemberships, visibleUsers } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during, type Page } from '../database/keyset.ts'
-import { page } from '../database/page.ts'
+import { type Found, page, usualBounds } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import type { Call, Handler } from '../http/handler.ts'
@@ -14,6 +14,7 @@ import {
   findGroup,
   findOwnGroup,
   groupIdsOf,
+  limitedBounds,
   type MembershipRow,
   membershipColumns,
   requireMayChange,
@@ -24,14 +25,17 @@ type Operations = typeof groups
 
 /** `groups.members` */
 export const listMembers: Handler<Operations['members']> = async (call) => {
-  const { id } = await findGroup(call, call.params.groupId)
-  return pageOf(call, [id])
+  const { id, courseId } = await findGroup(call, call.params.groupId)
+  // Those who see a course see all members of its groups.
+  const isWhole = courseId !== null && call.principal.sees !== 'own'
+  return pageOf(call, [id], isWhole ? undefined : visibleMemberships(call))
 }
 
 /** `groups.memberships` */
 export const listMemberships: Handler<Operations['memberships']> = async (call) => {
   const { group_id: list } = call.query
-  return pageOf(call, list === undefined ? undefined : await groupIdsOf(call, list))
+  const groupIds = list === undefined ? undefined : await groupIdsOf(call, list)
+  return pageOf(call, groupIds, visibleMemberships(call))
 }
 
 const order = { addedAt: sql`m.added_at` }
@@ -42,10 +46,11 @@ const isThere = sql`(select status from users where id = m.user_id) <> 'deleted'
 async function pageOf(
   call: Call<Operations['members'] | Operations['memberships']>,
   groupIds: readonly string[] | undefined,
+  visible: Sql | Found | undefined,
 ): Promise<Page<Membership>> {
   const { database, query } = call
-  const visible = visibleUsers(call)
-  const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', visible)
+  const users = visibleUsers(call)
+  const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', users)
   const [groupId] = groupIds ?? []
   const isOne = groupIds?.length === 1
   return page<MembershipRow, Membership>(
@@ -55,7 +60,7 @@ async function pageOf(
       from: sql`group_members m`,
       where: [isThere],
       narrow: [
-        visibleMemberships(call),
+        visible,
         user.one ?? user.several,
         !isOne && groupIds && sql`m.group_id in (${join(groupIds)})`,
       ],
@@ -67,6 +72,7 @@ async function pageOf(
     { sort: query.sort, expressions: order, id: sql`m.id` },
     query,
     toMembership,
+    visible ? limitedBounds : usualBounds,
   )
 }
 
@@ -126,7 +132,7 @@ interface Named extends Row {
 /** Finds the group and the user of a membership; throws 404 that points to the unknown one. */
 async function namesOf(call: Call, { groupId, userId }: MembershipInput): Promise<Names> {
   const { database } = call
-  const isGroup = seenOnly(matchesReference('groups', groupId), visibleGroups(call)?.test)
+  const isGroup = seenOnly(matchesReference('groups', groupId), visibleGroups(call))
   const isUser = seenOnly(matchesReference('users', userId), visibleUsers(call))
   const [group, user] = await Promise.all([
     database.one<Named & { course_id: string | null }>(
