@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '../../client/errors.ts'
-import { isJsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { findShown } from '../dataset/find.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
-import { type CommandError, UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { type ApplyJournal, openApplyJournal } from './apply-journal.ts'
 import {
@@ -109,37 +109,35 @@ export async function readSaved(
     const opened = await openAcademy(context, given, { command, source: sourceOf([path]) }, saved.hash)
     const { reader, journal } = opened
     const declared = saved.declaredIn(journal)
-    const plan = await makePlan(
-      reader,
-      declared,
-      { ...saved.options, prune: false },
-      journal.open,
-      saved.lessonPlaces,
-    )
-    saved.requireSame(plan, journal)
-    const deletes: Action[] = []
-    const removed: Entry[] = []
-    for (const planned of saved.deletes) {
-      const { dataset, key, id, version } = planned
-      const part = await loadPart(dataset)
-      const { get, params } = part.operations
-      const current = get
-        ? await shownAt(reader, get, params({ id }))
-        : await findShown(reader.caller, part, membershipAt(key), reader.signal)
-      const hasBegun = journal.hasBegun(planned)
-      if (hasBegun && !current) continue
-      if (!current || ((current['version'] ?? null) !== version && !hasBegun)) throw stale(command, planned)
-      const record = await part.toRecord(current, reader.names)
-      removed.push({ dataset, key, record, place: { file: path, line: 0 }, isRemoved: true })
-      deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
-    }
-    const whole = {
-      ...plan,
-      actions: [...plan.actions, ...deletes],
-      undeclared: [],
-    }
     const options = { ...saved.options, prune: false }
-    return { plan: whole, declared: withEntries(declared, removed), options, ...opened }
+    const planFor = (records: Declared) =>
+      makePlan(reader, records, options, journal.open, saved.lessonPlaces)
+    const plan = await planFor(declared)
+    const found: (JsonObject | null)[] = []
+    for (const planned of saved.deletes) found.push(await recordAt(reader, planned))
+    try {
+      saved.requireSame(plan, journal)
+      const deletes: Action[] = []
+      const removed: Entry[] = []
+      for (const [index, planned] of saved.deletes.entries()) {
+        const { dataset, key, version } = planned
+        const current = found[index] ?? null
+        const hasBegun = journal.hasBegun(planned)
+        if (hasBegun && !current) continue
+        if (!current || ((current['version'] ?? null) !== version && !hasBegun)) throw stale(command, planned)
+        const record = await (await loadPart(dataset)).toRecord(current, reader.names)
+        removed.push({ dataset, key, record, place: { file: path, line: 0 }, isRemoved: true })
+        deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
+      }
+      const whole = { ...plan, actions: [...plan.actions, ...deletes], undeclared: [] }
+      return { plan: whole, declared: withEntries(declared, removed), options, ...opened }
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== 'stale_plan') throw error
+      const now = await planFor(unplanned(declared))
+      if (now.actions.length > 0 || found.some((record) => record)) throw error
+      const notes = [...now.notes, `The plan ${path} has been applied already`]
+      return { plan: { ...now, notes }, declared, options, ...opened }
+    }
   }
 }
 
@@ -161,10 +159,14 @@ async function openAcademy(context: Context, { flags }: Given, change: BulkChang
   return { reader, target, journal }
 }
 
-async function shownAt({ caller, signal }: Writer, get: Operation, params: Readonly<Record<string, string>>) {
+/** Returns the record of a saved action as the API shows it; null if it does not exist or is deleted. */
+async function recordAt({ caller, signal }: Writer, { dataset, id, key }: Saved): Promise<JsonObject | null> {
+  const part = await loadPart(dataset)
+  const { get, params } = part.operations
+  if (!get) return findShown(caller, part, membershipAt(key), signal)
   try {
-    const { data } = await caller.call<Operation>(get, { params, signal })
-    return isJsonObject(data) ? data : null
+    const { data } = await caller.call<Operation>(get, { params: params({ id }), signal })
+    return isJsonObject(data) && data['status'] !== 'deleted' ? data : null
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null
     throw error
@@ -298,6 +300,13 @@ function stale(
 ): CommandError {
   const name = `${nouns[dataset]} ${keyText(key)}`
   return stalePlan(command, `Cannot ${kind} ${name} as planned; nothing was changed`)
+}
+
+/** Returns records without the ids that they had when they were planned, so that planned creations are found. */
+function unplanned(declared: Declared): Declared {
+  return new Map(
+    [...declared].map(([part, entries]) => [part, entries.map(({ plannedId: _, ...entry }) => entry)]),
+  )
 }
 
 /** Returns entries without the lessons that an earlier run has written: they could not be told from others. */

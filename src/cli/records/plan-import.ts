@@ -9,7 +9,7 @@ import type { Match } from '../dataset/find.ts'
 import { withoutOwnId } from '../dataset/record.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Io, note } from '../terminal/io.ts'
 import { refusalText } from './check-rows.ts'
 import { changesOf, isOlder, restoring } from './compare.ts'
 import {
@@ -256,8 +256,12 @@ export async function openImportPlan(io: Io, path: string, saved: PlanTarget): P
   return { file, onExists, presumed }
 }
 
-/** Throws a CommandError if the platform no longer has the records that a saved plan found. */
+/**
+ * Throws a CommandError if the platform no longer has the records that a saved plan found; those that are as planned
+ * already are no reason. Notes it if all of them are.
+ */
 export async function requireSameRecords(
+  io: Io,
   sending: Sending,
   wanted: Import,
   isLocal: boolean,
@@ -265,18 +269,38 @@ export async function requireSameRecords(
 ): Promise<void> {
   const { pacing, signal } = sending
   const finder = windowFinder(sending, isLocal)
+  const counts = { compared: 0, done: 0 }
   for await (const some of inWindows(rows)) {
     const compared = some.filter(({ found }) => found !== undefined)
+    counts.compared += compared.length
     await finder.prepare(compared.map(({ record }) => record))
     for (const row of compared) {
       signal.throwIfAborted()
       await pacing.run(async () => {
-        const { shown } = await finder.find(await sending.resolve(row.record))
-        requireFound(wanted, row, shown)
+        const record = await sending.resolve(row.record)
+        const { shown } = await finder.find(record)
+        if (await isAsPlanned(sending, row, record, shown)) counts.done += 1
+        else requireFound(wanted, row, shown)
       })
     }
     await pacing.settled()
   }
+  if (counts.done > 0 && counts.done === counts.compared) {
+    await note(io, `The plan ${wanted.file.name} has been applied already`)
+  }
+}
+
+/** True for a row whose record has changed since the plan was made, to what the row says. */
+async function isAsPlanned(
+  sending: Sending,
+  { found, record: planned }: Row,
+  record: JsonObject,
+  shown: JsonObject | null,
+): Promise<boolean> {
+  if (shown === null || sending.onExists !== 'update') return false
+  if (isDeepStrictEqual(found, identityOf(shown, planned))) return false
+  if (isOlder(sending.dataset, record, shown)) return false
+  return (await columnsChanged(sending, restoring(record, shown), shown)).length === 0
 }
 
 /** Throws a CommandError if the existing record of a row is not the one that the plan found. */

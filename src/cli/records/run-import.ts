@@ -69,7 +69,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     const isLocal = session.target().kind === 'local'
     if (wanted.saved) {
       const units = unitsOf(inSteps((await rowsOf()).rows, stepFor(sending)), size, { next: 0 })
-      await requireSameRecords(sending, wanted, isLocal, unsent(units, journal))
+      await requireSameRecords(io, sending, wanted, isLocal, unsent(units, journal))
     }
     const onAnswer = () => line.update(totalOf(journal.counts))
     const warned = await sendRows(wanted, { sending, journal, size, rowsOf, onAnswer })

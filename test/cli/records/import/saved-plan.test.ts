@@ -25,6 +25,19 @@ describe('the saved plan of an import', () => {
     expect(again.stderr).toContain('3 unchanged')
   })
 
+  test('that is imported again says so and changes nothing', async ({ local }) => {
+    await local.run('users import -', { stdin: before })
+    await local.run('users import - --plan-out plan.jsonl', { stdin: after })
+    await local.run('users import --plan plan.jsonl')
+    const again = await local.run('users import --plan plan.jsonl')
+    expect(again).toMatchObject({ code: 0 })
+    expect(again.stderr).toBe(
+      'note: The plan plan.jsonl has been applied already\nImported 2 rows of 2 from plan.jsonl: 2 unchanged\n',
+    )
+    await local.run('users update ext:4 --first-name Other')
+    expect(await local.run('users import --plan plan.jsonl')).toMatchObject({ code: 6 })
+  })
+
   test('is refused when a record has changed since, and nothing is sent', async ({ local }) => {
     await local.run('users import -', { stdin: before })
     await local.run('users import - --plan-out plan.jsonl', { stdin: after })
