@@ -1,7 +1,6 @@
 import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
-import type { Part } from '../records/entries.ts'
 import type { MakePlan } from '../records/open-plan.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -177,16 +176,17 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
   const [file, dir] = [flags['file'], flags['dir']]
   if (file !== undefined && dir !== undefined)
     throw new UsageError('--file and --dir cannot be used together')
-  const [{ academyChunks, jsonDocument, yamlText }, { openWriting }, { countText }] = await Promise.all([
-    import('../records/dump.ts'),
-    import('../records/execute.ts'),
-    import('../records/entries.ts'),
-  ])
-  const counts = new Map<Part, number>()
+  const [{ academyChunks, createRecordCounter, jsonDocument, yamlText }, { openWriting }, { countText }] =
+    await Promise.all([
+      import('../records/dump.ts'),
+      import('../records/execute.ts'),
+      import('../records/entries.ts'),
+    ])
+  const counter = createRecordCounter()
   const reader = await openWriting(context)
   async function* counting() {
     for await (const chunk of academyChunks(reader)) {
-      counts.set(chunk.part, (counts.get(chunk.part) ?? 0) + chunk.records.length)
+      counter.add(chunk)
       yield chunk
     }
   }
@@ -208,6 +208,6 @@ async function runDump(context: Context, { flags }: Given): Promise<void> {
       throw error
     }
   }
-  const countsText = [...counts].map(([part, count]) => countText(part, count)).join(', ')
+  const countsText = [...counter.counts].map(([part, count]) => countText(part, count)).join(', ')
   await output.done(`Wrote ${file ?? dir}: ${countsText || 'an empty academy'}`)
 }

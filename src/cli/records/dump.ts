@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { NotOfferedError } from '../../client/errors.ts'
-import { type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { loadYaml } from '../output/formats/documents.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
@@ -140,6 +140,35 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
     held = []
   }
   if (held.length > 0) yield { part, records: held }
+}
+
+/** Counts records as `validate` does: lessons beside their courses, and progress without its earlier steps. */
+export function createRecordCounter() {
+  const counts = new Map<Part, number>()
+  /** Key of the last progress record, whose steps follow each other. */
+  let last: string | null = null
+  const count = (part: Part, more: number) => {
+    if (more > 0) counts.set(part, (counts.get(part) ?? 0) + more)
+  }
+  return {
+    counts,
+    add({ part, records }: Chunk): void {
+      if (part !== 'progress') count(part, records.length)
+      for (const record of records) {
+        if (part === 'courses') count('lessons', lessonsIn(record))
+        if (part !== 'progress') continue
+        const key = keyIn(part, record)
+        if (key !== last) count(part, 1)
+        last = key
+      }
+    },
+  }
+}
+
+/** Counts the lessons in the document of a course. */
+function lessonsIn({ lessons, modules }: JsonObject): number {
+  const inModules = Array.isArray(modules) ? modules.filter(isJsonObject).map(lessonsIn) : []
+  return (Array.isArray(lessons) ? lessons.length : 0) + inModules.reduce((sum, each) => sum + each, 0)
 }
 
 /** Writes an academy as one YAML file, without empty parts. */

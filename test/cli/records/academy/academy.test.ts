@@ -239,6 +239,27 @@ describe('a plan file', () => {
     expect((await local.run('diff')).code).toBe(0)
   })
 
+  test('that is applied again says so and changes nothing, deletions among it', async ({ local }) => {
+    file(local, 'academy.yaml', academy)
+    await done(local, 'apply --label school --plan-out plan.json')
+    await done(local, 'apply --plan plan.json --yes')
+    const again = await local.run('apply --plan plan.json --yes')
+    expect(again).toMatchObject({ code: 0, stdout: '' })
+    expect(again.stderr).toMatch(
+      /^note: The plan plan\.json has been applied already\nNo changes; \d+ as declared\n$/,
+    )
+    const courses = (ids: string) => `learnctl: 1\ncourses: [${ids}]\n`
+    const [one, other] = ['{externalId: ONE, title: One}', '{externalId: OTHER, title: Other}']
+    file(local, 'academy.yaml', courses(`${one}, ${other}`))
+    await done(local, 'apply --label two --yes')
+    file(local, 'academy.yaml', courses(one))
+    await done(local, 'apply --label two --prune --plan-out prune.json')
+    await done(local, 'apply --plan prune.json --yes')
+    const pruned = await local.run('apply --plan prune.json --yes')
+    expect(pruned, pruned.stderr).toMatchObject({ code: 0 })
+    expect(pruned.stderr).toContain('note: The plan prune.json has been applied already')
+  })
+
   test('is refused when the academy has moved on', async ({ local }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
@@ -500,7 +521,9 @@ describe('a dump', () => {
     file(local, 'academy.yaml', academy.replace('status: published', 'status: archived'))
     await done(local, 'apply --yes')
     const dumped = await done(local, 'dump')
-    await done(local, 'dump --file d.json')
+    const { stderr: wrote } = await local.run('dump --file d.json')
+    const { stderr: valid } = await local.run('validate d.json')
+    expect(wrote.replace('Wrote d.json', 'd.json is valid')).toBe(valid)
     await done(local, 'dump --dir d')
     file(local, 'd.yaml', dumped)
     for (const source of ['d.yaml', 'd.json', 'd']) {
