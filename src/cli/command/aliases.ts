@@ -60,8 +60,8 @@ export function isDestructive(name: string): boolean {
   return destructiveVerbs.some((verb) => new RegExp(`(^|[ .-])${verb}$`, 'i').test(name))
 }
 
-/** Flags of other tools, each with the flag to suggest instead. */
-export const flagHabits: Readonly<Record<string, string>> = {
+/** Flags of other tools or commands, each with the flags to suggest instead: the first that the command has. */
+export const flagHabits: Readonly<Record<string, string | readonly string[]>> = {
   '--json': '-o json',
   '--jsonl': '-o jsonl',
   '--csv': '-o csv',
@@ -73,7 +73,9 @@ export const flagHabits: Readonly<Record<string, string>> = {
   '--no-colour': '--color never',
   '--verbose': '--debug',
   '--page-size': '--limit',
-  '--name': '--title',
+  '--name': ['--title', '--search'],
+  '--title': '--search',
+  '--query': '--search',
   '-f': '--file',
   '-n': '--limit',
   '-v': '--debug',

@@ -3,6 +3,7 @@ import type { Caller } from '../../client/caller.ts'
 import type { BatchForm } from '../../client/foreign/filter.ts'
 import { originalOf } from '../../client/original-record.ts'
 import { isStrict } from '../../client/reply.ts'
+import { formatCount } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject, jsonText, parseJson } from '../../codec/json-text.ts'
 import { mayDiffer, platformName } from '../../config/target.ts'
 import type { analytics } from '../../contract/analytics.ts'
@@ -44,10 +45,10 @@ export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRe
   return { ...request, headers: { ...request.headers, accept } }
 }
 
-/** Exports all rows. */
+/** Exports all rows; notes it if only the period leaves none. */
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { operation, query } = wanted
-  await writeExport(
+  const rows = await writeExport(
     context,
     wanted,
     () => openSource(context, caller, wanted),
@@ -55,6 +56,12 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     () => wanted.filter?.assertJudged(),
   )
   await wanted.filter?.note()
+  const { start_date: start, end_date: end, ...others } = query
+  if (rows > 0 || (start === undefined && end === undefined)) return
+  const counted = { ...others, summary: 'false' } as const
+  const total = caller.isOurs() ? await expectedRows(context, caller, operation, counted) : null
+  const all = total ? `; without a period there are ${formatCount(total)}` : ''
+  await context.output.note(`No row has its lastAccessed in this period${all}`)
 }
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const

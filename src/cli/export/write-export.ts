@@ -16,7 +16,7 @@ export interface Source {
 }
 
 /**
- * Writes a source in constant memory and prints the number of rows. A file is created completely or not at
+ * Writes a source in constant memory; prints and returns the number of rows. A file is created completely or not at
  * all; an incomplete transfer throws.
  *
  * @param expected returns the number of rows, null if unknown; called only to show progress
@@ -28,7 +28,7 @@ export async function writeExport(
   open: () => Promise<Source>,
   expected: () => Promise<number | null>,
   verify: () => void = () => {},
-): Promise<void> {
+): Promise<number> {
   const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
   // A bar on the same terminal would mix with the rows.
   const watched = target !== null || !io.stdout.isTTY
@@ -58,6 +58,7 @@ export async function writeExport(
       )
     }
     for (const text of source.notes()) await output.note(text)
+    return source.rows()
   } catch (error) {
     line?.stop()
     await target?.discard()

@@ -295,9 +295,18 @@ function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
     const valid = parser.options
       .flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
       .concat('--help')
-    const habit = flagHabits[given] ?? ''
-    const isHere = parser.options.some(({ long, short }) => [long, short].includes(habit.split(' ')[0]))
-    const means = isHere ? { [given]: habit } : {}
+    const isHere = (flag: string) =>
+      parser.options.some(({ long, short }) => [long, short].includes(flag.split(' ')[0]))
+    // Short flags are all near to each other.
+    const habits = Object.entries(flagHabits).filter(
+      ([habit]) => !valid.includes(habit) && (habit === given || habit.startsWith('--')),
+    )
+    const means = Object.fromEntries(
+      habits.flatMap(([habit, flags]) => {
+        const meant = [flags].flat().find(isHere)
+        return meant === undefined ? [] : [[habit, meant] as const]
+      }),
+    )
     return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid, means } })
   }
   return new UsageError(text, { hint })

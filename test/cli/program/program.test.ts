@@ -146,6 +146,8 @@ describe('what cannot be understood', () => {
     ['courses create --titel X', "Unknown flag '--titel'", '--title'],
     ['--outptu json courses list', "Unknown flag '--outptu'", '--output'],
     ['courses list --colums id', "Unknown flag '--colums'", '--columns'],
+    ['courses list --titel Sea', "Unknown flag '--titel'", '--search'],
+    ['users list --name Ada', "Unknown flag '--name'", '--search'],
     ['courses list --output jsn', '--output must be one of', 'json'],
     ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
     ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
