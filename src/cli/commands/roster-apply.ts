@@ -21,13 +21,13 @@ const scopeFlags = [
     name: 'course',
     kind: 'texts',
     placeholder: 'course',
-    summary: 'Only this course, by external id or title (repeatable)',
+    summary: 'Only this course, by external id or title',
   },
   {
     name: 'term',
     kind: 'texts',
     placeholder: 'term',
-    summary: 'Only the courses of this term, by external id or name (repeatable)',
+    summary: 'Only the courses of this term, by external id or name',
   },
 ] as const satisfies readonly Flag[]
 

@@ -119,7 +119,7 @@ describe('several records', () => {
     expect(await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /^Enrolled user ada@b\.example in course Logic .*\nEnrolled user bob@b\.example in course Logic .*\n$/,
+        /^Enrolled user ada@b\.example in course Logic .*\nEnrolled user bob@b\.example in course Logic .*\n2 enrolments: 2 created\n$/,
       ),
     })
     writeFileSync(join(local.cwd, 'ids'), 'ada@b.example\nbob@b.example\n')
@@ -127,9 +127,11 @@ describe('several records', () => {
       const again = await local.run(`enrollments create --ids ${ids} --course ext:LOG --if-not-exists`)
       expect(again).toMatchObject({ code: 0 })
       expect(again.stderr).toBe(
-        ['ada', 'bob']
-          .map((name) => `Enrolment of ${name}@b.example in course Logic already exists\n`)
-          .join(''),
+        [
+          'Enrolment of ada@b.example in course Logic already exists\n',
+          'Enrolment of bob@b.example in course Logic already exists\n',
+          '2 enrolments: 0 created, 2 already existed\n',
+        ].join(''),
       )
     }
     const twice = await local.run('enrollments create ada@b.example --user bob@b.example --course ext:LOG')
