@@ -22,8 +22,8 @@ function filesIn(cli: TestCli, folder: string): Record<string, string> {
 const forms = {
   'OneRoster 1.2': 'oneroster --org-name School',
   'OneRoster 1.1': 'oneroster --org-name School --oneroster-version 1.1',
-  'Canvas SIS': 'canvas --only terms,users,courses,enrollments',
-  Moodle: 'moodle --category 1 --only users,courses,enrollments',
+  'Canvas SIS': 'canvas',
+  Moodle: 'moodle --category 1',
 } as const
 
 describe('any school, exported and applied to an empty academy', () => {
