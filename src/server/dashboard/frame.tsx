@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { apps } from '../../contract/apps.ts'
 import { audit } from '../../contract/audit.ts'
+import { changes } from '../../contract/changes.ts'
 import { phraseOf } from '../../contract/errors.ts'
 import { integrations } from '../../contract/integrations.ts'
 import type { RoleName } from '../../contract/operation.ts'
@@ -17,6 +18,7 @@ const sections = {
   '/dashboard/integrations': 'Integrations',
   '/dashboard/keys': 'API keys',
   '/dashboard/apps': 'Applications',
+  '/dashboard/changes': 'Changes',
   '/dashboard/audit': 'Audit log',
   '/dashboard/account': 'Account',
 } as const
@@ -28,6 +30,7 @@ export type Section = keyof typeof sections
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/apps': apps.list.roles,
   '/dashboard/integrations': integrations.list.roles,
+  '/dashboard/changes': changes.list.roles,
   '/dashboard/audit': audit.list.roles,
 }
 

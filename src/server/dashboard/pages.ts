@@ -4,6 +4,7 @@ import { accountPage, grantRevocation, otherSessionsEnd, sessionEnd } from './ac
 import { appDeletion, appsPage } from './apps.tsx'
 import { auditPage } from './audit.tsx'
 import { auditEntryPage } from './audit-entry.tsx'
+import { changePage, changesPage } from './changes.tsx'
 import { courseFile, coursePage, gradeFile } from './course.tsx'
 import { courseGradesPage } from './course-grades.tsx'
 import { noPage, pageRoutesOf, signOut } from './dashboard-page.ts'
@@ -44,6 +45,8 @@ const pages = [
   endpointDeletion,
   messagesPage,
   messagePage,
+  changesPage,
+  changePage,
   auditPage,
   auditEntryPage,
   accountPage,

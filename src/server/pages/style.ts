@@ -181,7 +181,7 @@ td.score small { white-space: normal; }
 time, .word { white-space: nowrap; }
 .state { display: inline-block; padding: 0 .5rem; border: 1px solid var(--edge); border-radius: 1rem; font-size: .8125rem; color: var(--soft); }
 small .state { margin-left: .5rem; }
-.state:is(.active, .delivered, .applied) { color: var(--good); border-color: var(--good); font-weight: 600; }
+.state:is(.active, .delivered, .applied, .completed) { color: var(--good); border-color: var(--good); font-weight: 600; }
 .state:is(.failed, .unmatched) { color: var(--bad); border-color: var(--bad); font-weight: 600; }
 .take { color: var(--bad); }
 

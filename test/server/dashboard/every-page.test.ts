@@ -28,6 +28,8 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
   const { body: changed } = await admin.get(`/v1/audit?action=course.updated&subject_id=${courseId}`)
   const shown = { ...things, entryId: changed.data[0].id as string }
+  await academy.database.run(sql`update changes set command = ${hostile}, source = ${hostile}`)
+  await academy.database.run(sql`update audit_entries set change_id = ${things.changeId}`)
   await academy.database.run(sql`
     update webhook_deliveries set event = ${hostile}, detail = ${hostile} where id = ${things.deliveryId}`)
   const mapping = { noun: 'course', externalKey: hostile, reference: courseId }
@@ -80,6 +82,8 @@ describe('every page', () => {
       '/dashboard/endpoints',
       '/dashboard/endpoints/:endpointId',
       '/dashboard/messages/:messageId',
+      '/dashboard/changes',
+      '/dashboard/changes/:changeId',
       '/dashboard/audit',
       '/dashboard/audit/:entryId',
       '/dashboard/account',
@@ -158,6 +162,8 @@ describe('every page', () => {
       '/dashboard/endpoints/:endpointId/delete': '/dashboard/integrations" aria-current="true',
       '/dashboard/messages': '/dashboard/integrations" aria-current="true',
       '/dashboard/messages/:messageId': '/dashboard/integrations" aria-current="true',
+      '/dashboard/changes': '/dashboard/changes" aria-current="page',
+      '/dashboard/changes/:changeId': '/dashboard/changes" aria-current="true',
       '/dashboard/audit': '/dashboard/audit" aria-current="page',
       '/dashboard/audit/:entryId': '/dashboard/audit" aria-current="true',
       '/dashboard/account': '/dashboard/account" aria-current="page',

@@ -40,6 +40,7 @@ export interface Things {
   readonly messageId: string
   readonly lmsKind: string
   readonly entryId: string
+  readonly changeId: string
   readonly deliveryId: string
 }
 
@@ -86,6 +87,15 @@ async function deliveryOf({ database }: TestAcademy): Promise<string> {
   return 'whd_unmatched'
 }
 
+/** Makes a change of many records by a user. */
+async function changeOf({ database }: TestAcademy, { id }: Person): Promise<string> {
+  const changeId = `chg_${id}`
+  await database.run(sql`
+    insert into changes (id, user_id, command, source, state, created_at)
+    values (${changeId}, ${id}, 'users import', 'users.csv', 'running', '2026-03-01T12:00:00.000Z')`)
+  return changeId
+}
+
 /**
  * Makes a published course, webhooks, an integration, and for the owner a key, a grant and a session in another
  * browser.
@@ -117,6 +127,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     ...(await webhooksOf(academy, admin)),
     lmsKind: await integrationOf(admin),
     deliveryId: await deliveryOf(academy),
+    changeId: await changeOf(academy, owner),
     entryId: (await admin.get(`/v1/audit?subject_id=${course.body.id}`)).body.data[0].id,
   }
 }

@@ -1,0 +1,189 @@
+import { type Change, type ChangedRecord, changes } from '../../contract/changes.ts'
+import { changeRoutes } from '../audit/changes.ts'
+import { isRole } from '../http/handler.ts'
+import { ask, type SignedInRequest } from './call-api.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { framePage } from './frame.tsx'
+import { type List, ListCard, listPage } from './list.tsx'
+import { noneText, pageQueryOf } from './paging.tsx'
+import { Facts } from './table.tsx'
+import { countOf, Day, formatCount, lineOf, Minute, Period } from './value-text.tsx'
+
+const section = '/dashboard/changes'
+
+/** Imports, rosters, applies and other changes of many records: admins see all, others their own. */
+export const changesPage = listPage<Change>({
+  path: section,
+  section,
+  title: 'Changes',
+  intro:
+    'Imports, rosters, applies and other commands that change many records. Each can be undone as a whole for 30 days.',
+  list: {
+    id: 'list',
+    title: 'Changes of many records',
+    caption: 'Changes, newest first',
+    columns: [
+      {
+        name: 'Change',
+        cell: ({ id, command }, { base }) => (
+          <a href={`${base}${section}/${encodeURIComponent(id)}`}>{lineOf(command, 100)}</a>
+        ),
+      },
+      {
+        name: 'From',
+        cell: ({ source }) => (source === null ? <span class="none">–</span> : lineOf(source, 100)),
+      },
+      { name: 'Begun', cell: ({ createdAt }) => <Minute time={createdAt} /> },
+      { name: 'By', look: 'broad', cell: ({ userEmail }) => lineOf(userEmail, 254) },
+      { name: 'What it did', look: 'broad', cell: (change) => <Counts change={change} /> },
+      { name: 'State', cell: (change) => <State change={change} /> },
+    ],
+  },
+  read: (signedIn) => ask(signedIn, changeRoutes, changes.list, { query: pageQueryOf(signedIn) }),
+  none: (_, { nextCursor = null }) => <p>{noneText(nextCursor, 'No changes of many records yet.')}</p>,
+})
+
+/** A change: what it did, each record with its fields before and after, and how to undo it. */
+export const changePage: DashboardPage = {
+  path: `${section}/:changeId`,
+  async show(signedIn) {
+    const { params } = signedIn
+    const change = await ask(signedIn, changeRoutes, changes.get, { params })
+    const listed = await ask(signedIn, changeRoutes, changes.records, {
+      params,
+      query: pageQueryOf(signedIn),
+    })
+    const { source, undoes, undoneBy, createdAt, endedAt } = change
+    const facts = [
+      ['Begun', endedAt === null ? <Minute time={createdAt} /> : <Period start={createdAt} end={endedAt} />],
+      ['By', lineOf(change.userEmail, 254)],
+      ['From', source === null ? <span class="none">–</span> : lineOf(source, 255)],
+      ['State', <State change={change} />],
+      ['What it did', <Counts change={change} />],
+      ...(undoes === null ? [] : [['Undoes', <ChangeLink signedIn={signedIn} id={undoes} />] as const]),
+      ...(undoneBy === null
+        ? []
+        : [['Undone by', <ChangeLink signedIn={signedIn} id={undoneBy} />] as const]),
+      ['ID', <code>{change.id}</code>],
+    ] as const
+    return framePage(
+      signedIn,
+      { title: 'Change', section },
+      <>
+        <p class="back">
+          <a href={`${signedIn.base}${section}`}>Changes</a>
+        </p>
+        <h1>{lineOf(change.command, 100)}</h1>
+        <section class="card" aria-labelledby="facts">
+          <h2 id="facts">Details</h2>
+          <Facts facts={facts} />
+        </section>
+        <section class="card" aria-labelledby="undo">
+          <h2 id="undo">Undo</h2>
+          <UndoText change={change} now={signedIn.request.now} />
+        </section>
+        <ListCard
+          signedIn={signedIn}
+          list={records}
+          listed={listed}
+          none={<p>{noneText(listed.nextCursor, 'The audit log has no entry of this change.')}</p>}
+        />
+      </>,
+    )
+  },
+}
+
+const records: List<ChangedRecord> = {
+  id: 'records',
+  title: 'Differences',
+  caption: 'What was done, oldest first',
+  columns: [
+    { name: 'Action', cell: (record, signedIn) => <ActionLink signedIn={signedIn} record={record} /> },
+    {
+      name: 'Record',
+      look: 'broad',
+      cell: ({ subjectName, subjectId, isErased }) =>
+        isErased ? <span class="none">Erased</span> : lineOf(subjectName ?? subjectId ?? '–', 200),
+    },
+    { name: 'Before and after', look: 'broad', cell: (record) => <Differences record={record} /> },
+  ],
+}
+
+/** Links to the entry of the audit log, for those who may read it. */
+function ActionLink({
+  signedIn,
+  record: { id, action },
+}: {
+  signedIn: SignedInRequest
+  record: ChangedRecord
+}) {
+  if (!isRole(signedIn, 'admin')) return <>{action}</>
+  return <a href={`${signedIn.base}/dashboard/audit/${encodeURIComponent(id)}`}>{action}</a>
+}
+
+/** Fields that follow from every change. */
+const derived = ['version', 'updatedAt']
+const maxFields = 5
+
+function Differences({ record: { before, after } }: { record: ChangedRecord }) {
+  if (!before || !after) return <span class="none">{before ? 'Removed' : after ? 'New' : '–'}</span>
+  const fields = Object.keys(after).filter((field) => !derived.includes(field))
+  const text = (value: unknown) => {
+    if (value === undefined || value === null || value === '') return '–'
+    return lineOf(typeof value === 'string' ? value : JSON.stringify(value), 80)
+  }
+  return (
+    <>
+      {fields.slice(0, maxFields).map((field) => (
+        <div>
+          {lineOf(field, 100)}: {text(before[field])} → {text(after[field])}
+        </div>
+      ))}
+      {fields.length > maxFields ? <small>and {formatCount(fields.length - maxFields)} more</small> : null}
+    </>
+  )
+}
+
+function Counts({ change: { counts } }: { change: Change }) {
+  if (counts.length === 0) return <span class="none">Nothing</span>
+  return (
+    <>
+      {counts.map(({ noun, action, count }) => (
+        <div>
+          {countOf(count, noun)} {action.slice(noun.length + 1).replaceAll('_', ' ')}
+        </div>
+      ))}
+    </>
+  )
+}
+
+function State({ change: { state, undoneBy } }: { change: Change }) {
+  return (
+    <>
+      <span class={`state ${state}`}>{state}</span>
+      {undoneBy === null ? null : <small>undone</small>}
+    </>
+  )
+}
+
+function ChangeLink({ signedIn, id }: { signedIn: SignedInRequest; id: string }) {
+  return (
+    <a href={`${signedIn.base}${section}/${encodeURIComponent(id)}`}>
+      <code>{id}</code>
+    </a>
+  )
+}
+
+function UndoText({ change: { id, counts, undoableUntil }, now }: { change: Change; now: Date }) {
+  if (counts.length === 0) return <p>There is nothing to undo.</p>
+  if (Date.parse(undoableUntil) <= now.getTime()) return <p>It is too old to be undone.</p>
+  return (
+    <>
+      <p>
+        This command shows what undoing it would change, and asks before it does so. Fields that were changed
+        since are kept. Possible until <Day time={undoableUntil} />.
+      </p>
+      <pre class="code" tabindex={0}>{`learnctl undo ${id}`}</pre>
+    </>
+  )
+}
