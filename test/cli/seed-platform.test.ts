@@ -68,6 +68,7 @@ const missing: Record<string, [line: string, needed: string]> = {
     'courses restore-deleted 1',
     'courses.restoreDeleted (POST /v1/deleted-courses/1/restore returned 404)',
   ],
+  'lessons move': ['lessons move 1 --position 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],
   'lessons versions': ['lessons versions 1', 'lessons.versions (GET /v1/lessons/1/versions returned 404)'],
   'lessons diff': ['lessons diff 1 1', 'lessons.diff (GET /v1/lessons/1/versions/1/diff returned 404)'],
   'lessons restore': [
@@ -266,6 +267,7 @@ const others = [
   'auth login',
   ...['courses apply', 'courses validate'],
   'courses copy',
+  ...['list', 'create', 'rename', 'move', 'delete'].map((verb) => `modules ${verb}`),
   'analytics summary',
   'courses get',
   'doctor',

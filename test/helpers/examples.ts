@@ -61,6 +61,11 @@ export const needs: readonly NeedOf[] = [
   ...outside,
   [/--profile work|^auth (logout|token)|^profiles delete/, 'names the profile of a platform', signedIn],
   [/^(courses|lessons) restore [^ ]+$/, 'names what was deleted', deleted],
+  [
+    /^modules|^lessons move ext:bio/,
+    'names a module of a course with modules',
+    made('courses apply -f marine-biology.yaml'),
+  ],
   [/^lessons (diff|restore) .* \d/, 'names a version of a lesson', changedLesson],
   [
     /^enrollments restore/,

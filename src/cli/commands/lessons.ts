@@ -1,7 +1,10 @@
+import type { Caller } from '../../client/caller.ts'
 import type { Command, Given } from '../command/command.ts'
 import { deletedFilters, fields, filters, versionFilters } from '../flags/lessons.ts'
+import type { CourseOf } from '../operation/course-modules.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import {
   deletedLine,
   deletionAction,
@@ -15,6 +18,7 @@ import {
 import { exportCommand } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
+import { moveCommand } from './lesson-move.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
@@ -27,18 +31,48 @@ function updatedText(verb: string) {
     updatedLine(verb, `lesson ${thingName(answer, lesson)}`, answer, unchanged)
 }
 
+/** Lets `--module` of a command be a title. */
+function withModuleTitle(command: Command, courseOf: CourseOf): Command {
+  return {
+    ...command,
+    run: async (context, given) => {
+      if (given.flags['module'] === undefined) return command.run(context, given)
+      const { withModuleId } = await import('../operation/course-modules.ts')
+      await command.run(context, await withModuleId(context, given, courseOf))
+    },
+  }
+}
+
+/** Returns the course of a line that names one. */
+async function courseGiven({ flags }: Given): Promise<string | null> {
+  const courses = [flags['course'] ?? []].flat()
+  return courses.length === 1 ? String(courses[0]) : null
+}
+
+/** Returns the course of the first lesson of a line, unless the line moves it to another. */
+async function courseOfLesson(given: Given, caller: Caller, signal: AbortSignal): Promise<string | null> {
+  const course = await courseGiven(given)
+  const lessonId = given.arguments['lesson'] ?? given.rest[0]
+  if (course !== null || lessonId === undefined) return course
+  const { data } = await caller.call((await contract()).get, { params: { lessonId }, signal })
+  return valueAt(data, 'courseId') === undefined ? null : String(valueAt(data, 'courseId'))
+}
+
 /** `learnctl lessons …` */
 export const commands: readonly Command[] = [
   withDeleted(
     'lessons',
-    call({
-      name: 'list',
-      summary: 'List lessons',
-      operation: async () => (await contract()).list,
-      query: filters,
-      columns,
-      examples: ['lessons list --course ext:first-course', 'lessons list --deleted'],
-    }),
+    withModuleTitle(
+      call({
+        name: 'list',
+        summary: 'List lessons',
+        operation: async () => (await contract()).list,
+        query: filters,
+        columns,
+        examples: ['lessons list --course ext:first-course', 'lessons list --deleted'],
+      }),
+      courseGiven,
+    ),
     call({
       name: 'list',
       summary: 'List deleted lessons',
@@ -55,33 +89,43 @@ export const commands: readonly Command[] = [
     columns,
     examples: ['lessons get ext:welcome -o yaml'],
   }),
-  call({
-    name: 'create',
-    summary: 'Create a lesson in a course',
-    operation: async () => (await contract()).create,
-    fields,
-    exists: { dataset: 'lessons', name: (thing) => `lesson ${thingName(thing)}` },
-    columns,
-    done: (answer) => `Created lesson ${thingName(answer)}`,
-    examples: [
-      'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
-      'lessons create --course ext:first-course --body @lesson.yaml',
-      'lessons create --course first-course --external-id tides --title "The tides" --upsert',
-    ],
-  }),
-  call({
-    name: 'update',
-    summary: 'Update lessons',
-    operation: async () => (await contract()).update,
-    arguments: { lessonId: lesson },
-    several: 'lessons',
-    fields,
-    merge: true,
-    versioned: true,
-    columns,
-    done: updatedText('Updated'),
-    examples: ['lessons update ext:welcome --order 1', 'lessons update ext:welcome --unset duration-minutes'],
-  }),
+  withModuleTitle(
+    call({
+      name: 'create',
+      summary: 'Create a lesson in a course',
+      operation: async () => (await contract()).create,
+      fields,
+      exists: { dataset: 'lessons', name: (thing) => `lesson ${thingName(thing)}` },
+      columns,
+      done: (answer) => `Created lesson ${thingName(answer)}`,
+      examples: [
+        'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
+        'lessons create --course ext:first-course --body @lesson.yaml',
+        'lessons create --course first-course --external-id tides --title "The tides" --upsert',
+      ],
+    }),
+    courseGiven,
+  ),
+  withModuleTitle(
+    call({
+      name: 'update',
+      summary: 'Update lessons',
+      operation: async () => (await contract()).update,
+      arguments: { lessonId: lesson },
+      several: 'lessons',
+      fields,
+      merge: true,
+      versioned: true,
+      columns,
+      done: updatedText('Updated'),
+      examples: [
+        'lessons update ext:welcome --order 1',
+        'lessons update ext:welcome --unset duration-minutes',
+      ],
+    }),
+    courseOfLesson,
+  ),
+  moveCommand,
   call({
     name: 'delete',
     summary: 'Delete lessons',
@@ -111,11 +155,14 @@ export const commands: readonly Command[] = [
     updated: updatedText,
   }),
   importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
-  exportCommand({
-    dataset: 'lessons',
-    noun: 'lessons',
-    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
-    order: 'createdAt',
-    examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
-  }),
+  withModuleTitle(
+    exportCommand({
+      dataset: 'lessons',
+      noun: 'lessons',
+      query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
+      order: 'createdAt',
+      examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
+    }),
+    courseGiven,
+  ),
 ]

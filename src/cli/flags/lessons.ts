@@ -6,7 +6,7 @@ export const fields = flagsOf(
   LessonInput,
   {
     courseId: { name: 'course' },
-    moduleId: { name: 'module' },
+    moduleId: { name: 'module', summary: 'Module: title, number of its place, or id' },
     order: { default: 'after the last lesson' },
     contentBlocks: { as: '[{"type": "markdown", "body": …}]' },
     assessments: { as: '[{"type": "quiz", "title": …}]' },
@@ -17,7 +17,7 @@ export const fields = flagsOf(
 /** The filters of lists of lessons. */
 export const filters = filtersOf(lessons.list, {
   course_id: courseFilter,
-  module_id: { name: 'module', summary: 'Filter by module id' },
+  module_id: { name: 'module', summary: 'Filter by module: id, with --course also title' },
   status: { summary: 'Filter by status' },
   external_id: { summary: 'Filter by your own id' },
 })

@@ -12,6 +12,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Manage courses and their versions',
     load: async () => (await import('../commands/courses.ts')).commands,
   },
+  modules: {
+    group: 'Academy',
+    summary: 'Manage the modules of a course',
+    load: async () => (await import('../commands/modules.ts')).commands,
+  },
   lessons: {
     group: 'Academy',
     summary: 'Manage the lessons of a course',

@@ -1,0 +1,159 @@
+import type { Caller } from '../../client/caller.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { type Command, type Given, notAList } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { hasChosenForm } from '../output/output.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+
+const flags = [
+  {
+    name: 'module',
+    kind: 'text',
+    placeholder: 'module',
+    summary:
+      'Module to move it to: title, number of its place, or id; none for no module (default that of the other lesson, else its own)',
+  },
+  {
+    name: 'before',
+    kind: 'text',
+    placeholder: 'lesson',
+    summary: 'Place it before this lesson: id, external id or title',
+  },
+  {
+    name: 'after',
+    kind: 'text',
+    placeholder: 'lesson',
+    summary: 'Place it after this lesson: id, external id or title',
+  },
+  { name: 'position', kind: 'number', summary: 'Place it here among the lessons of the module, from 1' },
+] as const satisfies readonly Flag[]
+
+const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
+
+/** `learnctl lessons move` */
+export const moveCommand: Command = {
+  name: 'move',
+  summary: 'Move a lesson within its course',
+  description:
+    'With --module alone, the lesson comes after the last one of that module. Lessons that are in the way move down.',
+  arguments: [{ name: 'lesson', summary: 'Lesson: id or external id' }],
+  flags,
+  refuses: notAList,
+  examples: [
+    'lessons move ext:welcome --position 1',
+    'lessons move ext:bio-waves --after "Where to go from here"',
+  ],
+  run: moveLesson,
+}
+
+async function moveLesson(context: Context, given: Given): Promise<void> {
+  const { session, io, settings, output } = context
+  const { calls } = await import('../../contract/calls.ts')
+  const { signal } = io
+  requireOnePlace(given)
+  const caller = await session.caller()
+  const params = { lessonId: given.arguments['lesson'] ?? '' }
+  const { data: lesson } = await caller.call(calls.lessons.get, { params, signal })
+  if (!isJsonObject(lesson))
+    throw new CommandError('invalid_response', 'failure', 'The response contains no lesson')
+  const body = await changesOf(caller, lesson, given, signal)
+  const name = `lesson ${thingName(lesson)}`
+  const input = {
+    params: { lessonId: String(lesson['id']) },
+    body: body as never,
+    ...(typeof lesson['version'] === 'number' && { ifMatch: lesson['version'] }),
+    signal,
+  }
+  const isMoved = Object.keys(body).length > 0
+  if (settings.dryRun.value) {
+    if (!isMoved) return output.note(`Nothing would be sent: ${name} is there already`)
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(calls.lessons.update, input))
+  }
+  const shown: unknown = isMoved ? (await caller.write(calls.lessons.update, input)).data : lesson
+  const moved = isJsonObject(shown) ? shown : lesson
+  if (hasChosenForm(settings) && !settings.quiet.value) {
+    return output.one(moved, { table: columns, paths: calls.lessons.get.holds.answer })
+  }
+  const order = typeof moved['order'] === 'number' ? ` to place ${moved['order']}` : ''
+  await output.done(isMoved ? `Moved ${name}${order}` : `No changes to ${name}: it is there already`)
+  if (settings.quiet.value || !io.stdout.isTTY) await output.text(`${String(lesson['id'])}\n`)
+}
+
+function requireOnePlace({ flags }: Given): void {
+  const given = ['before', 'after', 'position'].filter((name) => flags[name] !== undefined)
+  if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be used together`)
+  if (given.length === 0 && flags['module'] === undefined) {
+    throw new UsageError('--module, --before, --after or --position is required')
+  }
+  const { position } = flags
+  if (position === undefined || (Number.isInteger(position) && Number(position) >= 1)) return
+  throw new UsageError(`--position must be a whole number, 1 or more, not ${String(position)}`)
+}
+
+/** Returns the module and the order to send; nothing where the lesson is there already. */
+async function changesOf(
+  caller: Caller,
+  lesson: JsonObject,
+  { flags }: Given,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { readCourse, findModule } = await import('../operation/course-modules.ts')
+  const { readLessons } = await import('../records/sources/shown-course.ts')
+  const courseId = String(lesson['courseId'])
+  const all = await readLessons(caller, { id: courseId }, signal)
+  const others = all.filter(({ id }) => id !== lesson['id'])
+  const name = flags['before'] ?? flags['after']
+  const beside = name === undefined ? null : lessonNamed(others, String(name), lesson)
+
+  async function moduleId(): Promise<unknown> {
+    const text = flags['module']
+    if (text === undefined) return (beside ?? lesson)['moduleId'] ?? null
+    if (text === 'none') return null
+    return findModule(await readCourse(caller, courseId, signal), String(text))['id']
+  }
+  const wanted = await moduleId()
+  const group = others.filter(({ moduleId = null }) => String(moduleId) === String(wanted))
+  const isElsewhere = String(wanted) !== String(lesson['moduleId'] ?? null)
+  const index = placeIn()
+  const previous = index === null ? undefined : others[index - 1]
+  const stays = index === null || all.indexOf(all.find(({ id }) => id === lesson['id']) ?? {}) === index
+  const order = Number(previous?.['order'] ?? 0) + 1
+  return { ...(isElsewhere && { moduleId: wanted }), ...(!stays && { order }) }
+
+  /** Returns the index among the other lessons of the course; null to stay where it is. */
+  function placeIn(): number | null {
+    if (beside) return others.indexOf(beside) + (flags['after'] === undefined ? 0 : 1)
+    const last = group.at(-1)
+    if (last === undefined) return null
+    const place = flags['position'] === undefined ? group.length : Number(flags['position']) - 1
+    const next = group[place]
+    return next ? others.indexOf(next) : others.indexOf(last) + 1
+  }
+}
+
+/** Returns the lesson of a course with an id, an external id or a title that no other one has. */
+function lessonNamed(lessons: readonly JsonObject[], name: string, moved: JsonObject): JsonObject {
+  const external = name.startsWith('ext:') ? name.slice(4) : name
+  const known = lessons.find(({ id, externalId }) => String(id) === name || externalId === external)
+  const titled = lessons.filter(({ title }) => title === name)
+  const found = known ?? (titled.length === 1 ? titled[0] : undefined)
+  if (found) return found
+  if (titled.length > 1) {
+    throw new CommandError(
+      'ambiguous',
+      'usage',
+      `${titled.length} lessons of the course are called ${name}`,
+      {
+        why: titled.map(({ id, order }) => `${String(id)}: place ${String(order)}`),
+        hint: 'Use the id',
+      },
+    )
+  }
+  const course = String(moved['courseTitle'] ?? moved['courseId'])
+  throw new CommandError('not_found', 'notFound', `Lesson ${name} not found in course ${course}`, {
+    choice: { given: name, valid: lessons.map(({ title }) => String(title)) },
+  })
+}
