@@ -36,6 +36,8 @@ export interface PlanOptions {
   readonly closes?: readonly Part[]
   /** Parts in which `prune` removes nothing, such as those of which the files have only the changes. */
   readonly keeps?: readonly Part[]
+  /** Users with this role keep their role and status, and are not removed. */
+  readonly protectedRole?: string
   /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
   readonly courses?: readonly string[]
 }
@@ -137,6 +139,7 @@ async function compareAll(
     prune,
     closes = [],
     keeps = [],
+    protectedRole,
     courses: onlyIn,
     modules,
     closed,
@@ -180,6 +183,10 @@ async function compareAll(
       newer += 1
       return
     }
+    if (isProtected(shown)) {
+      const { role: _role, status: _status, ...kept } = entry.record
+      entry.record = kept
+    }
     const current = await recordOf(shown)
     // A lesson without an external id may be declared by its id.
     const isNamed = entry.record['externalId'] === current['externalId']
@@ -193,6 +200,10 @@ async function compareAll(
     }
     if (changes.length > 0) updates.set(entry, updateOf(entry, shown, changes))
     else if (isClosed(dataset.name, shown)) closed.push(updateOf(entry, shown, []))
+  }
+
+  function isProtected({ role }: JsonObject): boolean {
+    return dataset.name === 'users' && protectedRole !== undefined && role === protectedRole
   }
 
   async function recordOf(shown: JsonObject): Promise<JsonObject> {
@@ -244,7 +255,7 @@ async function compareAll(
 
   async function remove(shown: JsonObject): Promise<void> {
     const { id, status, courseId } = shown
-    if (status === 'deleted') return
+    if (status === 'deleted' || isProtected(shown)) return
     const record = await recordOf(shown)
     const action = deleteOf(dataset, record, shown)
     if (!closes.includes(dataset.name)) {

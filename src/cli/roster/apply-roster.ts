@@ -148,6 +148,8 @@ function planOptions(
 ): PlanOptions {
   return {
     ...{ label, prune, closes: deleteUsers ? ['courses'] : ['users', 'courses'] },
+    // A roster gives no rights over an academy and takes none.
+    protectedRole: 'admin',
     // Terms stay, because past courses keep theirs.
     keeps: [...declared.keys()].filter((part) => part === 'terms' || isDelta(part)),
     ...(courses && { courses }),
