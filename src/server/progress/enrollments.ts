@@ -15,7 +15,7 @@ import { findCourse, requireNotArchived } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { type Found, page } from '../database/page.ts'
-import { matchesReference, referenceFilter, resolve } from '../database/reference.ts'
+import { matchesReference, referenceFilter } from '../database/reference.ts'
 import { enrollmentsOfMembers, ofMembers } from '../groups/group-row.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
@@ -60,16 +60,17 @@ export const enrollmentRoutes = routesOf(enrollments, {
 
   get: (call) => findVisible(call, call.params.enrollmentId),
 
-  create: createEnrollment,
+  create: (call) => createEnrollment(call),
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'fail')
     return runBatch(call, items, async (item) => {
-      const before = await findExisting(item)
+      const found = await findExisting(item)
+      const before = found?.row?.status === 'deleted' ? undefined : found?.row
       return upsert(
         onExists,
         before,
-        () => createEnrollment(item),
+        () => createEnrollment(item, found),
         (id) => updateEnrollment(withoutReopening(item, before), id),
       )
     })
@@ -101,16 +102,16 @@ function isStanding({ role, status }: Call<typeof enrollments.list>['query']): S
     and e.status in (${join(status ?? EnrollmentStatus.options)})`
 }
 
-async function createEnrollment(call: Call): Promise<Enrollment> {
+/** @param found result of looking up the enrolment as it was sent */
+async function createEnrollment(call: Call, found?: LookedUp): Promise<Enrollment> {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
   const { course, shown } = await requireParents(call, input)
   const { courseId, userId } = shown
   requireNotArchived(course)
-  const before = await database.one<EnrollmentRow>(
-    sql`select ${enrollmentColumns} from enrollments e
-        where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
-  )
+  const isFound =
+    found && (['courseId', 'userId', 'role'] as const).every((field) => found[field] === input[field])
+  const before = isFound ? found.row : await findRow(database, courseId, userId, input.role)
   if (before && before.status !== 'deleted') {
     throw new ProblemError(
       'duplicate',
@@ -127,7 +128,7 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by,
                              version, created_at, updated_at, user_email)
     values (${id}, ${courseId}, ${userId}, ${role}, ${status}, ${enrolledAt}, ${completedAt}, 'api',
-            ${managedBy}, 1, ${now}, ${now}, (select email from users where id = ${userId}))`)
+            ${managedBy}, 1, ${now}, ${now}, ${shown.userEmail})`)
   const enrollment: Enrollment = {
     id,
     ...shown,
@@ -213,16 +214,34 @@ function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
   return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
-async function findExisting(call: Call): Promise<EnrollmentRow | undefined> {
+/** An enrolment that was looked up by references; `row` is undefined if there is none, not even a deleted one. */
+interface LookedUp {
+  readonly courseId: string
+  readonly userId: string
+  readonly role: string
+  readonly row: EnrollmentRow | undefined
+}
+
+async function findExisting(call: Call): Promise<LookedUp | undefined> {
   const { database, rawBody } = call
   if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
   if (!isStorableText(role)) return undefined
+  const { course, user } = await findParents(call, { courseId, userId })
+  if (!course || !user) return undefined
+  return { courseId, userId, role, row: await findRow(database, course.id, user.id, role) }
+}
+
+function findRow(
+  database: Database,
+  courseId: string,
+  userId: string,
+  role: string,
+): Promise<EnrollmentRow | undefined> {
   return database.one<EnrollmentRow>(sql`
     select ${enrollmentColumns} from enrollments e
-    where e.course_id = ${(await resolve(database, 'courses', courseId, visibleCourses(call))) ?? ''}
-      and e.user_id = ${(await resolve(database, 'users', userId)) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
+    where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${role}`)
 }
 
 interface ParentCourse extends Row {
@@ -252,14 +271,7 @@ async function requireParents(
   call: Call,
   { courseId, userId }: EnrollmentInput,
 ): Promise<{ course: ParentCourse; shown: Shown }> {
-  const { database } = call
-  const isCourse = seenOnly(matchesReference('courses', courseId), visibleCourses(call))
-  const [course, user] = await Promise.all([
-    database.one<ParentCourse>(sql`select id, title, external_id, status from courses where ${isCourse}`),
-    database.one<ParentUser>(
-      sql`select id, email, external_id from users where ${matchesReference('users', userId)}`,
-    ),
-  ])
+  const { course, user } = await findParents(call, { courseId, userId })
   if (!course) throw parentNotFound('#/courseId', 'course', courseId)
   if (!user) throw parentNotFound('#/userId', 'user', userId)
   const shown = {
@@ -271,4 +283,40 @@ async function requireParents(
     userExternalId: user.external_id,
   }
   return { course, shown }
+}
+
+/** Finds the course and user of an enrolment; in a batch, which changes neither, each once. */
+async function findParents(
+  call: Call,
+  { courseId, userId }: Pick<EnrollmentInput, 'courseId' | 'userId'>,
+): Promise<{ course: ParentCourse | undefined; user: ParentUser | undefined }> {
+  const { database } = call
+  const [course, user] = await Promise.all([
+    once(call, `course ${courseId}`, () => {
+      const isCourse = seenOnly(matchesReference('courses', courseId), visibleCourses(call))
+      return database.one<ParentCourse>(
+        sql`select id, title, external_id, status from courses where ${isCourse}`,
+      )
+    }),
+    once(call, `user ${userId}`, () =>
+      database.one<ParentUser>(
+        sql`select id, email, external_id from users where ${matchesReference('users', userId)}`,
+      ),
+    ),
+  ])
+  return { course, user }
+}
+
+/** Reads a row, in a batch at its first use. */
+async function once<Shape extends Row>(
+  { batch }: Call,
+  name: string,
+  read: () => Promise<Shape | undefined>,
+): Promise<Shape | undefined> {
+  const known = batch?.rows.get(name)
+  // Rows of one name have one shape.
+  if (known) return known as Shape
+  const row = await read()
+  if (row) batch?.rows.set(name, row)
+  return row
 }
