@@ -1,6 +1,6 @@
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { Part } from '../records/entries.ts'
+import type { Declared, Part } from '../records/entries.ts'
 import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
 import { makePlan, type PlanOptions } from '../records/make-plan.ts'
 import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
@@ -132,9 +132,21 @@ function plannerOf(
   const makePlan = planOf(given, changeOf(roster), async (reader) => {
     const comparable = await comparableParts(reader, roster.declared)
     hidden = comparable.hidden
-    return { declared: comparable.declared, options: planOptions(roster, options) }
+    const isWhole = options.prune && !roster.isDelta('groups')
+    const declared = isWhole ? comparable.declared : withOtherMembers(comparable.declared)
+    return { declared, options: planOptions(roster, options) }
   })
   return { makePlan, hidden: () => hidden }
+}
+
+/** Returns records whose groups may have members besides the declared ones. */
+function withOtherMembers(declared: Declared): Declared {
+  return new Map(
+    [...declared].map(([part, entries]) => [
+      part,
+      part === 'groups' ? entries.map(({ listsMembers: _, ...entry }) => entry) : entries,
+    ]),
+  )
 }
 
 function changeOf({ name }: DeclaredRoster): BulkChange {

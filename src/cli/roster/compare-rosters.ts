@@ -124,13 +124,7 @@ function addressOf({ record: { email } }: Entry): string | null {
 }
 
 function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: Fields): readonly Change[] {
-  return changesOf(dataset, knownPart(inOrder(entry.record), fields), inOrder(same.record))
-}
-
-/** Returns a record whose members are in order, since a group is a set of them. */
-function inOrder(record: JsonObject): JsonObject {
-  const { members } = record
-  return Array.isArray(members) ? { ...record, members: members.toSorted() } : record
+  return changesOf(dataset, knownPart(entry.record, fields), same.record)
 }
 
 /** Returns the fields of a record that the other side has, too. */
@@ -171,19 +165,12 @@ function withKeysOf(
   )
   if (renamed.size === 0) return entries
   return entries.map((entry) => {
-    const { members } = entry.record
     const named = references.flatMap((field) => {
       const to = renamed.get(String(entry.record[field]))
       return to === undefined ? [] : [[field, to] as const]
     })
-    if (named.length === 0 && !Array.isArray(members)) return entry
-    const record = {
-      ...entry.record,
-      ...Object.fromEntries(named),
-      ...(Array.isArray(members) && {
-        members: members.map((member) => renamed.get(String(member)) ?? member),
-      }),
-    }
+    if (named.length === 0) return entry
+    const record = { ...entry.record, ...Object.fromEntries(named) }
     return { ...entry, record, key: keyIn(dataset.name, record) ?? entry.key }
   })
 }

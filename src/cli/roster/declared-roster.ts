@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import { type Declared, type Entry, type Part, parts } from '../records/entries.ts'
+import { type Declared, type Entry, type Part, withMemberships } from '../records/entries.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
@@ -46,16 +46,15 @@ export async function readDeclaredRoster(
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, problems, problemCount)
   const all = new Map<Part, readonly Entry[]>()
   for (const [part, entries] of declared) {
-    if (!isPart(part)) continue
     // Terms stay, because past courses keep theirs.
     const gone = part === 'terms' ? [] : (removed.get(part) ?? [])
-    all.set(part, [...entries, ...gone] as readonly Entry[])
+    all.set(part, [...entries, ...gone])
   }
   const { declared: scoped, courses } = inScope(path, all, scope)
   return {
-    ...{ name: path, source, declared: scoped, courses },
+    ...{ name: path, source, declared: withMemberships(scoped), courses },
     hash: hashOf(source),
-    isDelta: (part) => source.parts.some((name) => name === part && mode(name) === 'delta'),
+    isDelta: (part) => source.parts.some((name) => name === rosterPartOf(part) && mode(name) === 'delta'),
     skipped: problemCount,
     notes: [
       ...notes,
@@ -64,8 +63,9 @@ export async function readDeclaredRoster(
   }
 }
 
-function isPart(name: string): name is Part {
-  return parts.some((part) => part === name)
+/** Returns the part of a roster that has records of a part: groups have their members. */
+function rosterPartOf(part: Part): Part {
+  return part === 'memberships' ? 'groups' : part
 }
 
 /** Returns the default label of records that a roster creates: `roster:` and the name of its system, else of its file. */

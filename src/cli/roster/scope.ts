@@ -25,12 +25,15 @@ export interface Scoped {
  * UsageError if `name`, which has the records, has no such course or term.
  */
 export function inScope(name: string, declared: Declared, scope: Scope): Scoped {
-  const isWanted = (part: Part) => scope.only.length === 0 || scope.only.some((only) => only === part)
+  const isWanted = (part: Part) => {
+    const name = part === 'memberships' ? 'groups' : part
+    return scope.only.length === 0 || scope.only.some((only) => only === name)
+  }
   const onlyWanted = (from: Declared) => new Map([...from].filter(([part]) => isWanted(part)))
   if (scope.courses.length === 0 && scope.terms.length === 0) {
     return { declared: onlyWanted(declared), courses: undefined }
   }
-  const terms = keysOf(name, declared, 'terms' as Part, scope.terms)
+  const terms = keysOf(name, declared, 'terms', scope.terms)
   const named = keysOf(name, declared, 'courses', scope.courses)
   const courses = new Set<string>()
   const usedTerms = new Set(terms)
@@ -42,19 +45,23 @@ export function inScope(name: string, declared: Declared, scope: Scope): Scoped 
     if (term !== null) usedTerms.add(term)
   }
   const users = new Set<string>()
-  const inCourses = (entry: Entry) => courses.has(String(entry.record['courseId']))
-  for (const part of ['enrollments', 'groups' as Part] as const) {
-    for (const entry of (declared.get(part) ?? []).filter(inCourses)) {
-      const { userId, members } = entry.record
-      for (const user of Array.isArray(members) ? members : [userId]) users.add(String(user))
-    }
+  // Groups name their course as files do.
+  const inCourses = ({ record }: Entry) => courses.has(String(record['courseId'] ?? record['course']))
+  const groups = (declared.get('groups') ?? []).filter(inCourses)
+  const groupKeys = new Set(groups.map(({ key }) => key))
+  const inGroups = (entry: Entry) => groupKeys.has(String(entry.record['groupId']))
+  const memberships = (declared.get('memberships') ?? []).filter(inGroups)
+  for (const { record } of [...(declared.get('enrollments') ?? []).filter(inCourses), ...memberships]) {
+    users.add(String(record['userId']))
+  }
+  for (const { record } of groups) {
+    for (const user of Array.isArray(record['members']) ? record['members'] : []) users.add(String(user))
   }
   const kept = [...declared].map(([part, entries]) => {
-    const name: string = part
-    if (name === 'terms') return [part, entries.filter(({ key }) => usedTerms.has(key))] as const
-    if (name === 'courses') return [part, entries.filter(({ key }) => courses.has(key))] as const
-    if (name === 'users') return [part, entries.filter(({ key }) => users.has(key))] as const
-    return [part, entries.filter(inCourses)] as const
+    if (part === 'terms') return [part, entries.filter(({ key }) => usedTerms.has(key))] as const
+    if (part === 'courses') return [part, entries.filter(({ key }) => courses.has(key))] as const
+    if (part === 'users') return [part, entries.filter(({ key }) => users.has(key))] as const
+    return [part, entries.filter(part === 'memberships' ? inGroups : inCourses)] as const
   })
   return { declared: onlyWanted(new Map(kept)), courses: [...courses] }
 }

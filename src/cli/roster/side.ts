@@ -54,7 +54,7 @@ async function readSide(context: Context, session: Session, name: string, scope:
 
 /** Returns the parts that rosters can have, in the order of writing. */
 export function partsOfRosters(): readonly Part[] {
-  return parts.filter((part) => rosterParts.some((name) => name === part))
+  return parts.filter((part) => part === 'memberships' || rosterParts.some((name) => name === part))
 }
 
 async function find({ io, profiles, sessionWith, sessionAt }: Context, given: string): Promise<Named> {

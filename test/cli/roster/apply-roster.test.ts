@@ -172,6 +172,47 @@ describe('people and courses that a roster lacks', () => {
   })
 })
 
+describe('groups of a roster', () => {
+  const sections = (members: Readonly<Record<string, readonly string[]>>) => ({
+    ...canvas(smallSchool),
+    'sections.csv': csv(
+      'section_id,course_id,name,status',
+      Object.keys(members).map((id) => ({
+        section_id: id,
+        course_id: 'bio',
+        name: `Section ${id}`,
+        status: 'active',
+      })),
+    ),
+    'enrollments.csv': csv(
+      'course_id,section_id,user_id,role,status',
+      Object.entries(members).flatMap(([id, users]) =>
+        users.map((user) => ({
+          ...{ course_id: 'bio', section_id: id, user_id: user },
+          ...{ role: 'student', status: 'active' },
+        })),
+      ),
+    ),
+  })
+  const members = async (cli: TestCli, group: string) =>
+    (await listed(cli, `users list --group ext:${group}`)).map(({ externalId }) => externalId).sort()
+
+  test('have its members, and lose others only by --prune', async ({ local }) => {
+    put(local, 'school', sections({ a: ['ada', 'bob'], b: ['cleo'] }))
+    const { stdout } = await ran(local, 'roster apply school --yes')
+    expect(stdout).toContain('groups: 2 of 2 equal\nmemberships: 3 of 3 equal\n')
+    expect(await ran(local, 'roster apply school --yes')).toMatchObject({ stdout: '', stderr: '' })
+    put(local, 'school', sections({ a: ['ada'] }))
+    await ran(local, 'roster apply school --yes')
+    expect(await members(local, 'a')).toEqual(['ada', 'bob'])
+    await ran(local, 'roster diff school --prune', 9)
+    await ran(local, 'roster apply school --yes --prune')
+    expect(await members(local, 'a')).toEqual(['ada'])
+    expect(await listed(local, 'groups list')).toHaveLength(1)
+    await ran(local, 'roster diff academy.db school --only groups')
+  })
+})
+
 describe('a plan of a roster', () => {
   test('is shown and confirmed, and --dry-run changes nothing', async ({ local }) => {
     put(local, 'school', oneRoster(smallSchool))
