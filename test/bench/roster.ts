@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { writePackage } from '../helpers/oneroster-package.ts'
 import { measureMs, median, peakMiB } from './measure.ts'
+import { benchRosterExport } from './roster-export.ts'
 import type { BenchRow } from './row.ts'
 
 const users = Number(process.env['LEARNCTL_ROSTER_USERS'] ?? 100_000)
@@ -11,7 +12,7 @@ const rounds = 3
 
 /**
  * Measures rosters with a OneRoster package of 100,000 users, or LEARNCTL_ROSTER_USERS, and four times as many
- * enrolments: `roster validate` against csv-parse reading the same files, and its memory.
+ * enrolments: `roster validate` against csv-parse reading the same files, its memory, and `roster export`.
  */
 export async function benchRoster(bin: string, directory: string): Promise<BenchRow[]> {
   const folder = join(directory, 'roster')
@@ -37,6 +38,7 @@ export async function benchRoster(bin: string, directory: string): Promise<Bench
       from: `${size}: ${Math.round(ours)} ms, csv-parse ${Math.round(theirs)} ms`,
     },
     { figure: 'memory of roster validate', value: peak, unit: 'MiB', goal: 400, better: 'less', from: size },
+    ...(await benchRosterExport(bin, directory, users)),
   ]
 }
 

@@ -212,14 +212,14 @@ function userOf(
 function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
   const externalId = row.text('course_id')
   if (isRemoved) return [entryOf('courses', { externalId }, row, true)]
-  const status = statusIn(row, ['active', 'completed', 'published'])
+  const status = statusIn(row, ['active', 'completed', 'published', 'unpublished'])
   if (row.text('start_date') !== '' || row.text('end_date') !== '') {
     row.addLeniency('dates of courses are left out; those of terms are kept')
   }
   const course = { externalId, title: row.text('long_name') }
   addSchemaProblems(row, courseDataset, course)
   const term = row.text('term_id')
-  const known = { completed: 'archived', published: 'published', active: null } as const
+  const known = { completed: 'archived', published: 'published', unpublished: 'draft', active: null } as const
   const courseStatus = status && known[status]
   const more = { ...(courseStatus && { status: courseStatus }), ...(term !== '' && { term: `ext:${term}` }) }
   return [entryOf('courses', { ...course, ...more }, row)]

@@ -61,7 +61,7 @@ export async function writeCanvas(
 
   async function addCourses(courses: Table): Promise<number> {
     for (const { key, title, term, status } of school.courses) {
-      await courses.add([key, key, title, term?.key ?? '', status === 'archived' ? 'completed' : 'active'])
+      await courses.add([key, key, title, term?.key ?? '', statusOf(status)])
     }
     return courses.rows
   }
@@ -139,5 +139,19 @@ export async function writeCanvas(
           ]
         : []),
     ]
+  }
+}
+
+/** Returns the status of a course in a Canvas SIS import; `active` leaves open whether it is published. */
+function statusOf(status: string): string {
+  switch (status) {
+    case 'archived':
+      return 'completed'
+    case 'published':
+      return 'published'
+    case 'draft':
+      return 'unpublished'
+    default:
+      return 'active'
   }
 }

@@ -264,8 +264,8 @@ describe('the files of a Canvas SIS import', () => {
     expect(linesIn(local, 'sis')).toEqual({
       'courses.csv': [
         'course_id,short_name,long_name,term_id,status',
-        'ART,ART,Art,,active',
-        'BIO,BIO,"Biology, ""marine""",T1,active',
+        'ART,ART,Art,,unpublished',
+        'BIO,BIO,"Biology, ""marine""",T1,published',
       ],
       'enrollments.csv': [
         'course_id,user_id,role,section_id,status',
