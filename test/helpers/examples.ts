@@ -62,6 +62,14 @@ export const needs: readonly NeedOf[] = [
   [/--profile work|^auth (logout|token)|^profiles delete/, 'names the profile of a platform', signedIn],
   [/^(courses|lessons) restore [^ ]+$/, 'names what was deleted', deleted],
   [
+    /^courses copy ext:BIO-201/,
+    'copies a course with external ids to a term',
+    async (...line) => {
+      await made('courses apply -f marine-biology.yaml')(...line)
+      return made('terms create --name "Spring 2027" --external-id 2027S')(...line)
+    },
+  ],
+  [
     /^modules|^lessons move ext:bio/,
     'names a module of a course with modules',
     made('courses apply -f marine-biology.yaml'),

@@ -138,6 +138,19 @@ const copyFlags = [
     summary: 'Your own id for the copy (default none, with --to-profile that of the course)',
   },
   {
+    name: 'lesson-ids',
+    kind: 'text',
+    placeholder: 'rule',
+    summary:
+      'External ids of its lessons: a pattern such as 2027-{id}, or text to replace such as 2026=2027 (default none, with --to-profile as they are)',
+  },
+  {
+    name: 'term',
+    kind: 'text',
+    placeholder: 'term',
+    summary: 'Term of the copy: id, external id or name; none for no term (default that of the course)',
+  },
+  {
     name: 'status',
     kind: 'text',
     summary: 'Status of the copy',
@@ -152,11 +165,14 @@ export const copyCommand: Command = {
   name: 'copy',
   summary: 'Copy a course with its lessons',
   description:
-    'Lessons keep their external ids in another academy; in the same one they get none, as each is there once.\nEnrolments, progress and grades are not copied.',
+    'Lessons keep their external ids in another academy; in the same one they get none, as each is there once, unless\n--lesson-ids says how to make new ones. Lessons without an external id get none. Enrolments, progress and grades are not copied.',
   arguments: [{ name: 'course', summary: 'Course: id or external id' }],
   flags: copyFlags,
   refuses: noColumns,
-  examples: ['courses copy ext:AAA-2014J --title "Next year" --external-id AAA-2015J'],
+  examples: [
+    'courses copy ext:AAA-2014J --title "Next year" --external-id AAA-2015J',
+    'courses copy ext:BIO-201 --external-id BIO-2027 --term 2027S --lesson-ids bio=bio-2027',
+  ],
   run: async (context, { arguments: names, flags }) => {
     checkChoices(copyFlags, flags)
     const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
@@ -165,6 +181,8 @@ export const copyCommand: Command = {
       toProfile: text('to-profile'),
       title: text('title'),
       externalId: text('external-id'),
+      lessonIds: text('lesson-ids'),
+      term: text('term'),
       status: text('status'),
       waitLock: flags[waitLockFlag.name],
     })

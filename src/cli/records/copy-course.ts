@@ -1,16 +1,25 @@
+import { NotOfferedError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
-import { CommandError, ExitWith } from '../terminal/errors.ts'
+import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { whileApplying } from './apply-lock.ts'
+import { requireOwnLessons } from './course-conflicts.ts'
 import { lessonName, planCourse, planData, planLines } from './course-plan.ts'
-import { openWriting } from './execute.ts'
+import { openWriting, type Writing } from './execute.ts'
 import { nothingSent, sendCourse } from './send-course.ts'
-import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './sources/shown-course.ts'
+import {
+  noteHiddenAnswers,
+  readShownCourse,
+  type ShownCourse,
+  shownRecords,
+  withTermKey,
+} from './sources/shown-course.ts'
 
 /** Options of a copy that differ from its source. */
 export interface CopyOptions {
@@ -18,6 +27,10 @@ export interface CopyOptions {
   readonly toProfile: string | undefined
   readonly title: string | undefined
   readonly externalId: string | undefined
+  /** Rule for the external ids of lessons: `2027-{id}` or `2026=2027`. */
+  readonly lessonIds: string | undefined
+  /** Term of the copy; `none` for no term. */
+  readonly term: string | undefined
   readonly status: string | undefined
   /** Time to wait for another apply. */
   readonly waitLock: unknown
@@ -29,10 +42,11 @@ export interface CopyOptions {
  */
 export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
   const { io, session, output } = context
+  const rule = options.lessonIds === undefined ? null : readRule(options.lessonIds)
   const source = await readShownCourse(await session.caller(), reference, io.signal)
   await noteHiddenAnswers(output, source.lessons)
   const target = options.toProfile === undefined ? session : context.sessionWith(options.toProfile)
-  const copy = (context: Context) => makeCopy(context, source, target, options)
+  const copy = (context: Context) => makeCopy(context, source, target, { ...options, rule })
   if (context.settings.dryRun.value) return copy(context)
   await whileApplying(context, target, options.waitLock, copy)
 }
@@ -41,7 +55,7 @@ async function makeCopy(
   context: Context,
   source: ShownCourse,
   target: Context['session'],
-  options: CopyOptions,
+  options: CopyOptions & { readonly rule: IdRule | null },
 ): Promise<void> {
   const { io, session, settings, output } = context
   const { toProfile, status = 'draft' } = options
@@ -52,11 +66,13 @@ async function makeCopy(
   const { caller, notes } = writing
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
   const { course, lessons } = await shownRecords(source)
+  const term = await termOf(context, writing, course, options)
   const kept = isElsewhere ? (source.course['externalId'] ?? null) : null
   const record = {
     ...course,
     title: options.title ?? course['title'],
     externalId: options.externalId ?? kept,
+    ...(term !== undefined && { term }),
     status,
   }
   if (record.externalId !== null && (await findShown(caller, courses, record, io.signal))) {
@@ -70,8 +86,13 @@ async function makeCopy(
       },
     )
   }
-  const wanted = lessons.map((lesson) => (isElsewhere ? lesson : { ...lesson, externalId: null }))
+  const wanted = options.rule
+    ? renamed(lessons, options.rule, isElsewhere)
+    : lessons.map((lesson) => (isElsewhere ? lesson : { ...lesson, externalId: null }))
   const plan = await planCourse({ course: record, lessons: wanted }, null, false)
+  if (options.rule) {
+    await requireOwnLessons({ caller, signal: io.signal }, [plan], 'Use another rule: --lesson-ids')
+  }
   const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
   if (settings.dryRun.value) {
     const lines = planLines(plan).map((line) => `${escapeHidden(line)}\n`)
@@ -106,4 +127,72 @@ async function makeCopy(
   else if (settings.quiet.value || !io.stdout.isTTY)
     await output.text(`${escapeHidden(String(sent.course?.['id']))}\n`)
   if (sent.refused.length > 0) throw new ExitWith('partial')
+}
+
+/** Makes the external id of a copied lesson from that of the original. */
+type IdRule = (externalId: string) => string
+
+const placeholder = '{id}'
+const maxIdLength = 255
+
+/** Reads a rule for external ids. Throws a UsageError for one that leaves them as they are. */
+function readRule(text: string): IdRule {
+  if (text.includes(placeholder) && text !== placeholder) return (id) => text.replaceAll(placeholder, id)
+  const [, from = '', to] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (to !== undefined && from !== to && from !== placeholder) return (id) => id.replaceAll(from, to)
+  throw new UsageError(
+    `--lesson-ids must be a pattern with ${placeholder} or old=new, not ${JSON.stringify(text)}`,
+    {
+      hint: '--lesson-ids 2027-{id} or --lesson-ids 2026=2027',
+    },
+  )
+}
+
+/**
+ * Returns lessons with external ids by a rule. Throws a UsageError if it leaves an id as it is within an academy, makes one
+ * that cannot be stored, or makes one twice.
+ */
+function renamed(lessons: readonly JsonObject[], rule: IdRule, isElsewhere: boolean): JsonObject[] {
+  const originals = new Map<string, string>()
+  const problems: string[] = []
+  const all = lessons.map((lesson) => {
+    const { externalId: own } = lesson
+    if (typeof own !== 'string') return lesson
+    const externalId = rule(own)
+    const before = originals.get(externalId)
+    if (externalId === own && !isElsewhere)
+      problems.push(`Lesson ${lessonName(lesson)} keeps its external id`)
+    else if (externalId === '' || externalId.length > maxIdLength) {
+      problems.push(
+        `Lesson ${lessonName(lesson)} gets an external id that is not 1 to ${maxIdLength} characters long`,
+      )
+    } else if (before !== undefined)
+      problems.push(`Lessons ${before} and ${own} both get the external id ${externalId}`)
+    originals.set(externalId, own)
+    return { ...lesson, externalId }
+  })
+  if (problems.length === 0) return all
+  throw new UsageError(`--lesson-ids does not give each lesson an external id of its own`, { why: problems })
+}
+
+/** Returns the term of a copy by its key; null for none. A term that the target does not have is noted and left out. */
+async function termOf(
+  { output }: Context,
+  { names }: Pick<Writing, 'names'>,
+  { term }: JsonObject,
+  { term: wanted, toProfile }: CopyOptions,
+): Promise<string | null | undefined> {
+  if (wanted === 'none') return null
+  if (wanted === undefined && typeof term !== 'string') return undefined
+  const records = { course: { term: wanted ?? term }, lessons: [] }
+  if (wanted !== undefined || toProfile === undefined) {
+    return String((await withTermKey(names, records)).course['term'])
+  }
+  const shown = await names.term(String(term)).catch((error: unknown) => {
+    if (error instanceof NotOfferedError) return null
+    throw error
+  })
+  if (shown) return String(term)
+  await output.note(`The copy has no term: ${String(term).replace(/^ext:/, 'term ')} is not in that academy`)
+  return null
 }

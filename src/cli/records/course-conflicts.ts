@@ -29,10 +29,13 @@ interface Conflict {
 /**
  * Throws a CommandError if plans would create lessons with external ids of other courses' lessons, as after copying
  * the file for the next term: the platform would refuse each of them after creating the course.
+ *
+ * @param hint what to do (default: to copy the course)
  */
 export async function requireOwnLessons(
   { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
   plans: readonly CoursePlan[],
+  hint?: string,
 ): Promise<void> {
   for (const plan of plans) {
     const titles = new Map(
@@ -41,7 +44,7 @@ export async function requireOwnLessons(
       ),
     )
     const conflicts = await conflictsOf({ caller, signal }, plan, titles)
-    if (conflicts.length > 0) throw await refusal(caller, plan, conflicts, signal)
+    if (conflicts.length > 0) throw await refusal(caller, plan, conflicts, { signal, hint })
   }
 }
 
@@ -113,7 +116,7 @@ async function refusal(
   caller: Caller,
   { record }: CoursePlan,
   conflicts: readonly Conflict[],
-  signal: AbortSignal,
+  { signal, hint }: { readonly signal: AbortSignal; readonly hint: string | undefined },
 ): Promise<CommandError> {
   const courses = new Map<unknown, JsonObject>()
   for (const { other } of conflicts) {
@@ -141,7 +144,9 @@ async function refusal(
     `${pluralise(conflicts.length, 'lesson')} of course ${thingName(record)} ${one ? 'has the external id of a lesson' : 'have external ids of lessons'} of another course; nothing was sent`,
     {
       why: [...lines, ...(conflicts.length > maxNamed ? [`and ${conflicts.length - maxNamed} more`] : [])],
-      hint: `To make a new course of that one: learnctl courses copy ${from} --title ${shellWord(String(title))} --external-id ${shellWord(String(externalId))}; or give these lessons external ids of their own`,
+      hint:
+        hint ??
+        `To make a new course of that one: learnctl courses copy ${from} --title ${shellWord(String(title))} --external-id ${shellWord(String(externalId))}; or give these lessons external ids of their own`,
       details: conflicts.map(({ externalId, title, other, isDeleted }) => ({
         ...{
           externalId,

@@ -55,6 +55,51 @@ describe('courses copy', () => {
     expect(await shown(local, 'ext:BIO-101')).toEqual(course)
   })
 
+  test('gives lessons external ids by a rule, and belongs to the next term', async ({ local }) => {
+    await applied(local)
+    await local.run('terms create --name "Spring 2026" --external-id 2026S')
+    await local.run('terms create --name "Spring 2027" --external-id 2027S')
+    await local.run('courses update BIO-101 --term 2026S')
+    const ids = async (course: string) => {
+      const { stdout } = await local.run(
+        `lessons export --course ${course} --columns externalId --format jsonl`,
+      )
+      return stdout.split('\n').flatMap((line) => /waves[^"]*|[^"]*-waves/.exec(line)?.[0] ?? [])
+    }
+    const copied = await local.run(
+      'courses copy BIO-101 --external-id BIO-2027 --term "Spring 2027" --lesson-ids 2027-{id}',
+    )
+    expect(copied.code, copied.stderr).toBe(0)
+    expect(await ids('BIO-2027')).toEqual(['2027-waves'])
+    expect(await shown(local, 'BIO-2027')).toMatchObject({ term: 'ext:2027S' })
+    const next = await local.run('courses copy BIO-2027 --external-id BIO-2028 --lesson-ids 2027=2028')
+    expect(next.code, next.stderr).toBe(0)
+    expect(await ids('BIO-2028')).toEqual(['2028-waves'])
+    expect(await shown(local, 'BIO-2028')).toMatchObject({ term: 'ext:2027S' })
+  })
+
+  test('refuses a rule that leaves ids as they are or makes taken ones, before anything is sent', async ({
+    local,
+  }) => {
+    await applied(local)
+    const copy = 'courses copy BIO-101 --external-id BIO-102 --lesson-ids'
+    for (const [rule, message] of [
+      ['{id}', '--lesson-ids must be a pattern with {id} or old=new, not "{id}"'],
+      ['2026=2027', 'Lesson Waves (waves) keeps its external id'],
+      ['waves=', 'Lesson Waves (waves) gets an external id that is not 1 to 255 characters long'],
+    ]) {
+      const refused = await local.run(`${copy} ${rule}`)
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message ?? '')])
+    }
+    expect((await local.run(`${copy} new-{id}`)).code).toBe(0)
+    const taken = await local.run('courses copy BIO-101 --external-id BIO-103 --lesson-ids new-{id}')
+    expect([taken.code, taken.stderr]).toEqual([
+      6,
+      expect.stringContaining('hint: Use another rule: --lesson-ids'),
+    ])
+    expect((await local.run('courses get BIO-103')).code).toBe(3)
+  })
+
   test('goes to the academy of another profile, external ids and all', async ({ cli }) => {
     await cli.run('profiles add here --database here.db')
     await cli.run('profiles add there --database there.db')
