@@ -194,7 +194,9 @@ function newLayout({ sort, expressions, ties, id }: Order): Layout {
     ', ',
   )
   const compare = ties ? byKeysAndTies(keys, [...ties, id], isDescending) : byAll(terms, isDescending)
-  return { field, id: id.sql, ties, names, place, ordered: orderBy(terms), orderBy, compare }
+  // SQLite sorts by the second of two equal terms, even if an index has the order.
+  const ordered = orderBy(terms.length === 2 && keys[0]?.sql === id.sql ? [id] : terms)
+  return { field, id: id.sql, ties, names, place, ordered, orderBy, compare }
 }
 
 /** Returns the columns of a Place with this number of values. */

@@ -6,7 +6,7 @@ import type { Row } from '../database/database.ts'
 import { during, type Page } from '../database/keyset.ts'
 import { type Found, page, usualBounds } from '../database/page.ts'
 import { matchesReference, referenceFilter } from '../database/reference.ts'
-import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { readBatch, runBatch } from '../http/batch.ts'
 import type { Call, Handler } from '../http/handler.ts'
 import { parseBody } from '../http/validation.ts'
 import { notFound, ProblemError, parentNotFound } from '../problem-error.ts'
@@ -38,7 +38,8 @@ export const listMemberships: Handler<Operations['memberships']> = async (call) 
   return pageOf(call, groupIds, visibleMemberships(call))
 }
 
-const order = { addedAt: sql`m.added_at` }
+/** Ids sort by the time at which a member was added. */
+const order = { addedAt: sql`m.id` }
 /** Most users are not deleted; the others are members again once they are restored. */
 const isThere = sql`(select status from users where id = m.user_id) <> 'deleted'`
 
@@ -58,16 +59,13 @@ async function pageOf(
     {
       columns: membershipColumns,
       from: sql`group_members m`,
-      where: [isThere],
+      where: [isThere, during(sql`m.added_at`, query)],
       narrow: [
         visible,
         user.one ?? user.several,
         !isOne && groupIds && sql`m.group_id in (${join(groupIds)})`,
       ],
-      within: [
-        { field: 'addedAt', condition: isOne && sql`m.group_id = ${groupId}` },
-        { field: 'addedAt', condition: during(order.addedAt, query) },
-      ],
+      within: [{ field: 'addedAt', condition: isOne && sql`m.group_id = ${groupId}` }],
     },
     { sort: query.sort, expressions: order, id: sql`m.id` },
     query,
@@ -79,29 +77,28 @@ async function pageOf(
 /** `groups.addMember` */
 export const addMember: Handler<Operations['addMember']> = async (call) => {
   const { params } = call
-  const { id: groupId } = await findOwnGroup(call, params.groupId)
-  const names = await namesOf(call, { groupId, userId: params.userId })
-  return (await findMembership(call, names)) ?? storeMembership(call, names)
+  const { id, name, externalId } = await findOwnGroup(call, params.groupId)
+  const group = { groupId: id, groupName: name, groupExternalId: externalId }
+  return (await storeMembership(call, group, await userOf(call, params.userId))).membership
 }
 
 /** `groups.batchMembers` */
 export const addMembers: Handler<Operations['batchMembers']> = (call) => {
   const { items, onExists } = readBatch(call.rawBody, 'skip')
+  const groups = new Map<string, GroupNames>()
   return runBatch(call, items, async (item) => {
-    const names = await namesOf(item, parseBody(MembershipInput, item.rawBody))
-    const before = await findMembership(item, names)
-    if (before && onExists === 'fail') {
-      const detail = `User ${before.userEmail} is already in group ${before.groupName}: ${before.id}.`
-      throw new ProblemError('duplicate', detail, { members: { id: before.id } })
+    const { groupId, userId } = parseBody(MembershipInput, item.rawBody)
+    const group = groups.get(groupId) ?? (await groupOf(item, groupId))
+    groups.set(groupId, group)
+    const { membership, created } = await storeMembership(item, group, await userOf(item, userId))
+    const { id, userEmail, groupName } = membership
+    if (created) return { id, created }
+    if (onExists === 'fail') {
+      const detail = `User ${userEmail} is already in group ${groupName}: ${id}.`
+      throw new ProblemError('duplicate', detail, { members: { id } })
     }
     // A membership has nothing to update.
-    const unchanged = before && { id: before.id, version: 1 }
-    return upsert(
-      onExists,
-      unchanged,
-      () => storeMembership(item, names),
-      async () => ({ version: 1 }),
-    )
+    return { id, created, code: onExists === 'skip' ? 'skipped' : 'unchanged' }
   })
 }
 
@@ -120,8 +117,10 @@ export const removeMember: Handler<Operations['removeMember']> = async (call) =>
   return undefined
 }
 
-/** The fields of a membership that come from its group and user. */
-type Names = Omit<Membership, 'id' | 'addedAt'>
+/** The fields of a membership that come from its group. */
+type GroupNames = Pick<Membership, 'groupId' | 'groupName' | 'groupExternalId'>
+/** The fields of a membership that come from its user. */
+type UserNames = Pick<Membership, 'userId' | 'userEmail' | 'userExternalId'>
 
 interface Named extends Row {
   readonly id: string
@@ -129,45 +128,49 @@ interface Named extends Row {
   readonly external_id: string | null
 }
 
-/** Finds the group and the user of a membership; throws 404 that points to the unknown one. */
-async function namesOf(call: Call, { groupId, userId }: MembershipInput): Promise<Names> {
-  const { database } = call
-  const isGroup = seenOnly(matchesReference('groups', groupId), visibleGroups(call))
-  const isUser = seenOnly(matchesReference('users', userId), visibleUsers(call))
-  const [group, user] = await Promise.all([
-    database.one<Named & { course_id: string | null }>(
-      sql`select id, name, external_id, course_id from groups where ${isGroup}`,
-    ),
-    database.one<Named>(
-      sql`select id, email as name, external_id from users where ${isUser} and status <> 'deleted'`,
-    ),
-  ])
-  if (!group) throw parentNotFound('#/groupId', 'group', groupId)
+/** Finds the group of a new member; throws 404 that points to an unknown one, 403 if the caller may not change it. */
+async function groupOf(call: Call, reference: string): Promise<GroupNames> {
+  const isGroup = seenOnly(matchesReference('groups', reference), visibleGroups(call))
+  const group = await call.database.one<Named & { course_id: string | null }>(
+    sql`select id, name, external_id, course_id from groups where ${isGroup}`,
+  )
+  if (!group) throw parentNotFound('#/groupId', 'group', reference)
   requireMayChange(call, { name: group.name, courseId: group.course_id })
-  if (!user) throw parentNotFound('#/userId', 'user', userId)
-  return {
-    groupId: group.id,
-    groupName: group.name,
-    groupExternalId: group.external_id,
-    userId: user.id,
-    userEmail: user.name,
-    userExternalId: user.external_id,
-  }
+  return { groupId: group.id, groupName: group.name, groupExternalId: group.external_id }
 }
 
-async function findMembership({ database }: Call, names: Names): Promise<Membership | undefined> {
-  const row = await database.one<Row & { id: string; added_at: string }>(sql`
-    select id, added_at from group_members where group_id = ${names.groupId} and user_id = ${names.userId}`)
-  return row && { id: row.id, ...names, addedAt: row.added_at }
+/** Finds the user to add; throws 404 that points to an unknown one. */
+async function userOf(call: Call, reference: string): Promise<UserNames> {
+  const isUser = seenOnly(matchesReference('users', reference), visibleUsers(call))
+  const user = await call.database.one<Named>(
+    sql`select id, email as name, external_id from users where ${isUser} and status <> 'deleted'`,
+  )
+  if (!user) throw parentNotFound('#/userId', 'user', reference)
+  return { userId: user.id, userEmail: user.name, userExternalId: user.external_id }
 }
 
-async function storeMembership(call: Call, names: Names): Promise<Membership> {
-  const { now } = call
+/** Adds a user to a group; returns the membership that exists already, if there is one. */
+async function storeMembership(
+  call: Call,
+  group: GroupNames,
+  user: UserNames,
+): Promise<{ readonly membership: Membership; readonly created: boolean }> {
+  const { database, now } = call
+  const { groupId } = group
+  const { userId } = user
   const id = call.newId('mem')
-  call.database.queue(sql`
-    insert into group_members (id, group_id, user_id, added_at)
-    values (${id}, ${names.groupId}, ${names.userId}, ${now})`)
-  const membership = { id, ...names, addedAt: now }
+  const written = await database.run(sql`
+    insert into group_members (id, group_id, user_id, added_at) values (${id}, ${groupId}, ${userId}, ${now})
+    on conflict (group_id, user_id) do nothing`)
+  if (written === 0) {
+    const row = await database.one<Row & { id: string; added_at: string }>(
+      sql`select id, added_at from group_members where group_id = ${groupId} and user_id = ${userId}`,
+    )
+    if (!row) throw new Error(`Membership of user ${userId} in group ${groupId} was not stored`)
+    const membership = { id: row.id, ...group, ...user, addedAt: row.added_at }
+    return { membership, created: false }
+  }
+  const membership = { id, ...group, ...user, addedAt: now }
   await recordChange(call, { action: 'membership.created', id, before: null, after: membership })
-  return membership
+  return { membership, created: true }
 }

@@ -38,6 +38,7 @@ const acceptedStatements: Known = [
   [/from webhook_deliveries order by received_at desc, id desc limit \S+\) recent/, 'the newest thousand'],
   [/ from integrations i /, 'there is one for each kind of system'],
   [/update enrollments set user_email = \(select/, 'a course is restored with all its enrolments'],
+  [/from group_members m order by m\.id (?:asc|desc) limit 1 offset \S+$/, 'rows are in the order of ids'],
   [/ where false/, 'no row is looked at'],
 ]
 

@@ -27,6 +27,7 @@ const groups: Table = {
   ],
 }
 
+/** Ids sort by the time at which a member was added. */
 const groupMembers: Table = {
   name: 'group_members',
   columns: {
@@ -36,15 +37,15 @@ const groupMembers: Table = {
     added_at: text,
   },
   key: 'id',
+  inKeyOrder: true,
   unique: ['group_id, user_id'],
   references: [
     { from: 'group_id', to: 'groups (id)', cascade: true },
     { from: 'user_id', to: 'users (id)' },
   ],
   indexes: [
-    'create index group_members_by_group on group_members (group_id, added_at, id, user_id)',
-    'create index group_members_by_user on group_members (user_id, added_at, id, group_id)',
-    'create index group_members_by_time on group_members (added_at, id)',
+    'create index group_members_by_group on group_members (group_id, id, user_id)',
+    'create index group_members_by_user on group_members (user_id, id, group_id)',
   ],
 }
 
