@@ -42,7 +42,8 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
   }
   return {
     version: textOf('oneroster.version'),
-    systemName: textOf('source.systemName'),
+    // Some systems write what the files have.
+    systemName: textOf('source.systemName')?.replace(/^absent$/i, '') || null,
     modeOf,
     check(findings, has) {
       const version = textOf('oneroster.version')
@@ -52,6 +53,10 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
       }
       for (const { name, value, line } of properties.values()) {
         if (!/^file\./i.test(name)) continue
+        if (value === '') {
+          findings.addLeniency(file.name, 'files without a mode are read as absent if they are missing', name)
+          continue
+        }
         const table = name.slice('file.'.length)
         const place = { file: file.name, line, column: 'value', value }
         if (!modes.includes(value.toLowerCase())) {

@@ -83,11 +83,18 @@ function allColumns(table: OneRosterTable): string[] {
   return [...new Set(oneRosterVersions.flatMap((version) => oneRosterColumns(table, version)))]
 }
 
+/** Columns as some systems spell them. */
+const misspelled = {
+  datalastmodified: 'dateLastModified',
+  prefferedgivenname: 'preferredGivenName',
+  prefferedmiddlename: 'preferredMiddleName',
+  prefferedfamilyname: 'preferredFamilyName',
+}
+
 function form(
   name: OneRosterTable,
   given: Pick<TableForm, 'part' | 'noun' | 'required' | 'shownBy'> & {
     readonly references?: readonly TableReference[]
-    readonly aliases?: TableForm['aliases']
   },
 ): TableForm {
   const { required, shownBy } = given
@@ -95,6 +102,7 @@ function form(
     name,
     columns: allColumns(name),
     key: ['sourcedId'],
+    aliases: misspelled,
     // Extensions that the specification allows.
     pattern: /^metadata\./,
     ...given,
@@ -130,8 +138,6 @@ export const oneRosterTables: Readonly<Record<OneRosterTable, TableForm>> = {
       ['givenName', 'familyName'],
     ],
     references: [orgs('orgSourcedIds'), org('primaryOrgSourcedId')],
-    // Some systems spell it so.
-    aliases: { prefferedgivenname: 'preferredGivenName' },
   }),
   courses: form('courses', {
     ...{ part: 'courses', noun: 'course', required: ['title'] },

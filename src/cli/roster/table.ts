@@ -52,7 +52,8 @@ export function columnIn({ columns, aliases = {}, pattern }: TableForm, header: 
   // Kolibri writes `Full name (FULL_NAME)`, with the words before in the language of the user.
   const [, code = header] = /\(([A-Z_]+)\)$/.exec(header) ?? []
   const plain = code.toLowerCase()
-  const column = columns.find((each) => each.toLowerCase() === plain) ?? aliases[plain]
+  const meant = aliases[plain]?.toLowerCase() ?? plain
+  const column = columns.find((each) => each.toLowerCase() === meant)
   return column ?? (pattern?.test(plain) ? plain : null)
 }
 

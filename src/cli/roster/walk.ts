@@ -100,18 +100,24 @@ export async function* walk(
       for (const { line, cells } of some) {
         findings.addRow(file.name)
         const row = new RosterRow(rowFile, line, cells)
-        if (cells.length === table.header.length) for (const entry of read(row)) entries.push(entry)
-        else
-          row.addProblem(
-            null,
-            'ragged_row',
-            `has ${cells.length} cells, but the header has ${table.header.length}`,
-          )
+        if (requireWidth(row, cells, table.header)) for (const entry of read(row)) entries.push(entry)
       }
       yield entries
     }
   }
   for (const { row, reference, key } of open) if (keys.get(key) === 0) addMissing(row, reference, key)
+}
+
+/** Adds a problem if a row is shorter or longer than its header; only empty cells may be missing or too many at the end. */
+function requireWidth(row: RosterRow, cells: readonly string[], header: readonly string[]): boolean {
+  if (cells.length === header.length) return true
+  const named = header.findLastIndex((name) => name !== '') + 1
+  if (cells.length >= named && cells.slice(named).every((cell) => cell.trim() === '')) {
+    row.addLeniency('empty cells at the end of rows are missing or too many')
+    return true
+  }
+  row.addProblem(null, 'ragged_row', `has ${cells.length} cells, but the header has ${header.length}`)
+  return false
 }
 
 /**

@@ -278,6 +278,29 @@ const whole: RosterFiles = {
 const names = Object.keys(whole).map((name) => name.replace('.csv', ''))
 
 describe('a OneRoster package', () => {
+  test('may have what real ones have: roles as user profiles, empty columns at the end, modes left out', async () => {
+    const header = `${published['1.2'].roles.replace('dateLast', 'dataLast')},,`
+    const { recordsOf, problems, notes, source } = await readRoster({
+      ...whole,
+      'manifest.csv': `${manifest(['users', 'roles'], 'bulk', '1.2')}\r\nfile.scoreScales,`.replace(
+        'Test SIS',
+        'absent',
+      ),
+      'roles.csv': csv(header, []),
+      'userProfiles.csv': `${header}\r\nr1,,,u1,primary,student,,,s1,\r\nr2,,,u2,primary,teacher,,,s1,,,,\r\n`,
+    })
+    expect(problems).toEqual([])
+    expect(source.systemName).toBe(null)
+    expect(recordsOf('users').map((user) => user['role'])).toEqual(['learner', 'instructor'])
+    expect(notes).toEqual(
+      expect.arrayContaining([
+        'manifest.csv: files without a mode are read as absent if they are missing (file.scoreScales)',
+        'userProfiles.csv: columns are not spelled as specified (dataLastModified)',
+        'userProfiles.csv: empty cells at the end of rows are missing or too many (2 times)',
+      ]),
+    )
+  })
+
   test('has sessions as terms, classes as courses, and enrolments in them', async () => {
     const { recordsOf, problems, warnings, source, notes } = await readRoster({
       ...whole,
