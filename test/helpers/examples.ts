@@ -53,7 +53,7 @@ type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 /** Needs that no earlier line can meet. */
 const outside: readonly NeedOf[] = [
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
-  [/^roster /, 'reads files of another system', rosters],
+  [/^roster (?!export)/, 'reads files of another system', rosters],
 ]
 
 /** Lines that cannot work on the result of quickstart alone, with the reason. */
@@ -230,12 +230,15 @@ async function platformOf(place: Place): Promise<NonNullable<Place['platform']>>
   return place.platform
 }
 
-/** Writes a OneRoster package, users of Moodle, and users of Kolibri. */
+/** Writes OneRoster packages, users of Moodle, and users of Kolibri. */
 async function rosters({ cli }: Place): Promise<RunOptions> {
-  const zip = new ZipFile()
-  for (const [name, text] of Object.entries(school)) zip.addBuffer(Buffer.from(text), name)
-  zip.end()
-  writeFileSync(join(cli.cwd, 'school.zip'), await buffer(zip.outputStream))
+  const tuesday = { ...school, 'users.csv': school['users.csv'].replace('Hopper', 'Murray') }
+  for (const [name, files] of Object.entries({ school, monday: school, tuesday })) {
+    const zip = new ZipFile()
+    for (const [file, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), file)
+    zip.end()
+    writeFileSync(join(cli.cwd, `${name}.zip`), await buffer(zip.outputStream))
+  }
   for (const [name, text] of Object.entries(uploads)) writeFileSync(join(cli.cwd, name), text)
   return {}
 }

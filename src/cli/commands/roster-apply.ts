@@ -80,7 +80,7 @@ export const diffCommand: Command = {
   ],
   flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
-  examples: ['roster diff roster.zip', 'roster diff monday.zip tuesday.zip -o csv'],
+  examples: ['roster diff school.zip', 'roster diff monday.zip tuesday.zip -o csv'],
   run: runDiff,
 }
 
@@ -142,8 +142,8 @@ export const applyCommand: Command = {
   createsAcademy: true,
   refuses: noColumns,
   examples: [
-    'roster apply roster.zip --dry-run',
-    'roster apply roster.zip --yes --prune --max-deletes 50 --report report.json',
+    'roster apply school.zip --dry-run',
+    'roster apply school.zip --yes --prune --max-deletes 50 --report report.json',
   ],
   run: runApply,
 }

@@ -68,7 +68,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
 }
 
 /** Arguments that are paths or programs. */
-export const pathArguments = /^(files?|folder|directory|command)$/
+export const pathArguments = /^(files?|folder|directory|command|source|sides|target)$/
 
 /** Facts about the machine and the program. */
 export interface Surroundings {

@@ -476,10 +476,9 @@ describe('delete', () => {
   })
 
   test('asks without details where nothing may be read', async ({ remote, academy }) => {
-    const admin = await academy.person('admin')
-    const { body } = await admin.post('/v1/courses', { title: 'Marine Biology' })
-    const { key } = await academy.person('instructor', ['write'])
-    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const instructor = await academy.person('instructor', ['write'])
+    const { body } = await instructor.post('/v1/courses', { title: 'Marine Biology' })
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: instructor.key }
     const asked = await remote.run(`courses delete ${body.id}`, { env, tty: 200, typed: [`${body.id}\r`] })
     expect(asked.code).toBe(0)
     expect(asked.stderr).toContain(

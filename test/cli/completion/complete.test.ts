@@ -69,9 +69,9 @@ describe('commands', () => {
 })
 
 /** Arguments without suggestions: new names, and versions. */
-// The arguments after `map` depend on the words before it.
+// The arguments after `map` depend on the words before it, and modules on the course.
 const free =
-  /^(\w+ (diff|restore) version|profiles add name|server snapshot save name|integrations \w+ (key|reference))$/
+  /^(\w+ (diff|restore) version|profiles add name|server snapshot save name|integrations \w+ (key|reference)|modules \w+ module)$/
 
 test('every argument is completed, but those that cannot be known', async () => {
   const others: string[] = []

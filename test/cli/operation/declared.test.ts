@@ -133,7 +133,10 @@ describe('the commands', () => {
     ).toEqual([
       // One command restores deleted records and earlier versions.
       ...['courses.version', 'courses.restore', 'lessons.version', 'lessons.restore'],
-      ...['users.updateProfile', 'endpoints.test'],
+      'users.updateProfile',
+      // Bulk commands read and write the members of several groups.
+      ...['groups.memberships', 'groups.batchMembers'],
+      'endpoints.test',
       'deliveries.replayAll',
       // One command calls several of these operations.
       ...['mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),

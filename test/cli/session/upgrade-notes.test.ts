@@ -24,7 +24,8 @@ test('opening a large academy of an earlier version reports how long its upgrade
   expect(ran.code).toBe(0)
   expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
     `note: Upgrading ${path} for this version of learnctl; this takes about a minute, and can be interrupted
-note: Upgrade: step 1 of 1 (0 s)
+note: Upgrade: step 1 of 2 (0 s)
+note: Upgrade: step 2 of 2 (0 s)
 `,
   )
   expect(versionOf(path)).toBe(schemaVersion)
@@ -46,7 +47,7 @@ test('Ctrl-C ends an upgrade at once, and the next command continues it', async 
   const { code } = await cli.run('users list -q --database academy.db', {
     signal: interruption.signal,
     onStderr: (printed) => {
-      if (printed.includes('step 1 of 1')) interruption.abort(new InterruptedError('SIGINT'))
+      if (printed.includes('step 1 of 2')) interruption.abort(new InterruptedError('SIGINT'))
     },
   })
   expect(code).toBe(130)
@@ -64,5 +65,5 @@ test('a copy and a dry run of a large academy of an earlier version: the copy up
   expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
   const ran = await cli.run(words)
   expect(ran.code).toBe(0)
-  expect(ran.stderr).toContain('note: Upgrade: step 1 of 1')
+  expect(ran.stderr).toContain('note: Upgrade: step 1 of 2')
 })
