@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { test as base, type Person } from '../../helpers/academy.ts'
+import { taughtCourses } from '../../../src/server/access/sight.ts'
+import type { Row } from '../../../src/server/database/database.ts'
+import { test as base, onPostgres, type Person } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'
 
@@ -275,3 +277,20 @@ test('settings are changed by admins alone, at the version that they know', asyn
   const writer = await academy.person('admin', ['read', 'write'])
   expect((await writer.get('/v1/settings')).body.code).toBe('insufficient_scope')
 })
+
+test.skipIf(onPostgres)(
+  'the courses of an instructor are found by their user',
+  async ({ academy: { database } }) => {
+    const seer = { principal: { sees: 'taught', userId: 'usr_1' } } as const
+    for (const trash of ['', 'deleted_'] as const) {
+      const plan = await database.all<Row & { detail: string }>(
+        sql`explain query plan ${taughtCourses(seer, trash)}`,
+      )
+      const searches = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH)/.test(detail))
+      expect(searches).toEqual([
+        expect.stringMatching(/^SEARCH \w*enrollments USING .*\(user_id=\?\)$/),
+        expect.stringMatching(/^SEARCH \w*courses USING .*\(created_by=\?\)$/),
+      ])
+    }
+  },
+)
