@@ -14,6 +14,7 @@ const dateFormats = [
   'DD/MM/YYYY',
   'DD-MM-YYYY',
   'MM/DD/YYYY',
+  'YYYY-MM-DD',
   'excel',
 ] as const satisfies readonly DateFormat[]
 const formats = ['csv', 'tsv', 'json', 'jsonl']
@@ -97,7 +98,8 @@ export const importFlags = [
   {
     name: 'date-format',
     kind: 'text',
-    summary: 'Format of dates in the file, besides ISO 8601; excel for serial numbers such as 45900',
+    summary:
+      'Format of dates in the file, besides ISO 8601; YYYY-MM-DD for times without a zone, excel for serial numbers such as 45900',
     choices: dateFormats,
   },
   {

@@ -4,8 +4,18 @@ import { earliestMs, isDay } from '../../codec/time-text.ts'
 import { addDuration, parseCalendarDuration, utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
-/** Formats of days in a file, besides ISO 8601: `excel` is Excel's number of a day. */
-export const dateFormats = ['DD.MM.YYYY', 'DD/MM/YYYY', 'DD-MM-YYYY', 'MM/DD/YYYY', 'excel'] as const
+/**
+ * Formats of days in a file, besides ISO 8601: `excel` is Excel's number of a day, `YYYY-MM-DD` a day with a time of day
+ * but no time zone.
+ */
+export const dateFormats = [
+  'DD.MM.YYYY',
+  'DD/MM/YYYY',
+  'DD-MM-YYYY',
+  'MM/DD/YYYY',
+  'YYYY-MM-DD',
+  'excel',
+] as const
 export type DateFormat = (typeof dateFormats)[number]
 
 /** Options for reading cells. */
@@ -25,7 +35,7 @@ const excelEpochDays = 25_569
 const lastExcelDay = 2_958_465
 
 /** Properties of a column that its cells depend on. */
-type CellColumn = Pick<Column, 'kind' | 'nullable'>
+type CellColumn = Pick<Column, 'kind' | 'nullable' | 'choices'>
 
 /** Text of a null value, since an empty cell means no value. */
 const nullCell = 'null'
@@ -43,16 +53,16 @@ export class CellError extends Error {
 }
 
 /**
- * Returns the value of a cell; undefined for an empty one. Numbers have JSON's form, times may be days or durations,
+ * Returns the value of a cell; undefined for an empty one. Choices are found without case, numbers have JSON's form, times may be days or durations,
  * and lists are JSON or separated by commas. Throws a CellError.
  */
-export function readCell({ kind, nullable }: CellColumn, cell: string, form: CellForm): unknown {
+export function readCell({ kind, nullable, choices }: CellColumn, cell: string, form: CellForm): unknown {
   const text = removeGuard(cell)
   if (text === '') return undefined
   if (nullable && text.trim().toLowerCase() === nullCell) return null
   switch (kind) {
     case 'text':
-      return text
+      return choices ? choiceIn(text, choices) : text
     case 'number':
       return numberIn(form.decimalComma ? withPoint(text.trim()) : text.trim())
     case 'switch':
@@ -62,22 +72,40 @@ export function readCell({ kind, nullable }: CellColumn, cell: string, form: Cel
     case 'day':
       return dayIn(text.trim(), form)
     case 'texts':
-      return text.trimStart().startsWith('[') ? parseJsonOrNull(text) : listIn(text)
+      if (text.trimStart().startsWith('[')) return parseJsonOrNull(text)
+      return choices ? listIn(text).map((item) => choiceIn(item, choices)) : listIn(text)
     case 'json':
       return parseJsonOrNull(text)
   }
+}
+
+/** Returns the choice that a text is, ignoring case and spaces around it; other text unchanged. */
+function choiceIn(text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text
+  const plain = text.trim().toLowerCase()
+  return choices.find((choice) => choice.toLowerCase() === plain) ?? text
+}
+
+/** Returns the text that a mapping reads in place of another; undefined for none. */
+export type MeaningOf = (text: string) => string | undefined
+
+/** Makes a lookup of meanings, which compares texts as `readCell` does: choices without case. */
+export function meaningsOf({ choices }: CellColumn, meanings: ReadonlyMap<string, string>): MeaningOf {
+  if (!choices) return (text) => meanings.get(text)
+  const folded = new Map([...meanings].map(([text, meaning]) => [text.toLowerCase(), meaning]))
+  return (text) => folded.get(text.toLowerCase())
 }
 
 /** Returns a list with its items replaced by what a mapping reads for them; other values unchanged. */
 export function replaceItems(
   column: CellColumn,
   value: unknown,
-  meanings: ReadonlyMap<string, string>,
+  meaningOf: MeaningOf,
   form: CellForm,
 ): unknown {
   if (column.kind !== 'texts' || !Array.isArray(value)) return value
   return value.flatMap((item: unknown) => {
-    const meaning = meanings.get(String(item))
+    const meaning = meaningOf(String(item))
     return meaning === undefined ? [item] : (readCell(column, meaning, form) ?? [])
   })
 }
@@ -91,6 +119,12 @@ export function timeIn(text: string, { now, dateFormat }: CellForm): string {
   if (isDay(text)) return `${text}T00:00:00.000Z`
   const fit = formatsOf(text)
   if (dateFormat && fit.includes(dateFormat)) return instantIn(text, dateFormat)
+  if (fit.includes('YYYY-MM-DD')) {
+    if (dateFormat === null) return text
+    throw new CellError('must have a time zone, such as 2026-01-31T09:30:00Z', {
+      guess: '; --date-format YYYY-MM-DD reads it in UTC',
+    })
+  }
   if (fit.length > 0) {
     const guess = dateFormat === null ? '' : `; use --date-format ${fit.join(' or ')}`
     throw new CellError('must be a date such as 2026-08-31', { guess })
@@ -105,7 +139,8 @@ export function dayIn(text: string, form: CellForm): string {
   return formatsOf(text).length > 0 ? timeIn(text, form).slice(0, 10) : text
 }
 
-const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
+const dayPattern = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
+const localPattern = /^(\d{4}-\d{2}-\d{2})[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?$/
 
 /**
  * Returns the formats in which a text is a valid day. Shorter Excel numbers are excluded: they are before 1927, or
@@ -127,10 +162,20 @@ function instantIn(text: string, format: DateFormat): string {
 
 /** Returns a day in milliseconds since 1970; null for text in another format. */
 function dayAndTimeIn(text: string, format: DateFormat): number | null {
+  if (format === 'YYYY-MM-DD') {
+    const [, day = '', ...time] = localPattern.exec(text) ?? []
+    return atTime(day, time)
+  }
   const [, first = '', separator = '', second = '', year = '', ...time] = dayPattern.exec(text) ?? []
   if (separator === '' || !format.includes(separator)) return null
   const [day, month] = format.startsWith('MM') ? [second, first] : [first, second]
-  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  // LibreOffice writes years with two digits.
+  const whole = year.length === 2 ? `20${year}` : year
+  return atTime(`${whole}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`, time)
+}
+
+/** Returns a day and a time of day in UTC, in milliseconds since 1970; null for an invalid one. */
+function atTime(iso: string, time: readonly (string | undefined)[]): number | null {
   const [hours = 0, minutes = 0, seconds = 0] = time.map((part) => Number(part ?? 0))
   if (!isDay(iso) || hours > 23 || minutes > 59 || seconds > 59) return null
   return Date.parse(`${iso}T00:00:00.000Z`) + ((hours * 60 + minutes) * 60 + seconds) * 1000

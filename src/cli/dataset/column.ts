@@ -16,6 +16,8 @@ export interface Column {
   readonly required: boolean
   /** True for a required column that accepts null, written as the word because an empty cell means no value. */
   readonly nullable?: boolean
+  /** Values that the contract knows; undefined if it takes any. */
+  readonly choices?: readonly string[]
   /** True for a column that is never shown or exported. */
   readonly secret: boolean
   /** Default value, which null resets the field to. */
@@ -38,6 +40,7 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
     const path = above + name
     const absent = field.safeParse(undefined)
     const required = needed && !absent.success
+    const choices = choicesIn(inner)
     if (inner instanceof z.ZodObject) return leavesOf(inner, `${path}.`, required)
     return [
       {
@@ -45,11 +48,19 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
         kind: kindOf(inner),
         required,
         ...(required && field.safeParse(null).success && { nullable: true }),
+        ...(choices && { choices }),
         secret: field.meta()?.['writeOnly'] === true,
         initial: absent.data ?? null,
       },
     ]
   })
+}
+
+/** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
+export function choicesIn(schema: z.ZodType): readonly string[] | undefined {
+  if (schema instanceof z.ZodArray) return choicesIn(bare(schema.element as z.ZodType))
+  if (schema instanceof z.ZodPipe) return choicesIn(bare(schema.in as z.ZodType))
+  return schema instanceof z.ZodEnum ? schema.options.map(String) : undefined
 }
 
 function kindOf(schema: z.ZodType): CellKind {

@@ -1,9 +1,9 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { bare, type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
 import { isList, paging } from '../../contract/lists.ts'
 import type { Operation, QueryInput } from '../../contract/operation.ts'
 import type { FieldFlag, FieldFlags, Kinds, QueryFlags } from '../command/flag.ts'
-import { type Column, columnsOf } from '../dataset/column.ts'
+import { type Column, choicesIn, columnsOf } from '../dataset/column.ts'
 
 /** Properties of a flag that the contract does not have. */
 type OwnProperties = Partial<Omit<FieldFlag, 'kind'>> & { readonly kind?: keyof Kinds }
@@ -52,7 +52,7 @@ function fieldFlag(
 ): FieldFlag {
   const { is, says, label = says } = fieldAt(schema, column.path)
   const { kind } = column
-  const choices = choicesIn(is)
+  const choices = choicesOf(is)
   const standard = column.required ? undefined : defaultText(column.initial)
   return {
     ...(kind !== 'text' && kind !== 'day' && { kind }),
@@ -121,7 +121,7 @@ function parameterFlag(name: string, schema: z.ZodType): OwnProperties {
         }
       : { kind: 'time', summary: `${event} since this day or time, or within a duration such as 30d` }
   }
-  const choices = choicesIn(schema)
+  const choices = choicesOf(schema)
   if (isList(schema)) return choices ? { kind: 'words', choices } : { kind: 'texts' }
   if (!choices) return {}
   if (name === 'sort') return sortFlag(choices, String(schema.parse(undefined)))
@@ -142,14 +142,11 @@ function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text
 }
 
 /** Returns the values that a field, or each item of a list, takes; undefined if it takes any. */
-function choicesIn(schema: z.ZodType): readonly string[] | undefined {
+function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   const inner = bare(schema)
-  if (inner instanceof z.ZodArray) return choicesIn(inner.element as z.ZodType)
-  if (inner instanceof z.ZodPipe) return choicesIn(inner.in as z.ZodType)
-  if (inner instanceof z.ZodEnum) return inner.options.map(String)
   // The items of a comma-separated list are in its metadata alone.
   const { items } = (inner.meta() ?? {}) as { readonly items?: { readonly enum?: readonly string[] } }
-  return items?.enum
+  return choicesIn(inner) ?? items?.enum
 }
 
 /** Flag that filters a list by courses (repeatable). */

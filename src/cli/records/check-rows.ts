@@ -124,7 +124,8 @@ function refused(
 /** Suggests to map the first value that is not near any choice. */
 function meaningHint(groups: readonly Group[]): string {
   const unknown = groups.find(
-    ({ problem: { code, guess, value } }) => code === 'invalid_choice' && !guess && value,
+    ({ problem: { code, guess, message, value } }) =>
+      (code === 'invalid_choice' || message === 'must be true or false') && !guess && value,
   )
   if (!unknown) return ''
   const { column, value } = unknown.problem

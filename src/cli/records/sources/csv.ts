@@ -1,12 +1,19 @@
 import { CsvError, parse } from 'csv-parse'
 import { removeGuard, separatorOf } from '../../../codec/csv.ts'
-import { CellError, type CellForm, readCell, replaceItems } from '../../dataset/cell.ts'
+import {
+  CellError,
+  type CellForm,
+  type MeaningOf,
+  meaningsOf,
+  readCell,
+  replaceItems,
+} from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import type { Dataset } from '../../dataset/dataset.ts'
 import { setAt } from '../../output/columns.ts'
 import { UsageError } from '../../terminal/errors.ts'
 import { type ImportFile, sentence } from './file.ts'
-import { columnsIn } from './header.ts'
+import { columnsIn, headerName, isMappingCell, type ValueMap } from './header.ts'
 import type { Reading, Row, RowProblem, Rows } from './rows.ts'
 
 const maximumHeadCharacters = 64 * 1024
@@ -54,7 +61,8 @@ async function begin(file: ImportFile, delimiter: string | undefined) {
   const { value: start } = await parsed.next()
   const [first, ...others] = start ?? []
   if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
-  return { header: first.record.map((name) => name.trim()), separator, first, others, parsed }
+  const header = first.record.map((name) => (isMappingCell(name) ? name : headerName(name)))
+  return { header, separator, first, others, parsed }
 }
 
 async function* numbered(
@@ -88,7 +96,7 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
         column,
         steps: column.path.split('.'),
         empty: clears(column) ? column.initial : undefined,
-        meanings: values?.get(column.path),
+        meaningOf: meaningIn(column, values),
       },
   )
   const form = { now, dateFormat, decimalComma: delimiter !== ',' }
@@ -102,7 +110,11 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
       }),
     ),
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
-    rows: rowsOf(records, { places, form }),
+    rows: rowsOf(records, {
+      places,
+      form,
+      unnamed: header.flatMap((name, index) => (name === '' ? [index] : [])),
+    }),
   }
 }
 
@@ -114,6 +126,8 @@ async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenera
 interface Meaning {
   /** The column of each cell; null for one that is left out. */
   readonly places: readonly (CellPlace | null)[]
+  /** Indexes of columns without a name. */
+  readonly unnamed: readonly number[]
   readonly form: CellForm
 }
 
@@ -124,7 +138,12 @@ interface CellPlace {
   /** Value of an empty cell; undefined to leave the field out. */
   readonly empty: unknown
   /** Texts that are read in place of others; undefined for none. */
-  readonly meanings: ReadonlyMap<string, string> | undefined
+  readonly meaningOf: MeaningOf | undefined
+}
+
+function meaningIn(column: Column, values: ValueMap | undefined): MeaningOf | undefined {
+  const meanings = values?.get(column.path)
+  return meanings && meaningsOf(column, meanings)
 }
 
 /**
@@ -135,7 +154,7 @@ function clearedBy({ keys }: Dataset): (column: Column) => boolean {
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
 }
 
-function rowOf(line: number, cells: readonly string[], { places, form }: Meaning): Row {
+function rowOf(line: number, cells: readonly string[], { places, unnamed, form }: Meaning): Row {
   const record: Record<string, unknown> = {}
   let replaced: Record<string, string> | undefined
   const problems: RowProblem[] = []
@@ -143,17 +162,27 @@ function rowOf(line: number, cells: readonly string[], { places, form }: Meaning
     const message = `has ${cells.length} cells, but the header has ${places.length}`
     problems.push({ column: null, code: 'ragged_row', message })
   }
+  for (const index of unnamed) {
+    const value = cells[index]?.trim()
+    if (!value) continue
+    problems.push({
+      column: null,
+      value,
+      code: 'unnamed_column',
+      message: 'must have no value in a column without a name',
+    })
+  }
   for (let index = 0; index < places.length; index += 1) {
     const cell = cells[index]
     const place = places[index]
     if (!place || cell === undefined) continue
-    const { column, steps, empty, meanings } = place
+    const { column, steps, empty, meaningOf } = place
     try {
-      const text = removeGuard(cell).trim()
-      const meaning = meanings?.get(text)
+      const text = meaningOf ? removeGuard(cell).trim() : cell
+      const meaning = meaningOf?.(text)
       if (meaning !== undefined) replaced = { ...replaced, [column.path]: text }
       const whole = readCell(column, meaning ?? cell, form)
-      const read = meanings && meaning === undefined ? replaceItems(column, whole, meanings, form) : whole
+      const read = meaningOf && meaning === undefined ? replaceItems(column, whole, meaningOf, form) : whole
       const value = read === undefined ? empty : read
       if (value !== undefined) setAt(record, steps, value)
     } catch (error) {

@@ -40,8 +40,12 @@ export function columnsIn(
     if (path === null) return null
     return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
   })
-  const unknownNames = header.filter((text, index) => found[index] === undefined && !isLeftOut(dataset, text))
-  if (unknownNames.length > 0) throw unknown(dataset, unknownNames, `${sentence(name)} has`)
+  const unknownNames = header.filter(
+    (text, index) => text !== '' && found[index] === undefined && !isLeftOut(dataset, text),
+  )
+  if (unknownNames.length > 0) {
+    throw unknown(dataset, unknownNames, sentence(name), !found.some((column) => column))
+  }
   const columns = found.map((column) => column ?? null)
   const twice = header.filter((_, index) =>
     columns.some((one, at) => one && at < index && one === columns[index]),
@@ -53,6 +57,11 @@ export function columnsIn(
     })
   }
   return columns
+}
+
+/** Returns a name in a header on one line: spreadsheets have line breaks in them. */
+export function headerName(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 /**
@@ -108,16 +117,21 @@ function plainName(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}.]/gu, '')
 }
 
-function unknown({ columns }: Dataset, names: readonly string[], lead: string): UsageError {
+function unknown(
+  { columns }: Dataset,
+  names: readonly string[],
+  file: string,
+  isNoHeader: boolean,
+): UsageError {
   const [first = ''] = names
   const valid = columns.map(({ name }) => name)
   const near = findNearest(first, valid)
   return new UsageError(
-    `${lead} ${names.length === 1 ? 'an unknown column' : `${names.length} unknown columns`}: ${quoted(names)}`,
+    `${file} has ${names.length === 1 ? 'an unknown column' : `${names.length} unknown columns`}: ${quoted(names)}`,
     {
       code: 'unknown_column',
       why: [`Columns: ${valid.join(', ')}`],
-      hint: `Say what it is, or leave it out: --map ${JSON.stringify(`${first}=${near[0] ?? 'column'}`)}, --map ${JSON.stringify(`${first}=`)}`,
+      hint: `${isNoHeader ? 'The first line must name the columns: delete any lines above them. ' : ''}Say what it is, or leave it out: --map ${JSON.stringify(`${first}=${near[0] ?? 'column'}`)}, --map ${JSON.stringify(`${first}=`)}`,
     },
   )
 }

@@ -5,6 +5,8 @@ import {
   type CellForm,
   cellOf,
   dayIn,
+  type MeaningOf,
+  meaningsOf,
   readCell,
   replaceItems,
   timeIn,
@@ -24,6 +26,11 @@ const maximumLineCharacters = 4 * 1024 * 1024
 /** Options for reading JSON: only CSV has separators and empty cells. */
 type JsonReading = Pick<Reading, 'map' | 'values' | 'now' | 'dateFormat'>
 
+/** How a value becomes a record; `meanings` are by the path of their column. */
+interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
+  readonly meanings: ReadonlyMap<string, MeaningOf>
+}
+
 /**
  * Reads the rows of a JSON array or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat
  * one.
@@ -31,10 +38,16 @@ type JsonReading = Pick<Reading, 'map' | 'values' | 'now' | 'dateFormat'>
 export async function jsonRows(file: ImportFile, dataset: Dataset, reading: JsonReading): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : jsonLines(file)
+  const meanings = new Map(
+    dataset.columns.flatMap((column) => {
+      const texts = reading.values?.get(column.path)
+      return texts ? [[column.path, meaningsOf(column, texts)] as const] : []
+    }),
+  )
   return {
     header,
     paths: new Set(dataset.columns.map(({ path }) => path)),
-    rows: rowsOf(values, dataset, reading),
+    rows: rowsOf(values, dataset, { ...reading, meanings }),
   }
 }
 
@@ -61,7 +74,7 @@ export function planRows(file: ImportFile, dataset: Dataset): Rows {
 async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,
-  reading: JsonReading,
+  reading: JsonMeaning,
 ): AsyncGenerator<readonly Row[]> {
   for await (const { line, value, problem } of values) {
     if (problem !== undefined || !isJsonObject(value)) {
@@ -75,7 +88,7 @@ function rowOf(
   line: number,
   value: JsonObject,
   dataset: Dataset,
-  { map, values, now, dateFormat }: JsonReading,
+  { map, meanings, now, dateFormat }: JsonMeaning,
 ): Row {
   const replaced: Record<string, string> = {}
   const record: Record<string, unknown> = {}
@@ -95,8 +108,8 @@ function rowOf(
   }
   for (const column of dataset.columns) {
     const { kind, name, path, required, initial } = column
-    const meanings = values?.get(path)
-    if (meanings) replaceValue(record, column, meanings, { now, dateFormat }, replaced)
+    const meaningOf = meanings.get(path)
+    if (meaningOf) replaceValue(record, column, meaningOf, { now, dateFormat }, replaced)
     const value = valueAt(record, path)
     if (value === null && !required) setAt(record, path.split('.'), initial)
     if ((kind !== 'time' && kind !== 'day') || typeof value !== 'string') continue
@@ -117,7 +130,7 @@ function rowOf(
 function replaceValue(
   record: Record<string, unknown>,
   column: Column,
-  meanings: ReadonlyMap<string, string>,
+  meaningOf: MeaningOf,
   form: CellForm,
   replaced: Record<string, string>,
 ): void {
@@ -125,10 +138,10 @@ function replaceValue(
   const value = valueAt(record, path)
   if (value === undefined || value === null) return
   const text = String(value).trim()
-  const meaning = typeof value === 'object' ? undefined : meanings.get(text)
+  const meaning = typeof value === 'object' ? undefined : meaningOf(text)
   if (meaning !== undefined) replaced[path] = text
   const read =
-    meaning === undefined ? replaceItems(column, value, meanings, form) : readCell(column, meaning, form)
+    meaning === undefined ? replaceItems(column, value, meaningOf, form) : readCell(column, meaning, form)
   setAt(record, path.split('.'), read)
 }
 

@@ -18,7 +18,7 @@ import {
   requireCharset,
   sentence,
 } from './file.ts'
-import { type ColumnMap, mappingInHeader, meantColumn, type ValueMap } from './header.ts'
+import { type ColumnMap, headerName, mappingInHeader, meantColumn, type ValueMap } from './header.ts'
 
 /** How to read a file: everything about its form that is given instead of recognised. */
 export interface Mapping {
@@ -139,7 +139,7 @@ function pairsIn(given: unknown, flag: string, form: string): [name: string, val
   return (Array.isArray(given) ? given.map(String) : []).map((pair) => {
     const at = pair.lastIndexOf('=')
     if (at < 1) throw notAPair(flag, form, pair)
-    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    return [headerName(pair.slice(0, at)), pair.slice(at + 1).trim()]
   })
 }
 
@@ -162,7 +162,7 @@ function mappingIn(
   for (const [name, field] of Object.entries(document.columns)) {
     const column = field === '' ? null : meantColumn(dataset, field)
     if (column === undefined) problems.push({ path: ['columns', name], message: unknownField(field) })
-    map.set(name.trim(), column?.path ?? null)
+    map.set(headerName(name), column?.path ?? null)
   }
   const values = new Map<string, ReadonlyMap<string, string>>()
   const columns = new Map([...known, ...map])

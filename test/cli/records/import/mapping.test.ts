@@ -427,3 +427,65 @@ test('an import that was interrupted is continued with the same mapping only', a
   expect(continued, continued.stderr).toMatchObject({ code: 0 })
   expect(continued.stderr).toContain('Continuing after 30 of 40 rows')
 })
+
+describe('a file of another program', () => {
+  test('has choices in capitals and with spaces, and mapped ones as well', async ({ local }) => {
+    const stdin = 'email,role\na@b.example,Student\nb@b.example, TEACHER \nc@b.example,LEHRER\n'
+    const ran = await local.run('users import - --map-value role:Lehrer=Admin', { stdin })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    const { stdout } = await local.run('users list --sort email -o csv --columns role')
+    expect(stdout).toBe('role\r\nlearner\r\nadmin\r\ninstructor\r\nadmin\r\n')
+  })
+
+  test('has empty columns without a name, but no values in them', async ({ local }) => {
+    const ran = await local.run('users import -', { stdin: 'email,firstName,,\r\na@b.example,Ada,,\r\n' })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    const refused = await local.run('users import -', { stdin: 'email,,\nb@b.example,Bob,\n' })
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('input:2: must have no value in a column without a name, not "Bob"')
+  })
+
+  test('has line breaks in its header, or a title above it', async ({ local }) => {
+    const stdin = '"E-Mail\nAdresse",firstName\na@b.example,Ada\n'
+    expect(
+      await local.run(['users', 'import', '-', '--map', 'E-Mail Adresse=email'], { stdin }),
+    ).toMatchObject({
+      code: 0,
+    })
+    const titled = await local.run('users import -', { stdin: 'Klasse 5b;;\nemail;firstName;\n' })
+    expect(titled.stderr).toContain(
+      'hint: The first line must name the columns: delete any lines above them.',
+    )
+  })
+
+  test('has times without a zone, and years of two digits', async ({ local }) => {
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    for (const n of [1, 2, 3]) await local.run(`users create --email u${n}@b.example --external-id ${n}`)
+    const csv = (day: string) => `course,user,enrolledAt\next:SEA,ext:1,${day}\n`
+    const refused = await local.run('enrollments import -', { stdin: csv('2025-08-31 14:30:00') })
+    expect(refused.stderr).toContain(
+      'enrolledAt: must have a time zone, such as 2026-01-31T09:30:00Z, not "2025-08-31 14:30:00"; --date-format YYYY-MM-DD reads it in UTC\n',
+    )
+    for (const [format, day, time] of [
+      ['YYYY-MM-DD', '2025-08-31 14:30:00', '2025-08-31T14:30:00.000Z'],
+      ['YYYY-MM-DD', '2025-09-01', '2025-09-01T00:00:00.000Z'],
+      ['DD.MM.YYYY', '31.08.25', '2025-08-31T00:00:00.000Z'],
+    ] as const) {
+      const ran = await local.run(`enrollments import - --date-format ${format}`, { stdin: csv(day) })
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      const [enrollment] = JSON.parse((await local.run('enrollments list -o json')).stdout)
+      expect(enrollment.enrolledAt).toBe(time)
+    }
+  })
+
+  test('has switches in another language, which a mapping explains', async ({ local }) => {
+    const stdin = 'externalId,title,progressTracking.enabled\nA,Sea,FALSCH\n'
+    const refused = await local.run('courses import -', { stdin })
+    expect(refused.stderr).toContain(
+      'hint: Say what it means: --map-value "progressTracking.enabled:FALSCH=value".',
+    )
+    const flag = ['--map-value', 'progressTracking.enabled:FALSCH=false']
+    expect(await local.run(['courses', 'import', '-', ...flag], { stdin })).toMatchObject({ code: 0 })
+    expect(await resultOf(local, 'courses get ext:A')).toMatchObject({ progressTracking: { enabled: false } })
+  })
+})
