@@ -79,7 +79,7 @@ export const rosterExportCommand: Command = {
   flags,
   refuses: { ...noColumns, quiet: 'The result has no id', dryRun: 'It changes nothing' },
   examples: [
-    'roster export --format oneroster school.zip',
+    'roster export --format oneroster oneroster.zip',
     'roster export --format canvas canvas-files --course ext:AAA-2014J',
     'roster export --format moodle moodle-files --category 1',
   ],

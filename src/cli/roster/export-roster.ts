@@ -177,7 +177,8 @@ async function lostNotes(
 ): Promise<string[]> {
   const name = formatNames[format]
   const lacks = [...school.lacks].map((part) => `${platformName(session.target())} does not offer ${part}`)
-  const { admins, analysts } = school.leftOut
+  // Of a part of a school, they are as little a part as the people of other courses.
+  const { admins, analysts } = school.isPart ? { admins: 0, analysts: 0 } : school.leftOut
   const left = [
     ...(admins > 0 ? [pluralise(admins, 'admin')] : []),
     ...(analysts > 0 ? [pluralise(analysts, 'analyst')] : []),
