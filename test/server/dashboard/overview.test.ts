@@ -70,6 +70,38 @@ test.for(roles.filter((role) => role !== 'learner'))(
   },
 )
 
+test('an instructor sees the figures, courses and learners of the courses that they teach', async ({
+  academy,
+  admin,
+  courses,
+  instructor,
+  learner,
+  signIn,
+}) => {
+  const { music } = courses
+  await admin.post('/v1/enrollments', { courseId: music, userId: instructor.id, role: 'instructor' })
+  const browser = await signIn(instructor)
+  const { html } = await browser.open('/dashboard')
+  expect(tiles(html)).toEqual({
+    Courses: '1',
+    'Learners enrolled': '1',
+    Enrolments: '1',
+    Completed: '0',
+    'Average completion': '0%',
+  })
+  expect(html).toContain('Music')
+  expect(html).not.toMatch(/Logic|Zoology/)
+  const page = await browser.open(`/dashboard/learners/${learner.id}`)
+  expect(page.status).toBe(200)
+  expect(page.html).not.toMatch(/Logic|Zoology|\/grades/)
+  expect(tiles(page.html)).toMatchObject({ Courses: '1', Completed: '0' })
+  const grade = await academy.grade({ learnerId: learner.id, courseId: music, scoreGiven: 50 })
+  const own = await browser.open(`/dashboard/learners/${learner.id}/grades`)
+  expect(own.html).toContain(grade.id)
+  expect(own.html).not.toMatch(/Logic|88/)
+  expect((await browser.open(`/dashboard/learners/${courses.others[0]?.id}`)).status).toBe(404)
+})
+
 test('completion is a picture, the same in words, and the same as a table', async ({
   admin,
   courses,
