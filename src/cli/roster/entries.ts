@@ -90,7 +90,7 @@ export function filled(record: JsonObject): JsonObject {
 }
 
 /** Returns the day in a day or a time, `2013-1-03 00:00:00-06:00`; null for other text. */
-function dayIn(text: string): string | null {
+export function dayIn(text: string): string | null {
   const [, year, month = '', day = ''] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/.exec(text) ?? []
   const padded = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   return year !== undefined && isDay(padded) ? padded : null

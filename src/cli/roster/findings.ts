@@ -12,6 +12,8 @@ export interface FindingsCollector {
   /** Counts what is read leniently or left out in a file. */
   addLeniency(file: string, what: string, value?: string): void
   addRow(file: string): void
+  /** Notes a column with values that is not read. */
+  addUnread(file: string, column: string): void
   /** Marks the record of a row as replaced by a later row; `was` says whether the row had an entry. */
   addReplaced(part: RosterPart, place: Place, was: 'declared' | 'removed' | null): void
   readonly findings: RosterFindings
@@ -26,6 +28,7 @@ export function createFindings(): FindingsCollector {
   let uncounted = 0
   const leniencies = new Map<string, Leniencies>()
   const rows = new Map<string, number>()
+  const unread = new Map<string, string[]>()
   const replaced = new Set<string>()
   const replacedCounts = new Map<string, number>()
   const keyOf = (part: RosterPart | null, { file, line }: Place) => `${part}\n${file}\n${line}`
@@ -50,6 +53,7 @@ export function createFindings(): FindingsCollector {
       }
       ofFile.add(what, value)
     },
+    addUnread: (file, column) => void unread.set(file, [...(unread.get(file) ?? []), column]),
     addRow: (file) => void rows.set(file, (rows.get(file) ?? 0) + 1),
     addReplaced(part, place, was) {
       const key = keyOf(part, place)
@@ -67,6 +71,7 @@ export function createFindings(): FindingsCollector {
       replacedCount: (part, removed) =>
         replacedCounts.get(`${part} ${removed ? 'removed' : 'declared'}`) ?? 0,
       rowCount: (file) => rows.get(file) ?? 0,
+      unreadColumns: (file) => unread.get(file) ?? [],
     },
   }
 }

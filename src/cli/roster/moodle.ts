@@ -1,5 +1,5 @@
 import { courses } from '../dataset/courses.ts'
-import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
+import { addSchemaProblems, dayIn, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
 import type { RosterEntry } from './roster.ts'
@@ -101,9 +101,6 @@ function courseOf(row: RosterRow, isRemoved: boolean): RosterEntry[] {
     row.addProblem('rename', 'unsupported', 'cannot be read: rename the course in the academy first', newName)
   }
   if (![externalId, ''].includes(row.text('idnumber'))) row.addLeniency('idnumber is left out')
-  for (const column of ['startdate', 'enddate', 'backupfile', 'templatecourse', 'reset']) {
-    if (row.text(column) !== '') row.addLeniency(`${column} is left out`)
-  }
   const [description, language] = [row.text('summary'), row.text('lang')]
   const course = {
     externalId,
@@ -162,9 +159,10 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
       if (!groups.has(id)) groups.add(row, { externalId: id, name, course })
       groups.addMember(id, user)
     }
-    if (row.text(`enrolperiod${number}`) !== '') row.addLeniency('periods of enrolments are left out')
     const status = isSuspended ? 'inactive' : 'active'
-    return enrollmentEntries(reading, row, { course, user, role, status })
+    const day = startOf(row, number)
+    const enrolledAt = day === null ? {} : { enrolledAt: `${day}T00:00:00.000Z` }
+    return enrollmentEntries(reading, row, { course, user, role, status, ...enrolledAt })
   })
 }
 
@@ -185,6 +183,14 @@ function roleIn(row: RosterRow, number: number): 'learner' | 'instructor' | null
   }
   if (role === 'instructor' && name === 'manager') row.addLeniency('managers of courses become instructors')
   return role
+}
+
+/** Returns the day on which an enrolment begins; null if the file does not say. Moodle also reads texts such as `now`. */
+function startOf(row: RosterRow, number: number): string | null {
+  const text = row.text(`enroltimestart${number}`)
+  const day = dayIn(text)
+  if (text !== '' && day === null) row.addLeniency('starts of enrolments that are no days are left out', text)
+  return day
 }
 
 /** Returns the numbers of the columns with a prefix whose cells are filled, `1` for `course1`. */

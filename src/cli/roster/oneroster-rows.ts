@@ -23,10 +23,10 @@ const filledText = 'status or dateLastModified is filled in a bulk file'
 
 /** True for a row that says that its record is gone. */
 function isRemovedIn(reading: Reading, table: OneRosterTable, row: RosterRow): boolean {
-  const status = row.text('status')
+  const [status, modified] = [row.text('status'), row.text('dateLastModified')]
   const isDelta = reading.mode(table) === 'delta'
   if (isDelta && status === '') row.addLeniency('status is empty in a delta file; read as active')
-  if (!isDelta && (status !== '' || row.text('dateLastModified') !== '')) row.addLeniency(filledText)
+  if (!isDelta && (status !== '' || modified !== '')) row.addLeniency(filledText)
   if (!['', 'active', 'tobedeleted'].includes(status)) {
     row.addLeniency('status is not as specified', status)
   }

@@ -66,6 +66,8 @@ export interface RosterFindings {
   replacedCount(part: RosterPart, removed: boolean): number
   /** Returns the number of rows of a file, without its header. */
   rowCount(file: string): number
+  /** Returns the columns of a file that have values which an academy does not keep. */
+  unreadColumns(file: string): readonly string[]
 }
 
 /** One reading of a roster. */
@@ -114,6 +116,7 @@ export interface Roster {
   readonly problemCount: number
   readonly warnings: readonly RosterProblem[]
   readonly notes: readonly string[]
+  readonly findings: RosterFindings
 }
 
 /** Reads a whole roster into memory. Rows with problems are left out and reported in `problems`. */
@@ -133,5 +136,6 @@ export async function loadRoster(source: RosterSource): Promise<Roster> {
     problemCount: findings.problemCount(),
     warnings: findings.warnings(),
     notes: findings.notes(),
+    findings,
   }
 }

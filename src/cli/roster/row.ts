@@ -13,6 +13,8 @@ export interface RowFile {
   readonly from: number
   /** All files of the table that were opened so far, with this one. */
   readonly opened: readonly RowFile[]
+  /** For each column 1 if it is read. */
+  readonly read: Uint8Array
 }
 
 /** Row of a table. */
@@ -51,7 +53,9 @@ export class RosterRow {
   /** Returns the cell of a column without space around it; empty if there is no such column. */
   text(column: string): string {
     const place = this.#file.table.placeOf(column)
-    return place === undefined ? '' : (this.#cells[place]?.trim() ?? '')
+    if (place === undefined) return ''
+    this.#file.read[place] = 1
+    return this.#cells[place]?.trim() ?? ''
   }
 
   /** Adds a problem that keeps the row from being read. */

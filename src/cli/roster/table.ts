@@ -44,6 +44,8 @@ export interface OpenTable {
   /** Returns the place of a column; undefined if the file does not have it. */
   placeOf(column: string): number | undefined
   readonly header: readonly string[]
+  /** True for a name in the header that is a column of the table. */
+  isKnown(name: string): boolean
   readonly rows: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
 }
 
@@ -92,5 +94,6 @@ export async function openTable(
       why: [`Columns: ${header.join(', ')}`],
     })
   }
-  return { placeOf: (column) => places.get(column), header, rows: records }
+  const isKnown = (name: string) => columnIn(form, name) !== null
+  return { placeOf: (column) => places.get(column), header, isKnown, rows: records }
 }

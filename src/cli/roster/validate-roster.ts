@@ -25,6 +25,8 @@ interface RosterReport {
     readonly table: string
     readonly mode: string
     readonly rows: number
+    /** Columns with values that an academy does not keep. */
+    readonly notKept: readonly string[]
   }[]
   /** Number of records by part. */
   readonly counts: Readonly<Record<string, number>>
@@ -63,6 +65,9 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
     ]
     if (rows.length > 0 || settings.output.value === 'csv') await output.list([rows], shape)
     for (const note of report.notes) await output.note(note)
+    for (const { name, notKept } of report.files) {
+      if (notKept.length > 0) await output.note(`${name}: columns that are not kept: ${notKept.join(', ')}`)
+    }
   }
   if (!report.valid) throw refusal(report)
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
@@ -93,10 +98,7 @@ function reportOf(
     systemName: source.systemName,
     valid: problemCount === 0,
     files: source.files.map(({ name, table, mode }) => ({
-      name,
-      table,
-      mode,
-      rows: findings.rowCount(name),
+      ...{ name, table, mode, rows: findings.rowCount(name), notKept: findings.unreadColumns(name) },
     })),
     counts: countsOf(false),
     removed: countsOf(true),

@@ -93,16 +93,26 @@ export async function* walk(
     const last = rowFiles.at(-1)
     const from = last ? last.from + (files[rowFiles.length - 1]?.lines ?? 0) + 1 : 0
     const part = reader.hasOtherParts ? null : form.part
-    const rowFile = { file: file.name, table, part, findings, from, opened: rowFiles }
+    const columns = table.header.length
+    const filled = new Uint8Array(columns)
+    const rowFile = {
+      ...{ file: file.name, table, part, findings, from, opened: rowFiles },
+      read: new Uint8Array(columns),
+    }
     rowFiles.push(rowFile)
     for await (const some of table.rows) {
       const entries: RosterEntry[] = []
       for (const { line, cells } of some) {
         findings.addRow(file.name)
+        for (let at = 0; at < columns; at += 1) if (filled[at] === 0 && cells[at]) filled[at] = 1
         const row = new RosterRow(rowFile, line, cells)
         if (requireWidth(row, cells, table.header)) for (const entry of read(row)) entries.push(entry)
       }
       yield entries
+    }
+    for (const [at, name] of table.header.entries()) {
+      if (filled[at] === 1 && rowFile.read[at] === 0 && table.isKnown(name))
+        findings.addUnread(file.name, name)
     }
   }
   for (const { row, reference, key } of open) if (keys.get(key) === 0) addMissing(row, reference, key)

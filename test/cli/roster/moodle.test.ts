@@ -38,7 +38,7 @@ describe('files of Moodle', () => {
   test('have roles by name or type, suspended enrolments, and several rows of one user', async () => {
     const { recordsOf, removedOf, problems, notes } = await readRoster({
       'users.csv':
-        'username,firstname,lastname,email,idnumber,suspended,deleted,course1,role1,type1,enrolstatus1,course2,role2,profile_field_x\nada,Ada,L,ada@example.org,A-1,1,0,bio,,2,1,art,student,y\nbert,B,B,bert@example.org,,0,0,bio,editingteacher,,,,,\nbert,Bert,B,bert@example.org,,0,0,art,,,,,,\ncy,,,,,,1,,,,,,,\ndi,D,D,di@example.org,A-1,maybe,0,bio,,7,,art,pirate,\n',
+        'username,firstname,lastname,email,idnumber,suspended,deleted,course1,role1,type1,enrolstatus1,course2,role2,enroltimestart2\nada,Ada,L,ada@example.org,A-1,1,0,bio,,2,1,art,student,2026-09-01\nbert,B,B,bert@example.org,,0,0,bio,editingteacher,,,,,\nbert,Bert,B,bert@example.org,,0,0,art,,,,,,\ncy,,,,,,1,,,,,,,\ndi,D,D,di@example.org,A-1,maybe,0,bio,,7,,art,pirate,\n',
     })
     expect(problems).toEqual([
       'users.csv:6 type1: must be 1, 2 or 3 (7)',
@@ -59,11 +59,12 @@ describe('files of Moodle', () => {
       ['ext:bio', 'ext:bert', 'instructor', 'active'],
       ['ext:art', 'ext:bert', 'learner', 'active'],
     ])
+    expect(recordsOf('enrollments')[1]).toMatchObject({ enrolledAt: '2026-09-01T00:00:00.000Z' })
     expect(notes).toContain('users.csv: several rows of one user; read the last (bert in line 4)')
   })
 
   test('have courses that are visible or not, deleted, and not renamed', async () => {
-    const { recordsOf, removedOf, problems, notes } = await readRoster({
+    const { recordsOf, removedOf, problems, notes, findings } = await readRoster({
       'courses.csv':
         'shortname;fullname;visible;delete;rename;lang;startdate\nbio;Biology;1;;;de_comm;01.09.2026\nart;Art;0;0;;;\nold;Old;;1;;;\nnew;New;;;newer;;\n',
     })
@@ -75,7 +76,8 @@ describe('files of Moodle', () => {
       { externalId: 'art', title: 'Art', status: 'draft' },
     ])
     expect(removedOf('courses')).toEqual([{ externalId: 'old' }])
-    expect(notes).toEqual(['courses.csv: startdate is left out'])
+    expect(notes).toEqual([])
+    expect(findings.unreadColumns('courses.csv')).toEqual(['startdate'])
   })
 })
 

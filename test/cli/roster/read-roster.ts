@@ -36,7 +36,7 @@ export async function readRoster(files: RosterFiles, options: Partial<OpenRoster
   const recordsOf = (part: RosterPart) => (roster.declared.get(part) ?? []).map(({ record }) => record)
   const removedOf = (part: RosterPart) => (roster.removed.get(part) ?? []).map(({ record }) => record)
   return {
-    ...{ source, roster, recordsOf, removedOf },
+    ...{ source, roster, findings: roster.findings, recordsOf, removedOf },
     problems: roster.problems.map(textOf),
     warnings: roster.warnings.map(textOf),
     notes: roster.notes.map((note) => note.replaceAll(path, 'roster')),

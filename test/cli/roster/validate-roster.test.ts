@@ -15,7 +15,10 @@ const valid = csv(published['1.1'].users, [
   user,
   { ...user, sourcedId: 'u2', username: 'b', email: 'b@b.example' },
 ])
-const broken = csv(published['1.1'].users, [user, { ...user, sourcedId: 'u2', username: 'b', email: '=b' }])
+const broken = csv(published['1.1'].users, [
+  { ...user, grades: '09' },
+  { ...user, sourcedId: 'u2', username: 'b', email: '=b' },
+])
 
 describe('learnctl roster validate', () => {
   test('says what a valid roster is, with its notes', async ({ cli }) => {
@@ -48,7 +51,7 @@ describe('learnctl roster validate', () => {
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toEqual({
       ...{ source: 'users.csv', format: 'oneroster', version: '1.1', systemName: null, valid: false },
-      files: [{ name: 'users.csv', table: 'users', mode: 'bulk', rows: 2 }],
+      files: [{ name: 'users.csv', table: 'users', mode: 'bulk', rows: 2, notKept: ['grades'] }],
       ...{ counts: { users: 1 }, removed: { users: 0 }, problemCount: 1, warningCount: 0, warnings: [] },
       problems: [
         {
