@@ -48,6 +48,8 @@ const offered: Record<string, [line: string, printed: string]> = {
     'analytics export',
     'learnerId,courseId,completionPercentage,lastAccessed\n2,1,40,2026-02-20T10:00:00Z\n',
   ],
+  // Changes are noted on this machine.
+  'undo list': ['undo list', ''],
   'auth status': ['auth status --columns user.email', 'owner@school.example\n'],
   api: [
     'api courses.list',
@@ -178,8 +180,6 @@ const missing: Record<string, [line: string, needed: string]> = {
   'audit list': ['audit list', 'audit.list (GET /v1/audit returned 404)'],
   'audit get': ['audit get 1', 'audit.get (GET /v1/audit/1 returned 404)'],
   'audit revert': ['audit revert aud_1 --yes', 'audit.get (GET /v1/audit/aud_1 returned 404)'],
-  'undo list': ['undo list', 'changes.list (GET /v1/changes returned 404)'],
-  'undo change': ['undo last --yes', 'changes.list (GET /v1/changes returned 404)'],
   'audit export': ['audit export', 'audit.list (GET /v1/audit returned 404)'],
   'audit verify': ['audit verify', 'audit.list (GET /v1/audit returned 404)'],
   'integrations list': ['integrations list', 'integrations.list (GET /v1/integrations returned 404)'],
@@ -263,7 +263,7 @@ const others = [
   ...['courses', 'lessons', 'users', 'terms', 'enrollments', 'progress', 'grades'].map(
     (noun) => `${noun} import`,
   ),
-  ...['courses export', 'diff', 'apply', 'dump'],
+  ...['courses export', 'diff', 'apply', 'dump', 'undo change'],
   'auth login',
   ...['courses apply', 'courses validate'],
   'courses copy',

@@ -109,10 +109,15 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     })
     await confirm(context, destroys.action(given), () => destroys.question(look, target, destroyed))
   }
+  const erase =
+    operation.id === 'users.delete'
+      ? await (await import('./written-record.ts')).erasureOf(context, caller, operation, input)
+      : null
   const send = (sent: AnyInput) => caller.write(operation, sent)
   const result = await send(input).catch(async (error: unknown) => {
     return send(await confirmed(context, given, call, input, error))
   })
+  erase?.()
   await printAnswer(context, given, call, { ...prepared, input, result, destroyed })
 }
 

@@ -186,7 +186,14 @@ class SeveralCalls {
     const { call, given, caller } = this.#parts
     const input = await this.#inputFor(thing)
     const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
-    return { input, result: isSearched ? null : await caller.write<Operation>(call.operation, input) }
+    if (isSearched) return { input, result: null }
+    const { noteOf, erasureOf } = await import('./written-record.ts')
+    const parts = [this.#parts.context, caller, call.operation, input] as const
+    const [note, erase] = [await noteOf(...parts), await erasureOf(...parts)]
+    const result = await caller.write<Operation>(call.operation, input)
+    await note?.(result.data)
+    erase?.()
+    return { input, result }
   }
 
   async #print(

@@ -55,7 +55,12 @@ export async function openWriting(
     },
   })
   const names = createNames(caller, signal)
-  return { caller, names, signal, pacing, notes: createWriteNotes(), hasRepeated: () => isRepeated }
+  return {
+    ...{ caller, names, signal, pacing },
+    notes: createWriteNotes(),
+    change: change ? session.change() : null,
+    hasRepeated: () => isRepeated,
+  }
 }
 
 /** Returns the source of a change that is made from files: the name of the only one, else their number. */

@@ -7,6 +7,8 @@ import type { Operation } from '../../contract/operation.ts'
 import { type Dataset, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import type { WriteNotes } from '../operation/write-notes.ts'
+import type { OpenChange } from '../session/bulk-change.ts'
+import { changeBy, idIn, nameIn, nounOf } from '../session/change-journal.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Outcome, Refusal } from './step.ts'
 
@@ -17,6 +19,8 @@ export interface Writer {
   /** Counts written values that the platform does not show. */
   readonly notes: WriteNotes
   readonly signal: AbortSignal
+  /** The change that the writes belong to; null without one. */
+  readonly change?: Pick<OpenChange, 'note'> | null
 }
 
 /** Sends a write and counts written values that the platform does not show. */
@@ -33,13 +37,21 @@ export async function write(
 /** Creates a record, or sets it if its dataset is always sent as a whole. */
 export async function createRecord(
   writer: Writer,
-  { operations, toBody }: Dataset,
+  { name, operations, toBody }: Dataset,
   record: JsonObject,
   idempotencyKey?: string,
 ): Promise<Result<unknown>> {
   const { create, params, update } = operations
   const body = await toBody(record, null, writer.names)
-  return write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
+  const result = await write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
+  await writer.change?.note(() => {
+    const shown = isJsonObject(result.data) ? result.data : {}
+    // What is always set as a whole may have been there.
+    const verb = update ? 'created' : 'updated'
+    const id = update ? idIn(shown) : null
+    return { noun: nounOf(name), verb, id, name: nameIn({ ...body, ...shown }), before: null, after: {} }
+  })
+  return result
 }
 
 /** Updates the shown record, only at `version` if one is given. */
@@ -51,7 +63,12 @@ export async function updateRecord(
   ifMatch?: number,
 ): Promise<Result<unknown>> {
   if (!update) throw new TypeError(`${name} have no update`)
-  return write(writer, update, { params: params(shown), body, ifMatch })
+  const result = await write(writer, update, { params: params(shown), body, ifMatch })
+  await writer.change?.note(() => ({
+    ...{ noun: nounOf(name), verb: 'updated', id: idIn(shown), name: nameIn(shown) },
+    ...changeBy(shown, body, result.data),
+  }))
+  return result
 }
 
 /** Deletes the shown record; does nothing if it is gone already. */
@@ -71,7 +88,12 @@ export async function deleteRecord(
     })
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 404)) throw error
+    return
   }
+  await writer.change?.note(() => ({
+    ...{ noun: nounOf(name), verb: 'deleted', id: idIn(shown), name: nameIn(shown) },
+    ...{ before: shown, after: null },
+  }))
 }
 
 /** Brings a record back from the trash; does nothing if it has come back already, as with its course. */
@@ -107,7 +129,7 @@ export type OnExists = (typeof existsModes)[number]
  * Sends records in one request; the server validates each separately. Throws a CommandError if results are missing.
  */
 export async function writeBatch(
-  { caller, signal }: Pick<Writer, 'caller' | 'signal'>,
+  { caller, signal, change }: Pick<Writer, 'caller' | 'signal' | 'change'>,
   { name, operations: { batch } }: Dataset,
   items: readonly JsonObject[],
   onExists: OnExists,
@@ -117,7 +139,19 @@ export async function writeBatch(
   const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
   const count = Array.isArray(results) ? results.length : 0
-  if (Array.isArray(results) && count === items.length) return results.map(resultOf)
+  if (Array.isArray(results) && count === items.length) {
+    for (const [index, result] of results.filter(isJsonObject).entries()) {
+      const { status, code, id } = result
+      if (Number(status) >= 400 || code === 'unchanged' || code === 'skipped') continue
+      const isNew = status === 201
+      await change?.note(() => ({
+        // The former values of an update are not known.
+        ...{ noun: nounOf(name), verb: isNew ? 'created' : 'updated', id: isNew ? idIn({ id }) : null },
+        ...{ name: nameIn(items[index] ?? {}), before: null, after: {} },
+      }))
+    }
+    return results.map(resultOf)
+  }
   throw new CommandError(
     'invalid_response',
     'failure',

@@ -1,7 +1,7 @@
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { isOwnReply } from '../../client/reply.ts'
-import { isJsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Change } from '../../contract/changes.ts'
 import { changeHeader } from '../../contract/constants.ts'
@@ -20,6 +20,25 @@ export interface BulkChange {
 /** How a change ended. */
 export type ChangeEnd = Exclude<Change['state'], 'running'>
 
+/** What was done to one record; the values before are those that the program had read. */
+export interface JournalAction {
+  readonly noun: string
+  /** Verb of the action: `created`, `updated`, `deleted`. */
+  readonly verb: string
+  /** Null for a record that cannot be found again. */
+  readonly id: string | null
+  readonly name: string | null
+  readonly before: JsonObject | null
+  readonly after: JsonObject | null
+}
+
+/** Notes on this machine of what a change does, for a platform that keeps no changes. */
+export interface ChangeNotes {
+  readonly header: { readonly id: string }
+  add(action: JournalAction): void
+  end(state: ChangeEnd): void
+}
+
 /** Time to wait for a platform to note the end of a change. */
 const endWithinMs = 5000
 
@@ -33,15 +52,24 @@ export class OpenChange {
   /** True once the platform has shown that it is a server of this API, null before its first response. */
   #isOurs: boolean | null
   #id: Promise<string | null> | null = null
+  /** Opens the journal on this machine, for a platform that keeps no changes. */
+  readonly #openJournal: () => ChangeNotes
+  #journal: ChangeNotes | null = null
 
   /**
    * @param open returns a caller whose requests do not belong to the change
    * @param isLocal true for an academy in this process
    */
-  constructor(change: BulkChange, open: () => Promise<Caller>, isLocal: boolean) {
+  constructor(
+    change: BulkChange,
+    open: () => Promise<Caller>,
+    isLocal: boolean,
+    openJournal: () => ChangeNotes,
+  ) {
     this.change = change
     this.#open = open
     this.#isOurs = isLocal || null
+    this.#openJournal = openJournal
   }
 
   /** Returns a transport whose writes belong to the change. */
@@ -64,8 +92,26 @@ export class OpenChange {
     return this.#id
   }
 
+  /** Notes what was done to a record, unless the platform does so; called after the write. */
+  async note(action: () => JournalAction): Promise<void> {
+    if ((await this.begin()) !== null) return
+    this.#journal ??= this.#openJournal()
+    this.#journal.add(action())
+  }
+
+  /** True if the platform keeps no changes, so that what is done has to be noted here. */
+  async isNoted(): Promise<boolean> {
+    return (await this.begin()) === null
+  }
+
+  /** Id of the change, on the platform or in the journal; null if it has not begun. */
+  async id(): Promise<string | null> {
+    return (await this.#id) ?? this.#journal?.header.id ?? null
+  }
+
   /** Tells the platform how the change ended; does nothing if it has not begun, or the platform cannot be reached. */
   async end(state: ChangeEnd): Promise<void> {
+    this.#journal?.end(state)
     try {
       const changeId = await this.#id
       if (!changeId) return

@@ -1,10 +1,13 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-text.ts'
+import { platformName } from '../../config/target.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Change, ChangedRecord } from '../../contract/changes.ts'
 import { maxPageSize } from '../../contract/constants.ts'
+import type { Context } from '../command/context.ts'
+import { journalDays, type ReadJournal, readJournals } from '../session/change-journal.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { RecordedAction } from './net-change.ts'
 import { kindOf } from './record-kinds.ts'
@@ -12,20 +15,72 @@ import { kindOf } from './record-kinds.ts'
 /** Changes to search for a prefix. */
 const maxSearched = 1000
 
+/** A change, and its journal if the platform keeps no changes. */
+export interface FoundChange extends Change {
+  readonly journal?: ReadJournal
+}
+
+/** Yields the changes of a platform, or those that are noted on this machine if it keeps none, the newest first. */
+export async function* changesOf(
+  context: Pick<Context, 'io' | 'session' | 'directories'>,
+  caller: Caller,
+  limit = maxPageSize,
+): AsyncGenerator<{ readonly data: readonly FoundChange[]; readonly more: boolean }> {
+  const { signal } = context.io
+  try {
+    yield* caller.pages(calls.changes.list, { query: { limit }, signal })
+  } catch (error) {
+    if (!isNotOffered(error)) throw error
+    yield { data: journalled(context), more: false }
+  }
+}
+
+function journalled({
+  io,
+  session,
+  directories,
+}: Pick<Context, 'io' | 'session' | 'directories'>): FoundChange[] {
+  return readJournals(directories.state, platformName(session.target()), io.now()).map((journal) => {
+    const { id, command, source, undoes = null, state, undoneBy, createdAt, actions } = journal
+    const counted = Map.groupBy(actions, ({ noun, verb }) => `${noun}.${verb}`)
+    return {
+      ...{ id, command, source, undoes, state, undoneBy, createdAt, journal },
+      ...{ userId: '', userEmail: '', endedAt: null },
+      undoableUntil: new Date(Date.parse(createdAt) + journalDays * 24 * 60 * 60 * 1000).toISOString(),
+      // Nouns and verbs are those of actions.
+      counts: [...counted].map(([action, some]) => ({
+        noun: some[0]?.noun,
+        action,
+        count: some.length,
+      })) as never,
+    }
+  })
+}
+
+function isNotOffered(error: unknown): boolean {
+  return error instanceof NotOfferedError || (error instanceof ApiError && [404, 405].includes(error.status))
+}
+
 /** Finds a change by its id, by the beginning of it, or as `last`. Throws a CommandError. */
-export async function findChange(caller: Caller, reference: string, signal: AbortSignal): Promise<Change> {
-  if (reference !== 'last' && /^chg_\w{29}$/.test(reference)) {
+export async function findChange(
+  context: Pick<Context, 'io' | 'session' | 'directories'>,
+  caller: Caller,
+  reference: string,
+): Promise<FoundChange> {
+  if (/^chg_\w{29}$/.test(reference)) {
     try {
-      const { data } = await caller.call(calls.changes.get, { params: { changeId: reference }, signal })
+      const { data } = await caller.call(calls.changes.get, {
+        params: { changeId: reference },
+        signal: context.io.signal,
+      })
       return data
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error
-      throw noChange(reference)
+      if (!isNotOffered(error)) throw error
     }
   }
-  const found: Change[] = []
+  const found: FoundChange[] = []
   let left = maxSearched
-  for await (const { data } of caller.pages(calls.changes.list, { query: { limit: maxPageSize }, signal })) {
+  for await (const { data } of changesOf(context, caller)) {
     for (const change of data) {
       if (reference === 'last' && isOpenToUndo(change)) return change
       if (reference !== 'last' && isNamed(change, reference)) found.push(change)
@@ -73,9 +128,13 @@ export function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: numbe
 /** Reads what a change did, the oldest action first. */
 export async function* actionsOf(
   caller: Caller,
-  changeId: string,
+  { id: changeId, journal }: FoundChange,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RecordedAction[]> {
+  if (journal) {
+    yield journal.actions
+    return
+  }
   const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
   for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
 }

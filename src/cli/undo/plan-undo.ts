@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Writing } from '../records/execute.ts'
@@ -56,7 +56,13 @@ export async function planUndo(
     // They go with their course.
     const others = own.filter(({ known, wasThere }) => wasThere || !removed.has(known['courseId']))
     done += own.length - others.length
-    const current = await readCurrent(reading, kind, others)
+    const current = await readCurrent(reading, kind, others).catch(nullIfNotOffered)
+    if (current === null) {
+      kept.push(
+        ...others.map(({ noun, id, name }) => ({ noun, id, name, fields: [], reason: 'cannot be read' })),
+      )
+      continue
+    }
     for (const net of others) {
       const found = await compare(reading, kind, net, current.get(net.id) ?? null, records)
       if (found.action) actions.push(found.action)
@@ -67,6 +73,11 @@ export async function planUndo(
     }
   }
   return { actions, kept, lasting, done, deletesWhole }
+}
+
+function nullIfNotOffered(error: unknown): null {
+  if (error instanceof NotOfferedError) return null
+  throw error
 }
 
 interface Compared {

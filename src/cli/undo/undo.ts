@@ -8,6 +8,7 @@ import type { Context } from '../command/context.ts'
 import { whileApplying } from '../records/apply-lock.ts'
 import { openWriting, type Writing } from '../records/execute.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
+import { markUndone, type ReadJournal } from '../session/change-journal.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -16,6 +17,7 @@ import { createProgressLine } from '../terminal/progress-line.ts'
 import { carryOut, type UndoFailure } from './carry-out.ts'
 import { actionsOf, actionsOfEntry, findChange } from './find-change.ts'
 import { type RecordedAction, sumUp } from './net-change.ts'
+import { offeredPart } from './offered-part.ts'
 import { planUndo, type UndoPlan } from './plan-undo.ts'
 import { countsText, lastingTexts, undoCounts, undoDocument, undoText } from './undo-text.ts'
 
@@ -33,13 +35,15 @@ interface Wanted {
   readonly actions: (caller: Caller) => AsyncIterable<readonly RecordedAction[]>
   /** Number of records of progress that it wrote, which the audit log does not have. */
   readonly progress: number
+  /** The journal on this machine, for a platform that keeps no changes. */
+  readonly journal?: ReadJournal | undefined
 }
 
 /** Undoes a change: shows the plan, asks, and carries it out. */
 export async function undoChange(context: Context, reference: string, waitLock: unknown): Promise<void> {
   const { io, session, output } = context
   const caller = await session.caller()
-  const change = await findChange(caller, reference, io.signal)
+  const change = await findChange(context, caller, reference)
   requireRecent(change, io.now())
   const { id, command, source, state, counts } = change
   if (state === 'running')
@@ -49,8 +53,9 @@ export async function undoChange(context: Context, reference: string, waitLock: 
   await run(context, waitLock, {
     change: { command: 'undo', source: named, undoes: id },
     name: `${named} of ${change.createdAt.slice(0, 16).replace('T', ' ')}`,
-    actions: (caller) => actionsOf(caller, id, io.signal),
-    progress,
+    actions: (caller) => actionsOf(caller, change, io.signal),
+    progress: change.journal ? 0 : progress,
+    journal: change.journal,
   })
 }
 
@@ -77,19 +82,22 @@ async function run(context: Context, waitLock: unknown, wanted: Wanted): Promise
   await whileApplying(context, context.session, waitLock, (held) => planAndCarryOut(held, wanted))
 }
 
-async function planAndCarryOut(context: Context, { change, name, actions, progress }: Wanted): Promise<void> {
+async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> {
+  const { change, name, actions, progress, journal } = wanted
   const { io, settings, output, session, prompts } = context
   const writing = await openWriting(context, maxRequests, change)
   const { caller, signal } = writing
   const summed = await sumUp(actions(caller))
   const counted =
     progress > 0 ? [...summed.lasting, ['progress.updated', progress] as const] : [...summed.lasting]
-  const plan = await planUndo(
+  const compared = await planUndo(
     writing,
     { ...summed, lasting: new Map(counted) },
-    await isAdmin(caller, signal),
+    journal === undefined && (await isAdmin(caller, signal)),
   )
-  const lasting = [...lastingTexts(plan), ...(await noticesOf(writing, plan))]
+  const plan = journal ? await offeredPart(context, caller, compared) : compared
+  const cut = journal?.isCut ? ['what it did after its first 100,000 actions'] : []
+  const lasting = [...lastingTexts(plan), ...cut, ...(await noticesOf(writing, plan))]
   const isTable = settings.output.value === 'table'
   if (settings.dryRun.value) {
     if (!isTable) return output.document(undoDocument(plan, lasting))
@@ -113,7 +121,9 @@ async function planAndCarryOut(context: Context, { change, name, actions, progre
   const line = await createProgressLine(io, 'records', plan.actions.length)
   const failures = await carryOut(writing, plan, (done) => line.update(done)).finally(() => line.stop())
   for (const text of writing.notes.sentences(platformName(session.target()))) await output.note(text)
-  await report(context, plan, lasting, failures, await session.change()?.begin())
+  const undoId = (await session.change()?.id()) ?? null
+  if (journal && undoId !== null && failures.length === 0) markUndone(journal, undoId)
+  await report(context, plan, lasting, failures, undoId)
 }
 
 /** Notes what is left as it is. */
