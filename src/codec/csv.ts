@@ -11,17 +11,27 @@ export type CsvValue = string | number | bigint | boolean | null
  * formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
  *
  * @param plain columns that need neither guard nor quotes, such as ids and times
+ * @param separator between cells; with a semicolon, numbers have a decimal comma, as spreadsheets that separate by it do
  */
-export function csvRecord(values: readonly CsvValue[], raw: boolean, plain?: readonly boolean[]): string {
+export function csvRecord(
+  values: readonly CsvValue[],
+  raw: boolean,
+  plain?: readonly boolean[],
+  separator = ',',
+): string {
   let record = ''
   for (let index = 0; index < values.length; index += 1) {
-    if (index > 0) record += ','
+    if (index > 0) record += separator
     const value = values[index] ?? null
-    if (typeof value === 'string' && plain?.[index] !== true) record += csvText(value, raw)
-    else if (value !== null) record += value
+    if (typeof value === 'string' && plain?.[index] !== true) record += csvText(value, raw, separator)
+    else if (value !== null) record += separator === ';' ? withDecimalComma(value) : value
   }
   // A lone empty cell would be an empty line, which readers skip.
   return record === '' && values.length === 1 ? '""\r\n' : `${record}\r\n`
+}
+
+function withDecimalComma(value: NonNullable<CsvValue>): string {
+  return typeof value === 'number' ? String(value).replace('.', ',') : String(value)
 }
 
 /** True for a text that gets a `'` in front. */

@@ -210,6 +210,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     columns: null,
     raw: false,
     bom: false,
+    delimiter: ',',
     file: exportFile,
     gzip: false,
     force: false,

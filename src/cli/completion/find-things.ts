@@ -78,7 +78,7 @@ async function find(
     return snapshotsOf(database).map(({ name, createdAt }) => ({ value: name, meaning: createdAt }))
   }
   if (target === null) return []
-  const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
+  const course = ['lessons', 'modules'].includes(noun) ? place.values.get('course')?.at(-1) : undefined
   const deleted = isDeleted && ['courses', 'lessons', 'groups'].includes(noun)
   const part = `${deleted ? '-deleted' : ''}${course === undefined ? '' : `-of-${encodeURIComponent(course)}`}`
   const where = {
@@ -133,6 +133,7 @@ async function requestList(
   { course, deleted }: { readonly course: string | undefined; readonly deleted: boolean },
 ): Promise<CachedThing[] | null> {
   const { calls } = await import('../../contract/calls.ts')
+  if (noun === 'modules') return requestModules(io, transports, settings, target, course)
   const lists = calls[noun]
   const operation: Operation = deleted && 'listDeleted' in lists ? lists.listDeleted : lists.list
   const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
@@ -169,6 +170,33 @@ async function requestList(
   const closed = close().catch(() => {})
   if (isWhole) await closed
   return isWhole || found.length > 0 ? found : null
+}
+
+/** Requests the modules of a course, which are named by their titles; null without a course, or if none arrive in time. */
+async function requestModules(
+  io: Io,
+  transports: () => Promise<Transports>,
+  settings: Settings,
+  target: Target,
+  course: string | undefined,
+): Promise<CachedThing[] | null> {
+  if (course === undefined) return null
+  const [{ calls }, { modulesOf }] = await Promise.all([
+    import('../../contract/calls.ts'),
+    import('../operation/course-modules.ts'),
+  ])
+  const opened = await open(io, transports, settings, target)
+  if (!opened) return null
+  try {
+    const signal = AbortSignal.timeout(deadlineMs)
+    const { data } = await opened.caller.call(calls.courses.get, { params: { courseId: course }, signal })
+    return modulesOf(data).map(({ title }, index) => ({
+      ...{ id: String(title), externalId: null, email: null },
+      label: `Module ${index + 1}`,
+    }))
+  } finally {
+    await opened.close()
+  }
 }
 
 interface Opened {

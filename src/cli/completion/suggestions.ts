@@ -21,6 +21,7 @@ export interface Suggestions {
 export type ThingNoun =
   | 'courses'
   | 'lessons'
+  | 'modules'
   | 'groups'
   | 'users'
   | 'terms'
@@ -49,6 +50,7 @@ export type FindThings = (
 export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   course: 'courses',
   lesson: 'lessons',
+  module: 'modules',
   group: 'groups',
   user: 'users',
   learner: 'users',

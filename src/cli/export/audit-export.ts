@@ -47,12 +47,16 @@ export async function exportAudit(
 async function sourceOf(
   context: Context,
   pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
-  { format, columns: names, raw, bom }: RowForm,
+  { format, columns: names, raw, bom, delimiter }: RowForm,
 ): Promise<Source> {
   const chosen = names?.map((label) => ({ label, path: resolvePath(label, everyColumn) })) ?? null
   const all = chosen ?? labelColumns(everyColumn, everyColumn)
   const few = chosen ?? labelColumns(tableColumns, everyColumn)
-  const encoder = await listEncoder(context, { format, raw, bom }, { csv: all, table: few, chosen })
+  const encoder = await listEncoder(
+    context,
+    { format, raw, bom, delimiter },
+    { csv: all, table: few, chosen },
+  )
   let rows = 0
 
   async function* bytes() {

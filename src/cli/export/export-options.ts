@@ -2,6 +2,7 @@ import type { Settings } from '../../config/resolve-settings.ts'
 import type { Format } from '../../config/setting.ts'
 import type { Given } from '../command/command.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
+import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { RowForm } from './row-encoder.ts'
 
@@ -48,6 +49,7 @@ export const historyFlag = {
 /** Flags for the form of CSV and the target. */
 export const targetFlags = [
   { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
+  delimiterFlag,
   { name: 'bom', kind: 'switch', summary: 'Add a byte order mark, for Excel (CSV)' },
   {
     name: 'file',
@@ -75,6 +77,7 @@ export function exportOptionsOf(settings: Settings, { flags }: Given): ExportTar
     columns: chosenColumns(settings),
     raw: flags['raw'] === true,
     bom: flags['bom'] === true,
+    delimiter: delimiterOf(flags, form.format),
     file,
     force: flags['force'] === true,
   }

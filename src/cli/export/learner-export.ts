@@ -68,9 +68,9 @@ const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Returns the input and the media type of the first request. */
-function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 'filter'>) {
+function firstRequest({ query, format, columns, raw, bom, delimiter }: Omit<Wanted, 'filter'>) {
   // Only unchanged CSV is requested as CSV; everything else is made from JSON rows.
-  if (format !== 'csv' || columns !== null) {
+  if (format !== 'csv' || columns !== null || delimiter !== ',') {
     return { input: { query: { ...query, format: 'ndjson' } }, accept: media.ndjson } as const
   }
   const as = { ...(raw && { raw: 'true' as const }), ...(bom && { bom: 'true' as const }) }
@@ -79,9 +79,9 @@ function firstRequest({ query, format, columns, raw, bom }: Omit<Wanted, 'filter
 
 /** Opens the source of an export's bytes. */
 async function openSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { format, columns } = wanted
+  const { format, columns, delimiter } = wanted
   const { signal } = context.io
-  if (format === 'csv' && columns === null) return csvSource(context, caller, wanted)
+  if (format === 'csv' && columns === null && delimiter === ',') return csvSource(context, caller, wanted)
   const rows = await rowTexts(caller, wanted, signal)
   // Rows that are exported unchanged need no parsing.
   if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(rows.texts, format)

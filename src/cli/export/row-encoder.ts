@@ -30,6 +30,8 @@ export interface RowForm {
   readonly raw: boolean
   /** Write CSV with a byte order mark. */
   readonly bom: boolean
+  /** Character between the cells of CSV. */
+  readonly delimiter: string
 }
 
 /** Resolves column names. Throws a UsageError on a name that is neither known nor in the sample. */
@@ -54,14 +56,14 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
 /** Creates an encoder of rows with the fields of the API. Throws a UsageError if a chosen column is not in the sample. */
 export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
-  { format, columns: names, raw, bom }: RowForm,
+  { format, columns: names, raw, bom, delimiter }: RowForm,
   sample: readonly unknown[],
 ): Promise<ListEncoder> {
   const chosen = names && resolveColumns(names, sample)
   if (chosen) assertFound(chosen, sample)
   const usual = (paths: readonly string[]) => chosen ?? labelColumns(paths, paths)
   const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
-  const encoder = await listEncoder({ io, settings }, { format, raw, bom }, columns)
+  const encoder = await listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
   // Without chosen columns, a document has the rows as the platform sent them.
   const isCells = format === 'csv' || format === 'table'
   return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(originalOf)) }
@@ -78,13 +80,13 @@ export interface ListColumns {
 /** Creates an encoder of values. */
 export async function listEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
-  { format, raw, bom }: Omit<RowForm, 'columns'>,
+  { format, raw, bom, delimiter }: Omit<RowForm, 'columns'>,
   { csv: all, table: few, chosen }: ListColumns,
 ): Promise<ListEncoder> {
   switch (format) {
     case 'csv': {
       const { csv } = await import('../output/formats/delimited.ts')
-      const encoder = csv(all, raw).list()
+      const encoder = csv(all, raw, delimiter).list()
       return bom ? withByteOrderMark(encoder) : encoder
     }
     case 'table': {

@@ -4,6 +4,7 @@ import { type BoundFlag, bindFieldFlags, bindQueryFlags, withTimeZone } from '..
 import { passwordFlag } from '../command/secret-input.ts'
 import {
   bodyFlag,
+  delimiterFlag,
   idsFlag,
   ifNotExistsFlag,
   ifVersionFlag,
@@ -34,7 +35,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     ...(spec.exists?.dataset ? [upsertFlag] : []),
     ...(spec.flags ?? []),
     ...(spec.several ? [idsFlag] : []),
-    ...(isFilteredList(spec) ? [ignoreFiltersFlag] : []),
+    ...(isFilteredList(spec) ? [delimiterFlag, ignoreFiltersFlag] : []),
   ])
 
   return {

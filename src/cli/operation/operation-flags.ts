@@ -1,5 +1,6 @@
 import { joinReferences } from '../../codec/reference.ts'
 import type { BoundFlag, Flag, FlagValues } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** Flag for the whole body. */
 export const bodyFlag: Flag = {
@@ -51,6 +52,38 @@ export const ignoreFiltersFlag: Flag = {
   name: 'ignore-filters',
   kind: 'switch',
   summary: 'Include rows that cannot be checked against the filters (other platforms)',
+}
+
+/** Flag for the character between the cells of CSV. */
+export const delimiterFlag = {
+  name: 'delimiter',
+  kind: 'text',
+  placeholder: 'character',
+  summary:
+    'Character between the cells of CSV: comma, ; or tab. With ; numbers have a decimal comma, as in Excel in much of Europe',
+  default: 'comma',
+} as const satisfies Flag
+
+const delimiters: ReadonlyMap<string, string> = new Map([
+  [',', ','],
+  ['comma', ','],
+  [';', ';'],
+  ['semicolon', ';'],
+  ['\t', '\t'],
+  ['\\t', '\t'],
+  ['tab', '\t'],
+])
+
+/** Returns the character that `--delimiter` means. Throws a UsageError for another one, and for a format besides CSV. */
+export function delimiterOf(flags: FlagValues, format: string): string {
+  const given = flags[delimiterFlag.name]
+  if (given === undefined) return ','
+  if (format !== 'csv') {
+    throw new UsageError(`--delimiter is only supported for CSV, not for ${format}`, { hint: 'Add -o csv' })
+  }
+  const character = delimiters.get(String(given))
+  if (character !== undefined) return character
+  throw new UsageError(`--delimiter must be a comma, ; or tab, not ${JSON.stringify(given)}`)
 }
 
 /** Returns the query of flags, by parameter; a repeatable flag gives a list of references. */

@@ -10,6 +10,7 @@ import { hasChosenColumns, type Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
 import { assertSeveralOffered, judgeList, pathsOfColumns } from './judge-list.ts'
+import { delimiterOf } from './operation-flags.ts'
 
 /** Prints a list up to `--limit`, or with `--all` page by page; says so if it is cut. */
 export async function printList(
@@ -23,6 +24,7 @@ export async function printList(
 ): Promise<void> {
   const { settings, output, session } = context
   const limit = limitOf(settings)
+  const delimiter = delimiterOf(flags, settings.output.value)
   const query: Readonly<Record<string, unknown>> = { ...input.query, ...pageSizeQuery(limit) }
   const { params } = input
   const whole = limit === Number.POSITIVE_INFINITY
@@ -49,7 +51,7 @@ export async function printList(
     const pages = limitItems(limit, judged.pages(received), (count) => {
       cut = count
     })
-    await output.list(shown ? shown.collect(pages) : pages, shape)
+    await output.list(shown ? shown.collect(pages) : pages, { ...shape, delimiter })
     shown?.save(context.io.now())
     await judged.note()
     judged.assertJudged()

@@ -25,6 +25,8 @@ export interface Shape {
   readonly paths: readonly string[]
   /** The field that `--quiet` prints; default `id`. */
   readonly identifier?: string | undefined
+  /** Character between the cells of CSV (default a comma). */
+  readonly delimiter?: string | undefined
 }
 
 /** The rows of a list, by page. */
@@ -177,7 +179,11 @@ async function loadFormat(
       return reduceFormat(await documentFormat(format), chosen)
     case 'csv': {
       const fields = fieldsOf(sample, shape)
-      return (await import('./formats/delimited.ts')).csv(chosen ?? labelColumns(fields, fields))
+      return (await import('./formats/delimited.ts')).csv(
+        chosen ?? labelColumns(fields, fields),
+        false,
+        shape.delimiter,
+      )
     }
     case 'table': {
       const columns = chosen ?? labelColumns(shape.table, shape.paths)

@@ -225,3 +225,12 @@ describe('what there is to refer to', () => {
     expect(only).toBe('ext:RED\tRed \\x1b[31m\\nsecond')
   })
 })
+
+test('modules are completed by their titles, in the course that the line names', async ({ local }) => {
+  await local.run('courses create --title Sea --external-id SEA')
+  await local.run('modules create --course SEA --title Tides')
+  await local.run('modules create --course SEA --title Reefs')
+  expect(await offered(local, 'modules move --course SEA ')).toEqual(['Tides\tModule 1', 'Reefs\tModule 2'])
+  expect(await words(local, 'lessons create --course SEA --module R')).toEqual(['Reefs'])
+  expect(await words(local, 'modules move ')).not.toContain('Tides')
+})

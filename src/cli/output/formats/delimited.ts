@@ -9,14 +9,17 @@ import type { Format } from './format.ts'
  * objects and arrays are JSON. Unless `raw`, a text that a spreadsheet would take for a formula gets one `'`
  * in front, which a reader removes.
  */
-export function csv(columns: readonly Column[], raw = false): Format {
+export function csv(columns: readonly Column[], raw = false, separator = ','): Format {
   const header = csvRecord(
     columns.map(({ label }) => label),
     true,
+    undefined,
+    separator,
   )
+  const recordOf = (cells: readonly CsvValue[]) => csvRecord(cells, raw, undefined, separator)
   const cellsOf = (value: unknown) => columns.map((column) => cellOf(valueAt(value, column.path)))
   return {
-    one: (value) => header + csvRecord(cellsOf(value), raw),
+    one: (value) => header + recordOf(cellsOf(value)),
     list: () => {
       let before = header
       let guarded = 0
@@ -27,7 +30,7 @@ export function csv(columns: readonly Column[], raw = false): Format {
           for (const value of values) {
             const cells = cellsOf(value)
             if (!raw) guarded += cells.filter((cell) => typeof cell === 'string' && isGuarded(cell)).length
-            text += csvRecord(cells, raw)
+            text += recordOf(cells)
           }
           before = ''
           return text
