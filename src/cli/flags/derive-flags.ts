@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import * as z from 'zod'
 import { bare, type Field, type Fields, fieldsOf } from '../../contract/fields.ts'
 import { isList, paging } from '../../contract/lists.ts'
 import type { Operation, QueryInput } from '../../contract/operation.ts'
@@ -145,7 +145,8 @@ function sortFlag(choices: readonly string[], standard: string): FieldFlag<'text
 function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   const inner = bare(schema)
   // The items of a comma-separated list are in its metadata alone.
-  const { items } = (inner.meta() ?? {}) as { readonly items?: { readonly enum?: readonly string[] } }
+  const text = inner instanceof z.ZodPipe ? bare(inner.in as z.ZodType) : inner
+  const { items } = (text.meta() ?? {}) as { readonly items?: { readonly enum?: readonly string[] } }
   return choicesIn(inner) ?? items?.enum
 }
 
