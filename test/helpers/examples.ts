@@ -81,7 +81,11 @@ export const needs: readonly NeedOf[] = [
     made('enrollments delete --course AAA-2014J --user 6516 --yes'),
   ],
   [/^groups restore/, 'names a group that was deleted', deletedGroup],
-  [/^groups (get|update|delete|members).* 5b|--group 5b/, 'names a group with a member', group],
+  [
+    /^groups (get|update|delete|members).* 5b|^groups members import|--group 5b/,
+    'names a group with a member',
+    group,
+  ],
   [
     /^terms (get|update|delete)|--term/,
     'names a term',
@@ -320,7 +324,11 @@ async function deletedUser(place: Place): Promise<RunOptions> {
 }
 
 async function group(place: Place): Promise<RunOptions> {
-  for (const line of ['create --name "Class 5b" --external-id 5b', 'members add 5b 11391']) {
+  for (const line of [
+    'create --name "Class 5b" --external-id 5b',
+    'create --name "Tuesday group" --external-id AAA-2014J-1',
+    'members add 5b 11391',
+  ]) {
     expect(await place.cli.run(`groups ${line}`)).toMatchObject({ code: 0 })
   }
   return {}

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { escapeReference } from '../../codec/reference.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { Flag } from '../command/flag.ts'
+import { bindFieldFlags, type Flag } from '../command/flag.ts'
 import { fields, filters } from '../flags/enrollments.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
@@ -69,6 +69,40 @@ async function deletionQuestion(
   return { text: `Delete the enrolment of ${user} in course ${course}`, consequence }
 }
 
+/** Flag that enrols the members of a group. */
+const groupFlag = {
+  name: 'group',
+  kind: 'text',
+  summary: 'Enrol all members of a group: id or external id',
+} as const
+
+/** Flags that name users, or say what to do with a single enrolment. */
+const withoutGroup = ['user', 'ids', 'body', 'upsert', 'if-not-exists']
+
+/** Adds `--group` to the command that enrols users: all members of a group, in batches. */
+function withGroup(command: Command): Command {
+  return {
+    ...command,
+    run: async (context, given) => {
+      const { flags, rest } = given
+      const group = flags[groupFlag.name]
+      if (group === undefined) return command.run(context, given)
+      const other = withoutGroup.find((name) => flags[name] !== undefined)
+      const others = [...(rest.length > 0 ? ['users'] : []), ...(other === undefined ? [] : [`--${other}`])]
+      if (others[0] !== undefined) throw new UsageError(`--group and ${others[0]} cannot be used together`)
+      if (flags['course'] === undefined) throw new UsageError('--course is required')
+      if (context.settings.quiet.value) {
+        throw new UsageError('--quiet is not supported with --group: the result is a count')
+      }
+      const { enrollGroup } = await import('../records/enroll-group.ts')
+      const body = bindFieldFlags(fields).flatMap(({ place, flag }) =>
+        flags[flag.name] === undefined ? [] : [[place, flags[flag.name]]],
+      )
+      await enrollGroup(context, String(group), Object.fromEntries(body))
+    },
+  }
+}
+
 /** `learnctl enrollments …` */
 export const commands: readonly Command[] = [
   call({
@@ -89,32 +123,40 @@ export const commands: readonly Command[] = [
     columns,
     examples: ['enrollments get --course ext:AAA-2014J --user ext:6516'],
   }),
-  call({
-    name: 'create',
-    summary: 'Enrol users in a course',
-    operation: async () => (await contract()).create,
-    subject: {
-      field: 'userId',
-      argument: { name: 'user', summary: 'User: id, external id or e-mail address', instead: ['user'] },
-    },
-    several: 'enrolments',
-    fields,
-    exists: {
-      dataset: 'enrollments',
-      name: (thing, { flags }) =>
-        `enrolment of ${valueAt(thing, 'userEmail') ?? flags['user']} in course ${valueAt(thing, 'courseTitle') ?? flags['course']}`,
-    },
-    columns,
-    done: (answer, given) => {
-      const user = personIn(answer, given.arguments['user'] ?? given.flags['user'], 'user')
-      return `Enrolled ${user} in course ${courseIn(answer, given)} (${valueAt(answer, 'id')})`
-    },
-    examples: [
-      'enrollments create --course ext:first-course --user ext:11391',
-      'enrollments create 6516 11391 --course AAA-2014J --if-not-exists -q',
-      'users list --role analyst -q | learnctl enrollments create --ids - --course ext:first-course',
-    ],
-  }),
+  withGroup(
+    call({
+      name: 'create',
+      summary: 'Enrol users in a course',
+      operation: async () => (await contract()).create,
+      subject: {
+        field: 'userId',
+        argument: {
+          name: 'user',
+          summary: 'User: id, external id or e-mail address',
+          instead: ['user', 'group'],
+        },
+      },
+      flags: [groupFlag],
+      several: 'enrolments',
+      fields,
+      exists: {
+        dataset: 'enrollments',
+        name: (thing, { flags }) =>
+          `enrolment of ${valueAt(thing, 'userEmail') ?? flags['user']} in course ${valueAt(thing, 'courseTitle') ?? flags['course']}`,
+      },
+      columns,
+      done: (answer, given) => {
+        const user = personIn(answer, given.arguments['user'] ?? given.flags['user'], 'user')
+        return `Enrolled ${user} in course ${courseIn(answer, given)} (${valueAt(answer, 'id')})`
+      },
+      examples: [
+        'enrollments create --course ext:first-course --user ext:11391',
+        'enrollments create 6516 11391 --course AAA-2014J --if-not-exists -q',
+        'users list --role analyst -q | learnctl enrollments create --ids - --course ext:first-course',
+        'enrollments create --group 5b --course first-course',
+      ],
+    }),
+  ),
   call({
     name: 'update',
     summary: 'Update enrolments',

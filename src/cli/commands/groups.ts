@@ -1,5 +1,5 @@
 import type { Command, Given } from '../command/command.ts'
-import { deletedFilters, fields, filters, memberFilters } from '../flags/groups.ts'
+import { deletedFilters, fields, filters, memberFilters, membershipFilters } from '../flags/groups.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -13,6 +13,8 @@ import {
   shortDeletedLine,
   withDeleted,
 } from './deletion.ts'
+import { exportCommand } from './export.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.groups
 
@@ -63,11 +65,13 @@ export const commands: readonly Command[] = [
     summary: 'Create a group',
     operation: async () => (await contract()).create,
     fields,
+    exists: { dataset: 'groups', name: (thing) => `group ${thingName(thing)}` },
     columns,
     done: (answer) => `Created group ${thingName(answer)}`,
     examples: [
       'groups create --name "Class 5b" --external-id 5b',
       'groups create --name "Section 2" --course ext:AAA-2014J',
+      'groups create --name "Class 5b" --external-id 5b --upsert',
     ],
   }),
   call({
@@ -143,5 +147,28 @@ export const commands: readonly Command[] = [
     several: 'users',
     done: (_, { arguments: { group = '', user = '' } }) => `Removed ${user} from group ${group}`,
     examples: ['groups members remove 5b 11391'],
+  }),
+  {
+    ...importCommand('memberships', 'members of groups', ['groups members import members.csv']),
+    name: 'members import',
+    summary: 'Add members to groups from a file',
+  },
+  {
+    ...exportCommand({
+      dataset: 'memberships',
+      noun: 'members of groups',
+      query: membershipFilters,
+      order: 'addedAt',
+      examples: ['groups members export --file all-members.csv', 'groups members export --group 5b'],
+    }),
+    name: 'members export',
+  },
+  importCommand('groups', 'groups', ['groups import groups.csv']),
+  exportCommand({
+    dataset: 'groups',
+    noun: 'groups',
+    query: { ...filters, sort: { ...filters.sort, default: 'createdAt' } },
+    order: 'createdAt',
+    examples: ['groups export --file all-groups.csv'],
   }),
 ]

@@ -86,3 +86,61 @@ test('lists are filtered by the members of a group', async ({ local }) => {
   }
   expect((await local.run('users list --group none')).stderr).toContain('Group none not found')
 })
+
+test('all members of a group are enrolled, and the counts told', async ({ local }) => {
+  await local.run('groups members add 5b S-1 S-2 S-3')
+  await local.run('enrollments create --user S-1 --course sea')
+  const line = 'enrollments create --group 5b --course sea --role learner'
+  const { stdout } = await local.run(`${line} --dry-run`)
+  expect(stdout).toBe('Would enrol 3 members of group Class 5b (5b) in course Sea (sea)\n')
+  expect(await local.run(line, { tty: 200 })).toMatchObject({
+    code: 0,
+    stderr: 'Enrolled 2 members of group Class 5b (5b) in course Sea (sea); 1 already enrolled\n',
+  })
+  expect(await resultOf(local, line)).toMatchObject({ members: 3, enrolled: 0, alreadyEnrolled: 3 })
+  expect(await resultOf(local, 'enrollments list --course sea')).toHaveLength(3)
+})
+
+test('members who cannot be enrolled are listed', async ({ local }) => {
+  await local.run('groups members add 5b S-1 S-2')
+  await local.run('courses archive sea')
+  const { code, stderr } = await local.run('enrollments create --group 5b --course sea', { tty: 200 })
+  expect(code).toBe(8)
+  expect(stderr).toContain('Cannot enrol 2 of 2 members of group Class 5b (5b) in course Sea (sea)')
+  expect(stderr).toContain('  ada@school.example: Course Sea is archived')
+})
+
+test('--group is the only one to name users', async ({ local }) => {
+  for (const more of ['S-1', '--user S-1', '--ids -']) {
+    const { code, stderr } = await local.run(`enrollments create ${more} --group 5b --course sea`)
+    expect({ code, stderr }, more).toMatchObject({
+      ...{ code: 2, stderr: expect.stringContaining('cannot be used together') },
+    })
+  }
+  expect((await local.run('enrollments create --group 5b')).stderr).toContain('--course is required')
+})
+
+test('groups and their members are imported, and exported in the same form', async ({ local }) => {
+  const groups = 'externalId,name,course\n5b,Class 6b,\ns2,Section 2,ext:sea\n'
+  expect(await local.run('groups import -', { stdin: groups })).toMatchObject({ code: 0 })
+  const members = 'groupId,userId\n5b,S-1\next:5b,bob@school.example\ns2,S-3\n'
+  const line = 'groups members import -'
+  expect((await local.run(line, { stdin: members })).stderr).toContain('3 created')
+  expect((await local.run(line, { stdin: members })).stderr).toContain('3 unchanged')
+  const exported = await local.run('groups export --columns externalId,name,course')
+  expect(exported.stdout.split('\r\n').sort()).toEqual(
+    ['', '5b,Class 6b,', 'externalId,name,course', 's2,Section 2,ext:sea'].sort(),
+  )
+  expect((await local.run('groups members export --group 5b')).stdout.split('\r\n').sort()).toEqual(
+    ['', 'ext:5b,ext:S-1', 'ext:5b,ext:S-2', 'groupId,userId'].sort(),
+  )
+})
+
+test('a group that exists is left, or updated', async ({ local }) => {
+  const create = 'groups create --name "Class 6b" --external-id 5b'
+  expect((await local.run(create)).code).toBe(6)
+  expect(await resultOf(local, `${create} --if-not-exists`)).toMatchObject({ name: 'Class 5b' })
+  expect(await resultOf(local, `${create} --upsert --course sea`)).toMatchObject({
+    ...{ name: 'Class 6b', courseTitle: 'Sea' },
+  })
+})

@@ -1,0 +1,102 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Context } from '../command/context.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { hasChosenForm } from '../output/output.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { createExecutor, openWriting, type Writing } from './execute.ts'
+import type { Step } from './step.ts'
+import { batchSize } from './write.ts'
+
+/** Maximum refusals to list; `-o json` lists all. */
+const maxRefused = 20
+
+/** A member who was not enrolled. */
+interface Refused {
+  readonly userId: unknown
+  readonly userEmail: unknown
+  readonly code: string
+  readonly message: string
+}
+
+/**
+ * Enrols all members of a group in a course, in batches; those who are enrolled stay as they are. Prints the counts.
+ * Throws a CommandError that lists the refused members.
+ *
+ * @param body fields of the enrolments, with the course
+ */
+export async function enrollGroup(context: Context, group: string, body: JsonObject): Promise<void> {
+  const { io, output, settings } = context
+  const change = { command: 'enrollments create', source: `group ${group}` }
+  const writing = await openWriting(context, 1, change)
+  const { caller } = writing
+  const params = { groupId: group }
+  const [{ data: shown }, { data: course }] = [
+    await caller.call(calls.groups.get, { params, signal: io.signal }),
+    await caller.call(calls.courses.get, {
+      params: { courseId: String(body['courseId']) },
+      signal: io.signal,
+    }),
+  ]
+  const names = `of group ${thingName(shown)} in course ${thingName(course)}`
+  const members = await membersOf(writing, group)
+  if (settings.dryRun.value) {
+    return output.text(`Would enrol ${pluralise(members.length, 'member')} ${names}\n`)
+  }
+  const counts = { enrolled: 0, alreadyEnrolled: 0 }
+  const refused: Refused[] = []
+  const dataset = await loadDataset('enrollments')
+  const steps = members.map((from): Step<JsonObject> => {
+    return { deed: 'create', dataset, from, record: { ...body, userId: from['userId'] } }
+  })
+  const executor = createExecutor<JsonObject>({
+    ...writing,
+    onExists: 'skip',
+    finish: ({ steps }, outcomes) => {
+      for (const [index, { from }] of steps.entries()) {
+        const outcome = outcomes[index]
+        if (outcome?.kind === 'failed') {
+          const { userId, userEmail } = from
+          refused.push({ userId, userEmail, code: outcome.code, message: outcome.detail })
+        } else
+          counts[
+            outcome?.kind === 'created' || outcome?.kind === 'updated' ? 'enrolled' : 'alreadyEnrolled'
+          ] += 1
+      }
+    },
+  })
+  await executor.run(steps, batchSize)
+  if (hasChosenForm(settings)) {
+    await output.document({
+      groupId: shown.id,
+      courseId: course.id,
+      members: members.length,
+      ...counts,
+      refused,
+    })
+  } else {
+    const already = counts.alreadyEnrolled > 0 ? `; ${counts.alreadyEnrolled} already enrolled` : ''
+    await output.done(`Enrolled ${pluralise(counts.enrolled, 'member')} ${names}${already}`)
+  }
+  if (refused.length === 0) return
+  const more = refused.length - maxRefused
+  const message = `Cannot enrol ${refused.length} of ${pluralise(members.length, 'member')} ${names}`
+  throw new CommandError('partial', 'partial', message, {
+    why: [
+      ...refused.slice(0, maxRefused).map(({ userEmail, message }) => `${userEmail}: ${message}`),
+      ...(more > 0 ? [`and ${more} more`] : []),
+    ],
+  })
+}
+
+async function membersOf({ caller, signal }: Writing, groupId: string): Promise<JsonObject[]> {
+  const members: JsonObject[] = []
+  const asked = { params: { groupId }, query: { limit: 100 }, signal }
+  for await (const { data } of caller.pages<Operation>(calls.groups.members, asked)) {
+    members.push(...data.filter(isJsonObject))
+  }
+  return members
+}
