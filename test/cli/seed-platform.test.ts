@@ -223,6 +223,30 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks deliveries replay 1',
     'deliveries.replay (POST /v1/webhooks/deliveries/1/replay returned 404)',
   ],
+  'groups list': ['groups list', 'groups.list (GET /v1/groups returned 404)'],
+  'groups get': ['groups get 1', 'groups.get (GET /v1/groups/1 returned 404)'],
+  'groups create': ['groups create --name A', 'groups.create (POST /v1/groups returned 404)'],
+  'groups update': ['groups update 1 --name B', 'groups.update (PUT /v1/groups/1 returned 404)'],
+  'groups delete': ['groups delete 1 --yes', 'groups.delete (DELETE /v1/groups/1 returned 404)'],
+  'groups restore': [
+    'groups restore 1',
+    'groups.restoreDeleted (POST /v1/deleted-groups/1/restore returned 404)',
+  ],
+  'groups members list': ['groups members list 1', 'groups.members (GET /v1/groups/1/members returned 404)'],
+  'groups members add': [
+    'groups members add 1 2',
+    'groups.addMember (PUT /v1/groups/1/members/2 returned 404)',
+  ],
+  'groups members remove': [
+    'groups members remove 1 2',
+    'groups.removeMember (DELETE /v1/groups/1/members/2 returned 404)',
+  ],
+  'settings get': ['settings get', 'settings.get (GET /v1/settings returned 404)'],
+  'settings update': [
+    'settings update --instructor-access all',
+    'settings.update (PUT /v1/settings returned 404)',
+  ],
+  'roster export': ['roster export --format canvas school', 'users.list (GET /v1/users returned 404)'],
   'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }
@@ -250,6 +274,7 @@ const here: Record<string, [line: string, code: number]> = {
   'server snapshot delete': ['server snapshot delete before --yes', 3],
   completion: ['completion bash', 0],
   validate: ['validate academy.yaml', 2],
+  'roster validate': ['roster validate school.zip', 2],
   'server status': ['server status', 0],
   'server stop': ['server stop', 3],
   'server openapi': ['server openapi', 0],
@@ -257,13 +282,13 @@ const here: Record<string, [line: string, code: number]> = {
   help: ['help exit-codes', 0],
 }
 
-/** Commands with tests of their own, below or in import/, export/ and academy/. */
+/** Commands with tests of their own, below or in import/, export/, academy/ and roster/. */
 const others = [
   ...['webhooks listen', 'webhooks send', 'webhooks generate-key'],
   ...['courses', 'lessons', 'users', 'terms', 'enrollments', 'progress', 'grades'].map(
     (noun) => `${noun} import`,
   ),
-  ...['courses export', 'diff', 'apply', 'dump', 'undo change'],
+  ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply'],
   'auth login',
   ...['courses apply', 'courses validate'],
   'courses copy',
