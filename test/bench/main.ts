@@ -31,8 +31,8 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   postgres: benchPostgres,
 }
 
-/** Skipped unless named: growth makes an academy of a hundred thousand users, postgres needs PostgreSQL. */
-const onDemand = ['growth', 'postgres']
+/** Skipped unless named: growth and roster make academies of a hundred thousand users, postgres needs PostgreSQL. */
+const onDemand = ['growth', 'postgres', 'roster']
 
 const wanted = process.argv.slice(2)
 const bin = join(import.meta.dirname, '..', '..', 'bin', 'learnctl.js')

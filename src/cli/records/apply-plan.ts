@@ -3,13 +3,13 @@ import type { DatasetName } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
 import { fieldPath } from '../operation/refused-call.ts'
 import type { ApplyJournal, Opened } from './apply-journal.ts'
-import { busyIn, stagesOf, uniqueNames } from './apply-order.ts'
+import { type Busy, busyIn, stagesOf, uniqueNames } from './apply-order.ts'
 import type { Change } from './compare.ts'
 import { type Entry, isSet, loadPart, type Part, type PartDataset, parts } from './entries.ts'
 import { createExecutor, type Writing } from './execute.ts'
 import { moveSteps } from './lesson-places.ts'
 import type { Action, Plan } from './plan.ts'
-import type { Refusal, Step } from './step.ts'
+import type { Deed, Refusal, Step } from './step.ts'
 import { type BatchSize, batchSize, versionOf } from './write.ts'
 
 /** Options for applying a plan. */
@@ -37,8 +37,11 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   const { journal } = applying
   const failures = new Map<Action, Failure>()
   const finished = new Set<Action>()
-  const stages = [...(await stagesIn(applying, plan)), ...(await leftOpen(journal))]
+  const all = [...plan.actions, ...plan.closed]
+  const busy = busyIn(plan)
+  const stages = [...(await patchesIn(applying, all, busy)), ...(await leftOpen(journal))]
   const opened = new Map(stages.flatMap(openedBy))
+  const openings = new Map(stages.map(({ action, opening }) => [action, opening]))
   const closings = new Set(stages.map(({ closing }) => closing))
   const executor = createExecutor<Action>({
     ...applying,
@@ -65,16 +68,16 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     )
   const patches = (stage: 'opening' | 'publishing' | 'closing') =>
     stages.flatMap((steps) => steps[stage] ?? [])
-  const writes = Map.groupBy(
-    stages.flatMap((steps) => steps.writes),
-    ({ deed }) => deed,
-  )
+  /** Writes the records of a part; their steps are made while they are sent, since a plan may be large. */
+  const write = (part: Part, deed: Deed, size?: BatchSize) =>
+    executor.run(writesIn(applying, { actions: byPart.get(part) ?? [], busy, openings, deed }), size)
+  const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
 
   for (const part of parts) await run(part, patches('opening'))
   for (const part of parts) {
-    await run(part, writes.get('update'))
+    await write(part, 'update')
     // A creation may need a name that an update frees.
-    await run(part, writes.get('create'), applying.batched.has(part) ? batchSize : undefined)
+    await write(part, 'create', applying.batched.has(part) ? batchSize : undefined)
     if (part === 'courses') applying.names.forgetCourses()
     if (part !== 'lessons') continue
     await run(part, await moveSteps(applying, plan))
@@ -82,55 +85,93 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     const whole = patches('publishing').filter(({ from }) => !refused.has(from.key))
     await run('courses', whole)
   }
-  for (const part of parts.toReversed()) await run(part, writes.get('delete'))
+  for (const part of parts.toReversed()) await write(part, 'delete')
   for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
   journal.complete()
-  const actions = new Set([...stages.map(({ action }) => action), ...failures.keys()])
+  const actions = failures.size === 0 ? [] : new Set([...all, ...failures.keys()])
   return [...actions].flatMap((action) => failures.get(action) ?? [])
 }
 
-/** Steps of one action, by stage; see `stagesOf`. */
-interface StagedSteps {
+/** Steps of one action besides its writes, by stage; see `stagesOf`. */
+interface StagedPatches {
   readonly action: Action
   readonly opening: Step<Action> | null
-  readonly writes: readonly Step<Action>[]
   readonly publishing: Step<Action> | null
   readonly closing: Step<Action> | null
 }
 
-/** Returns the steps of all actions of a plan. */
-async function stagesIn({ names }: Applying, plan: Plan): Promise<readonly StagedSteps[]> {
-  const busy = busyIn(plan)
-  const stages: StagedSteps[] = []
-  for (const action of [...plan.actions, ...plan.closed]) {
+/** Returns the steps that open, publish and close records. */
+async function patchesIn(
+  { names }: Applying,
+  actions: readonly Action[],
+  busy: Busy,
+): Promise<readonly StagedPatches[]> {
+  const patches: StagedPatches[] = []
+  for (const action of actions) {
     const dataset = await loadPart(action.dataset)
-    const { record, ...bodies } = stagesOf(action, await recordOf(dataset, action, names), busy)
+    const bodies = stagesOf(action, await recordOf(dataset, action, names), busy)
+    if (!bodies.opening && !bodies.publishing && !bodies.closing) continue
     const opening = patchOf(dataset, action, bodies.opening)
-    stages.push({
+    patches.push({
       action,
       opening,
-      writes: writesOf(dataset, action, record, opening),
       publishing: patchOf(dataset, action, bodies.publishing),
       closing: patchOf(dataset, action, bodies.closing, opening),
     })
   }
-  return stages
+  return patches
+}
+
+/** Steps made at once. */
+const stepsAtOnce = 500
+
+/** Yields the writes of one kind of deed. */
+async function* writesIn(
+  { names }: Applying,
+  {
+    actions,
+    busy,
+    openings,
+    deed,
+  }: {
+    readonly actions: readonly Action[]
+    readonly busy: Busy
+    readonly openings: ReadonlyMap<Action, Step<Action> | null>
+    readonly deed: Deed
+  },
+): AsyncGenerator<readonly Step<Action>[]> {
+  let steps: Step<Action>[] = []
+  for (const action of actions) {
+    const dataset = await loadPart(action.dataset)
+    if (deedOf(dataset, action) !== deed) continue
+    const { record } = stagesOf(action, await recordOf(dataset, action, names), busy)
+    steps.push(...writesOf(dataset, action, record, openings.get(action) ?? null))
+    if (steps.length < stepsAtOnce) continue
+    yield steps
+    steps = []
+  }
+  if (steps.length > 0) yield steps
+}
+
+/** Returns the deed of the writes of an action: datasets that are sent as wholes are set by their creation. */
+function deedOf(dataset: PartDataset, { kind }: Action): Deed {
+  return kind === 'update' && isSet(dataset) ? 'create' : kind
 }
 
 /** Returns the steps that close what an interrupted apply opened and the plan does not mention. */
-function leftOpen({ open }: ApplyJournal): Promise<readonly StagedSteps[]> {
+function leftOpen({ open }: ApplyJournal): Promise<readonly StagedPatches[]> {
   return Promise.all(
     [...open.values()].map(async ({ dataset, id, closing }) => {
       const current = { id }
       const action = { dataset, kind: 'update', key: id, entry: null, current, changes: [] } as const
       const step = patchOf(await loadPart(dataset), action, closing)
-      return { action, opening: null, writes: [], publishing: null, closing: step }
+      return { action, opening: null, publishing: null, closing: step }
     }),
   )
 }
 
 /** Returns the step that opens a record, with what closes it again. */
-function openedBy({ action, opening, closing }: StagedSteps): [Step<Action>, Opened][] {
+function openedBy({ action, opening, closing }: StagedPatches): [Step<Action>, Opened][] {
   if (!opening || !closing) return []
   const { dataset, current } = action
   return [[opening, { dataset, id: String(current?.['id']), closing: closing.record }]]

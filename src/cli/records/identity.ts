@@ -89,15 +89,19 @@ export interface KnownIds {
 
 /** Creates an empty map. */
 export function knownIds(): KnownIds {
-  const keys = new Map<string, string>()
-  const ids = new Map<string, string>()
+  const known = new Map<
+    DatasetName,
+    { readonly keys: Map<unknown, string>; readonly ids: Map<string, string> }
+  >()
   return {
-    keyOf: (dataset, id) => keys.get(`${dataset} ${id}`),
-    idOf: (dataset, key) => ids.get(`${dataset} ${key}`),
+    keyOf: (dataset, id) => known.get(dataset)?.keys.get(id),
+    idOf: (dataset, key) => known.get(dataset)?.ids.get(key),
     add(dataset, id, key) {
       if (typeof id !== 'string') return
-      keys.set(`${dataset} ${id}`, key)
-      ids.set(`${dataset} ${key}`, id)
+      const own = known.get(dataset) ?? { keys: new Map(), ids: new Map() }
+      known.set(dataset, own)
+      own.keys.set(id, key)
+      own.ids.set(key, id)
     },
   }
 }
