@@ -84,8 +84,12 @@ export interface KnownIds {
   keyOf(dataset: DatasetName, id: unknown): string | undefined
   /** Returns the id for a key; undefined if the record does not exist yet. */
   idOf(dataset: DatasetName, key: string): string | undefined
+  /** Adds a record, unless no record refers to its dataset. */
   add(dataset: DatasetName, id: unknown, key: string): void
 }
+
+/** Datasets that no record refers to; they may have very many records. */
+const leaves: ReadonlySet<DatasetName> = new Set(['memberships', 'enrollments', 'progress', 'grades'])
 
 /** Creates an empty map. */
 export function knownIds(): KnownIds {
@@ -97,7 +101,7 @@ export function knownIds(): KnownIds {
     keyOf: (dataset, id) => known.get(dataset)?.keys.get(id),
     idOf: (dataset, key) => known.get(dataset)?.ids.get(key),
     add(dataset, id, key) {
-      if (typeof id !== 'string') return
+      if (typeof id !== 'string' || leaves.has(dataset)) return
       const own = known.get(dataset) ?? { keys: new Map(), ids: new Map() }
       known.set(dataset, own)
       own.keys.set(id, key)

@@ -129,9 +129,6 @@ interface Found {
   readonly newer: number
 }
 
-/** Parts that no record refers to, and that may have very many records. */
-const leaves: readonly Part[] = ['memberships', 'enrollments', 'progress', 'grades']
-
 async function compareAll(
   reader: Writer,
   dataset: PartDataset,
@@ -164,7 +161,6 @@ async function compareAll(
     readonly savedPlaces: Plan['lessonPlaces'] | null
   },
 ): Promise<Found> {
-  const isLeaf = leaves.includes(dataset.name)
   const index = indexOf(entries, ids)
   const removedIndex = indexOf(removed, ids)
   const matched = new Set<Entry>()
@@ -179,7 +175,7 @@ async function compareAll(
     if (matched.has(entry)) return
     matched.add(entry)
     leftOpen.delete(String(shown['id']))
-    if (!isLeaf) ids.add(dataset.name, shown['id'], entry.key)
+    ids.add(dataset.name, shown['id'], entry.key)
     if (dataset.name === 'courses') {
       modules.set(shown['id'], nextModuleNames(entry.record['modules'], shown['modules']))
     }
