@@ -1,7 +1,9 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
+import { type Term, terms } from '../../contract/terms.ts'
 import { readAcademyStanding, readStandings } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
+import { termRoutes } from '../courses/terms.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { AcademyAttention } from './attention-tiles.tsx'
@@ -66,8 +68,16 @@ const noEnrollments: EnrollmentCounts & { averageCompletionPercentage: null } = 
 }
 
 async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
+  const term = signedIn.query.get('term') || undefined
   const listed = await ask(signedIn, courseReadRoutes, courses.list, {
-    query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true' },
+    query: { ...pageQueryOf(signedIn), sort: 'title', include_total: 'true', term_id: term },
+  })
+  const whole =
+    term === undefined
+      ? listed
+      : await ask(signedIn, courseReadRoutes, courses.list, { query: { limit: '1', include_total: 'true' } })
+  const { data: allTerms } = await ask(signedIn, termRoutes, terms.list, {
+    query: { sort: '-startDate', limit: String(maxTerms) },
   })
   const { database } = signedIn
   const { learners, all, courses: concerned } = await readAcademyStanding(signedIn, signedIn.request.now)
@@ -92,7 +102,7 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
       ) : null}
       <Figures
         figures={[
-          ['Courses', formatCount(listed.total ?? 0) + (listed.totalIsExact === false ? '+' : '')],
+          ['Courses', formatCount(whole.total ?? 0) + (whole.totalIsExact === false ? '+' : '')],
           ...(learners === null ? [] : [['Learners enrolled', formatCount(learners)] as const]),
           ['Enrolments', formatCount(all.enrollments)],
           ['Completed', formatCount(all.completed)],
@@ -107,10 +117,67 @@ async function showAcademy(signedIn: SignedInRequest): Promise<Reply> {
         signedIn={signedIn}
         list={courseList}
         listed={{ data: rows, nextCursor: listed.nextCursor }}
-        above={rows.length === 0 ? null : <Legend />}
-        none={<NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />}
+        above={
+          <>
+            <TermFilter signedIn={signedIn} terms={allTerms} chosen={term} />
+            {rows.length === 0 ? null : <Legend />}
+          </>
+        }
+        none={
+          term === undefined ? (
+            <NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />
+          ) : (
+            <p>No courses in this term.</p>
+          )
+        }
       />
     </>,
+  )
+}
+
+/** Maximum terms to choose from: the latest. */
+const maxTerms = 100
+
+/** A form that limits the list to the courses of a term; nothing in an academy without terms. */
+function TermFilter({
+  signedIn: { base },
+  terms,
+  chosen,
+}: {
+  signedIn: SignedInRequest
+  terms: readonly Term[]
+  chosen: string | undefined
+}) {
+  if (terms.length === 0 && chosen === undefined) return null
+  const here = `${base}/dashboard`
+  const isKnown = (id: string) => terms.some((term) => term.id === id)
+  return (
+    <search>
+      <form method="get" action={`${here}#courses`} class="narrow-down" aria-label="Filter courses">
+        <div>
+          <label for="term">Term</label>
+          <select id="term" name="term">
+            <option value="">All terms</option>
+            {chosen === undefined || isKnown(chosen) ? null : (
+              <option value={chosen} selected>
+                {chosen}
+              </option>
+            )}
+            {terms.map(({ id, name }) => (
+              <option value={id} selected={id === chosen}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="actions">
+          <button type="submit" class="quiet">
+            Filter
+          </button>
+          {chosen === undefined ? null : <a href={`${here}#courses`}>Clear</a>}
+        </div>
+      </form>
+    </search>
   )
 }
 
@@ -131,7 +198,7 @@ function CourseName({
   signedIn: SignedInRequest
   row: CourseRow
 }) {
-  const { title, status, difficulty, externalId } = course
+  const { title, status, difficulty, externalId, termName } = course
   const name = externalId ?? (hasUniqueTitle ? null : course.id)
   return (
     <>
@@ -139,6 +206,7 @@ function CourseName({
       <small>
         {name === null ? null : `${lineOf(name, 64)} · `}
         {difficulty} · {formatCount(standing.enrollments)} enrolled
+        {termName === null ? null : ` · ${lineOf(termName, 64)}`}
         {status === 'published' ? null : <span class="state">{status}</span>}
       </small>
     </>

@@ -328,3 +328,22 @@ test('two courses of one title are told apart, in the list and where learners ne
     expect(text).toContain(`Twins (${name}): 1`)
   }
 })
+
+test('the courses are limited to those of a term, the figures are not', async ({
+  admin,
+  courses,
+  signIn,
+}) => {
+  const visitor = await signIn(admin)
+  expect((await visitor.open('/dashboard')).html).not.toContain('All terms')
+  const { body: spring } = await admin.post('/v1/terms', { name: 'Spring <2027>' })
+  const { body: empty } = await admin.post('/v1/terms', { name: 'Autumn 2027' })
+  await admin.put(`/v1/courses/${courses.logic}`, { termId: spring.id })
+  const { html: text } = await visitor.open(`/dashboard?term=${spring.id}`)
+  expect(text).toContain(`<option value="${spring.id}" selected="">Spring &lt;2027&gt;</option>`)
+  expect(text).toContain('Logic')
+  expect(text).not.toContain('>Music</a>')
+  expect(tiles(text)).toMatchObject({ Courses: '3' })
+  expect((await visitor.open(`/dashboard?term=${empty.id}`)).html).toContain('No courses in this term.')
+  expect((await visitor.open('/dashboard?term=')).html).toContain('>Music</a>')
+})
