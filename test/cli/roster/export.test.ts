@@ -363,6 +363,21 @@ describe('a package', () => {
     expect(linesIn(local, 's1')).toEqual(linesIn(local, 's0'))
   })
 
+  test('is the same from a platform as from the academy in this process', async ({
+    local,
+    remote,
+    admin,
+  }) => {
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+    const platform: TestCli = { ...remote, run: (line, options) => remote.run(line, { ...options, env }) }
+    for (const cli of [local, platform]) {
+      await makeSmallSchool(cli)
+      await exported(cli, '--format oneroster p-1 --org-name School')
+      await exported(cli, '--format canvas p-2')
+    }
+    for (const name of ['p-1', 'p-2']) expect(linesIn(remote, name)).toEqual(linesIn(local, name))
+  })
+
   test('is for its user alone', async ({ local }) => {
     await makeSmallSchool(local)
     await exported(local, '--format canvas sis')
