@@ -89,8 +89,20 @@ export function filled(record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== ''))
 }
 
+/** Maximum number of cached days: a school has few. */
+const maxDays = 10_000
+const dayByText = new Map<string, string | null>()
+
 /** Returns the day in a day or a time, `2013-1-03 00:00:00-06:00`; null for other text. */
 export function dayIn(text: string): string | null {
+  const known = dayByText.get(text)
+  if (known !== undefined) return known
+  const day = parseDay(text)
+  if (dayByText.size < maxDays) dayByText.set(text, day)
+  return day
+}
+
+function parseDay(text: string): string | null {
   const [, year, month = '', day = ''] = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ].*)?$/.exec(text) ?? []
   const padded = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   return year !== undefined && isDay(padded) ? padded : null

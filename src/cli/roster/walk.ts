@@ -26,7 +26,18 @@ export interface Reading {
 
 /** Creates the state of a new reading. */
 export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
-  return { ...given, keys: new Map(), names: new Map() }
+  const modes = new Map<string, RosterMode>()
+  return {
+    ...given,
+    keys: new Map(),
+    names: new Map(),
+    // Asked for each reference of each row.
+    mode(table) {
+      const known = modes.get(table) ?? given.mode(table)
+      modes.set(table, known)
+      return known
+    },
+  }
 }
 
 /** Ranks of rows about the same record: a row does not replace one of a higher rank. */
@@ -222,7 +233,8 @@ export function checkReference(
     return
   }
   const isOne = known.get(text) !== 0
-  for (const key of reference.isList && !isOne ? listIn(text) : [text]) {
+  if (isOne) return
+  for (const key of reference.isList ? listIn(text) : [text]) {
     if (known.get(key) !== 0) continue
     if (open) open.push({ row, reference, key })
     else addMissing(row, reference, key)
