@@ -16,6 +16,8 @@ export interface LearnerFilter {
   readonly courseId: string
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
+  /** Id of a group whose members are listed. */
+  readonly groupId?: string | undefined
   /** Part of a name, username or email address, in any case; or a complete external id, with or without `ext:`. */
   readonly search?: string | undefined
   /** One of `learnerSorts`; `-` before it for descending. */
@@ -54,13 +56,21 @@ export async function pageOfLearners(
   { limit, cursor, learners, maxSorted = maxSortedLearners }: PageOptions,
 ): Promise<LearnerPage> {
   const isLarge = learners > maxSorted
-  const { search, courseId } = filter
+  const { search, courseId, groupId } = filter
   const all =
     isLarge && search !== undefined
       ? await findMatches(database, 'users', sql`u.search_key`, search)
       : undefined
   const wanted = all && !(await isTooManyAtOnce(all)) ? all : undefined
-  const { tables, on } = !isLarge ? byCourse : wanted ? byUser : newestEnrollmentsOf(courseId, maxSorted)
+  const { tables, on } = !isLarge
+    ? byCourse
+    : wanted || groupId
+      ? byUser
+      : newestEnrollmentsOf(courseId, maxSorted)
+  const members =
+    isLarge &&
+    groupId !== undefined &&
+    sql`u.id in (select m.user_id from group_members m where m.group_id = ${groupId} limit ${maxSorted})`
   const named =
     wanted &&
     sql`u.id in (
@@ -71,13 +81,13 @@ export async function pageOfLearners(
     {
       columns: selected,
       from: tables,
-      mostly: [on, ...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`],
+      mostly: [on, ...conditionsOf(filter, now), named, members, sql`e.course_id = ${courseId}`],
     },
     orderOf(database.dialect, filter),
     { limit, cursor },
     toLearnerRow,
   )
-  return { ...listed, isPart: isLarge && !wanted }
+  return { ...listed, isPart: isLarge && !wanted && !groupId }
 }
 
 /**
@@ -128,7 +138,7 @@ function orderOf(dialect: Dialect, { sort }: LearnerFilter): Order {
 }
 
 function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
-  const { courseId, status, attention, search } = filter
+  const { courseId, groupId, status, attention, search } = filter
   return [
     sql`c.id = ${courseId}`,
     sql`u.status <> 'deleted'`,
@@ -136,6 +146,8 @@ function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
     search !== undefined && matchesSearch(search),
+    groupId !== undefined &&
+      sql`exists (select 1 from group_members m where m.group_id = ${groupId} and m.user_id = u.id)`,
   ]
 }
 

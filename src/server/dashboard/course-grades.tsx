@@ -14,6 +14,7 @@ import { courseHeading } from './course.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage } from './frame.tsx'
 import { itemName, Score } from './grade.tsx'
+import { groupsFor, requireGroup } from './group-filter.tsx'
 import {
   filterOf,
   type LearnerQuery,
@@ -50,6 +51,7 @@ export const courseGradesPage: DashboardPage = {
 async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database, request, base } = signedIn
   const query = learnerQueryOf(signedIn)
+  await requireGroup(signedIn, query)
   const given = [...signedIn.query].filter(([name]) => name === 'items')
   const { items } = parseQuery(Items, `${new URLSearchParams(given)}`)
   const standing = await readCourseStanding(database, course.id, request.now)
@@ -81,7 +83,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         {standing.averageGradePercent === null ? null : (
           <VerdictFilter {...{ here, standing, query, items }} />
         )}
-        <LearnerSearch here={here} query={query} />
+        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course)} />
         {isPart ? <PartNote /> : null}
         {isUngraded ? <FirstGrade course={course} /> : null}
         {grades.length === maxGrades ? (

@@ -17,6 +17,7 @@ import { CompletionChart } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framePage, PageTabs } from './frame.tsx'
 import { gradeList } from './grade.tsx'
+import { groupsFor, requireGroup } from './group-filter.tsx'
 import {
   filterOf,
   type LearnerQuery,
@@ -126,6 +127,7 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
   const { database } = signedIn
   const { now } = signedIn.request
   const query = learnerQueryOf(signedIn)
+  await requireGroup(signedIn, query)
   const standing = await readCourseStanding(database, course.id, now)
   if (standing.enrollments === 0) {
     return (
@@ -159,7 +161,7 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
         <Filters {...{ here, standing, query, isGraded }} />
-        <LearnerSearch here={here} query={query} />
+        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course)} />
         {isPart ? <PartNote /> : null}
         {data.length === 0 ? (
           <p>{noLearnersText(query)}</p>
@@ -276,7 +278,9 @@ export function Commands({ steps }: { steps: readonly (readonly string[])[] }) {
  */
 export const courseFile = fileAt('learners', async (signedIn, { id }) => {
   const { database, request } = signedIn
-  const filter = filterOf(id, learnerQueryOf(signedIn))
+  const query = learnerQueryOf(signedIn)
+  await requireGroup(signedIn, query)
+  const filter = filterOf(id, query)
   const learners = (await readStandings(database, [id])).get(id)?.enrollments ?? 0
   return learnerRows(everyLearner(database.dialect, filter, request.now, { learners }))
 })

@@ -10,6 +10,12 @@ const LearnerQuery = z.strictObject({
   status: z.enum(progressStatuses).optional(),
   attention: z.enum(attentionKinds).optional(),
   q: z.string().trim().max(200).optional(),
+  /** Id of a group; empty for all learners. */
+  group: z
+    .string()
+    .max(64)
+    .transform((id) => id || undefined)
+    .optional(),
   sort: sorting(learnerSorts, 'name'),
   cursor: z.string().optional(),
 })
@@ -24,16 +30,20 @@ export function learnerQueryOf({ query }: SignedInRequest): LearnerQuery {
 }
 
 /** Returns the filter of a query for the statements behind it. */
-export function filterOf(courseId: string, { status, attention, q, sort }: LearnerQuery): LearnerFilter {
-  return { courseId, status, attention, search: q || undefined, sort }
+export function filterOf(
+  courseId: string,
+  { status, attention, q, group, sort }: LearnerQuery,
+): LearnerFilter {
+  return { courseId, status, attention, search: q || undefined, groupId: group, sort }
 }
 
 /** Returns the query string for these learners, with `?`; defaults are left out. */
-export function searchOf({ status, attention, q, sort, cursor }: Partial<LearnerQuery>): string {
+export function searchOf({ status, attention, q, group, sort, cursor }: Partial<LearnerQuery>): string {
   const given = {
     status,
     attention,
     q: q || undefined,
+    group,
     sort: sort === 'name' ? undefined : sort,
     cursor,
   }

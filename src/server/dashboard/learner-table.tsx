@@ -1,7 +1,9 @@
 import type { Child } from 'hono/jsx'
 import type { LearnerRow } from '../../contract/analytics.ts'
+import type { Group } from '../../contract/groups.ts'
 import { maxSortedLearners } from '../analytics/course-learners.ts'
 import { Completion } from './completion-chart.tsx'
+import { GroupChoice } from './group-filter.tsx'
 import { type LearnerQuery, searchOf, withoutPage } from './learner-query.ts'
 import { type Column, Table } from './table.tsx'
 import { Day, formatCount, formatPercent, lineOf, statusWords } from './value-text.tsx'
@@ -138,19 +140,28 @@ export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
 }
 
 /** The form that searches the learners of a course, keeping filter and order. */
-export function LearnerSearch({ here, query }: { here: string; query: LearnerQuery }) {
-  const { q, status, attention, sort } = query
+export function LearnerSearch({
+  here,
+  query,
+  groups,
+}: {
+  here: string
+  query: LearnerQuery
+  groups: readonly Group[]
+}) {
+  const { q, group, status, attention, sort } = query
   const kept = Object.entries({ status, attention, sort: sort === 'name' ? undefined : sort })
   return (
     <search>
       <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
         <label for="q">Name, username, e-mail address or external ID</label>
         <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
+        <GroupChoice groups={groups} chosen={group} />
         {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
         <button type="submit" class="quiet">
           Search
         </button>
-        {q ? <a href={`${here}${searchOf({ status, attention, sort })}#learners`}>Clear</a> : null}
+        {q || group ? <a href={`${here}${searchOf({ status, attention, sort })}#learners`}>Clear</a> : null}
       </form>
     </search>
   )

@@ -384,3 +384,31 @@ test('learners are found by the id of the school, and a grade without progress i
   const { text } = await browser.open(`/dashboard/courses/${courseId}?q=1139`)
   expect(text).toContain('No learners match.')
 })
+
+test('its learners can be narrowed to the members of a group, also in the file and the grades', async ({
+  academy,
+  admin,
+  courseId,
+  learner,
+  signIn,
+}) => {
+  const other = await academy.person('learner')
+  for (const { id: userId } of [learner, other]) await admin.post('/v1/enrollments', { courseId, userId })
+  const browser = await signIn(admin)
+  const page = `/dashboard/courses/${courseId}`
+  expect((await browser.open(page)).html).not.toContain('name="group"')
+  const { id } = (await admin.post('/v1/groups', { name: 'Class 5b' })).body
+  await admin.post('/v1/groups', { name: 'Section 2', courseId })
+  await admin.put(`/v1/groups/${id}/members/${learner.id}`)
+  const all = await browser.open(page)
+  expect(learnersIn(all.html)).toHaveLength(2)
+  expect(all.html).toMatch(/<option[^>]*>Section 2<\/option><option[^>]*>Class 5b<\/option>/)
+  for (const path of [page, `${page}/grades`]) {
+    const { html } = await browser.open(`${path}?group=${id}`)
+    expect(learnersIn(html), path).toEqual([learner.email])
+    expect(html).toContain(`<option value="${id}" selected="">`)
+  }
+  const { html: file } = await browser.open(`${page}/learners.csv?group=${id}`)
+  expect(parse(file, { bom: true })).toHaveLength(2)
+  expect((await browser.open(`${page}?group=grp_none`)).status).toBe(404)
+})
