@@ -43,12 +43,14 @@ export async function carryOut(
   const run = (steps: readonly UndoStep[]) => runTwice(executor, steps, failures)
   const inOrder = kinds.map(({ name }) => actions.filter(({ of }) => of.name === name))
 
+  const reclosed = await openArchived(writing, actions)
   // A closed course takes no lessons.
   for (const some of inOrder) await run(some.filter(({ kind }) => kind === 'update').flatMap(opening))
   for (const some of inOrder) {
     const restored = some.filter(({ kind }) => kind === 'create')
     if (some[0]?.of.isAdded) await executor.run(restored.map(restoring), batchSize)
     else await run(restored.map(restoring))
+    await run(restored.filter((each) => !failures.has(each)).flatMap(reopening))
   }
   await run(actions.flatMap((action) => freeing(action, actions)))
   const changed = actions.filter((action) => action.kind !== 'delete' && !failures.has(action))
@@ -59,10 +61,49 @@ export async function carryOut(
   for (const some of inOrder.toReversed()) {
     await run(some.filter(({ kind }) => kind === 'delete').map((action) => removing(action, deletesWhole)))
   }
+  // Created lessons are gone, and courses still open.
+  await executor.run(await placing(writing, changed))
   for (const some of inOrder.toReversed())
     await run(some.filter((each) => !failures.has(each)).flatMap(closing))
-  await executor.run(await placing(writing, changed))
+  for (const courseId of reclosed) await setStatus(writing, courseId, 'archived')
   return actions.flatMap((action) => failures.get(action) ?? [])
+}
+
+/**
+ * Opens archived courses whose status does not change, but whose lessons, enrolments or grades do. Returns their ids, to
+ * archive them again.
+ */
+async function openArchived(writing: Writing, actions: readonly UndoAction[]): Promise<readonly string[]> {
+  const { caller, signal } = writing
+  const inside = ['lesson', 'enrollment', 'grade']
+  const ids = new Set(
+    actions.flatMap(({ of, net, current }) => {
+      const courseId = current?.['courseId'] ?? net.known['courseId']
+      return inside.includes(of.name) && typeof courseId === 'string' ? [courseId] : []
+    }),
+  )
+  for (const { of, kind, fields, net } of actions) {
+    if (of.name === 'course' && (kind !== 'update' || fields.has('status'))) ids.delete(net.id)
+  }
+  const opened: string[] = []
+  for (const courseId of ids) {
+    const status = await caller.call(calls.courses.get, { params: { courseId }, signal }).then(
+      ({ data }) => data.status,
+      () => null,
+    )
+    if (status !== 'archived') continue
+    await setStatus(writing, courseId, 'published')
+    opened.push(courseId)
+  }
+  return opened
+}
+
+async function setStatus(
+  { caller, signal }: Writing,
+  courseId: string,
+  status: 'archived' | 'published',
+): Promise<void> {
+  await caller.call(calls.courses.update, { params: { courseId }, body: { status }, signal })
 }
 
 /** Runs steps, and once more those that were refused for a name that another step has freed since. */
@@ -177,11 +218,25 @@ function isGuarded({ of, fields, kind }: UndoAction): boolean {
   return !fields.has('status') && ['user', 'term', 'group'].includes(of.name)
 }
 
+/** True for a course that was archived when it was deleted. */
+function isRestoredArchived({ of, kind, net }: UndoAction): boolean {
+  return of.name === 'course' && kind === 'create' && net.known['status'] === 'archived'
+}
+
+/** Opens a restored course that was archived, so that its lessons can be restored. */
+function reopening(action: UndoAction): UndoStep[] {
+  return isRestoredArchived(action) ? [stepOf(action, 'patch', { status: 'published' })] : []
+}
+
+/** Closes what was closed before, and gives all others their former status. */
 function closing(action: UndoAction): UndoStep[] {
-  const status = action.fields.get('status')
-  if (!status || action.kind === 'delete') return []
-  const isOpened = isClosed(action) && !(action.of.name === 'course' && status.to !== 'published')
-  return isOpened ? [] : [stepOf(action, 'patch', { status: status.to })]
+  const isReopened = isRestoredArchived(action)
+  const status = action.fields.get('status')?.to ?? (isReopened ? 'archived' : undefined)
+  if (status === undefined || action.kind === 'delete') return []
+  const isDone = isReopened
+    ? status === 'published'
+    : isClosed(action) && !(action.of.name === 'course' && status !== 'published')
+  return isDone ? [] : [stepOf(action, 'patch', { status })]
 }
 
 /** Returns the modules of a body without ids that the course has no longer: it refuses them. */

@@ -107,7 +107,8 @@ async function compare(
   }
   if (!isHere) {
     if (isThere) return { kept: keep('was deleted since') }
-    return { action: { kind: 'create', of, net, current, fields: new Map(net.fields) } }
+    const back = [...net.fields].map(([field, { from, to }]) => [field, { from: to, to: from }] as const)
+    return { action: { kind: 'create', of, net, current, fields: new Map(back) } }
   }
   // It was deleted, and is there again.
   if (!isThere && net.fields.size === 0) return {}
