@@ -215,7 +215,8 @@ function rewriting(action: UndoAction): UndoStep[] {
 /** True for an action of one request, whose record nothing else in the undo changes. */
 function isGuarded({ of, fields, kind }: UndoAction): boolean {
   if (kind === 'delete') return ['term', 'group'].includes(of.name)
-  return !fields.has('status') && ['user', 'term', 'group'].includes(of.name)
+  // Restoring a record makes a version of it.
+  return kind === 'update' && !fields.has('status') && ['user', 'term', 'group'].includes(of.name)
 }
 
 /** True for a course that was archived when it was deleted. */

@@ -98,7 +98,7 @@ export const passwords = 'passwords'
 
 function begin(noun: KindName, id: string, action: RecordedAction, written: readonly string[]): Sum {
   const { before, after, name } = action
-  const wasThere = before !== null && before['status'] !== 'deleted'
+  const wasThere = before !== null
   const sum: Sum = {
     ...{ noun, id, name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
     ...{ before: versionIn(before), after: versionIn(after) },
@@ -109,7 +109,7 @@ function begin(noun: KindName, id: string, action: RecordedAction, written: read
 
 function addTo(sum: Sum, { before, after, name }: RecordedAction, written: readonly string[]): void {
   if (name !== null) sum.name = name
-  sum.isThere = after !== null && after['status'] !== 'deleted'
+  sum.isThere = after !== null
   sum.known = { ...sum.known, ...before, ...after }
   sum.before ??= versionIn(before)
   sum.after = versionIn(after) ?? sum.after
@@ -127,7 +127,10 @@ function versionIn(record: JsonObject | null): number | null {
   return typeof version === 'number' ? version : null
 }
 
-function netOf({ noun, id, name, wasThere, isThere, fields, known, before, after }: Sum): NetChange[] {
+function netOf({ noun, id, name, fields, known, before, after, ...sum }: Sum): NetChange[] {
+  // A user or an enrolment is deleted by its status.
+  const wasThere = sum.wasThere && fields.get('status')?.from !== 'deleted'
+  const isThere = sum.isThere && fields.get('status')?.to !== 'deleted'
   // A record that came and went leaves nothing to undo.
   if (!wasThere && !isThere) return []
   const changed = [...fields].filter(
