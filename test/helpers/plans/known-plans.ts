@@ -40,6 +40,14 @@ const acceptedStatements: Known = [
   [/update enrollments set user_email = \(select/, 'a course is restored with all its enrolments'],
   [/from group_members m order by m\.id (?:asc|desc) limit 1 offset \S+$/, 'rows are in the order of ids'],
   [/ where false/, 'no row is looked at'],
+  [
+    /^cost [12]?\d{1,5}: .*case when .*exists \( ?select 1 from (?:enrollments seen|group_members m|courses c) where .* then 1 else 0 end = 1 /,
+    'a page looks at 20,000 rows at most: each takes a lookup of a membership, an enrolment or a course by an index',
+  ],
+  [
+    /^cost \d{1,5}: .*case when \(select status from users where id = m\.user_id\) <> 'deleted'.* then 1 else 0 end = 1 /,
+    'a page looks at 20,000 rows at most: each takes a lookup of a user',
+  ],
 ]
 
 /** Statements of lists on tables smaller than a page's limit; plans.test.ts checks them on large tables. */
