@@ -223,6 +223,8 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks deliveries replay 1',
     'deliveries.replay (POST /v1/webhooks/deliveries/1/replay returned 404)',
   ],
+  'groups export': ['groups export', 'groups.list (GET /v1/groups returned 404)'],
+  'groups members export': ['groups members export', 'groups.memberships (GET /v1/memberships returned 404)'],
   'groups list': ['groups list', 'groups.list (GET /v1/groups returned 404)'],
   'groups get': ['groups get 1', 'groups.get (GET /v1/groups/1 returned 404)'],
   'groups create': ['groups create --name A', 'groups.create (POST /v1/groups returned 404)'],
@@ -285,9 +287,17 @@ const here: Record<string, [line: string, code: number]> = {
 /** Commands with tests of their own, below or in import/, export/, academy/ and roster/. */
 const others = [
   ...['webhooks listen', 'webhooks send', 'webhooks generate-key'],
-  ...['courses', 'lessons', 'users', 'terms', 'enrollments', 'progress', 'grades'].map(
-    (noun) => `${noun} import`,
-  ),
+  ...[
+    'courses',
+    'lessons',
+    'users',
+    'terms',
+    'groups',
+    'groups members',
+    'enrollments',
+    'progress',
+    'grades',
+  ].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply'],
   'auth login',
   ...['courses apply', 'courses validate'],

@@ -419,7 +419,8 @@ describe('a file from a spreadsheet', () => {
       commands: readonly Command[]
     }
     const flags = commands.find((command) => command.name === verb)?.flags ?? []
-    const others = /^(body|password-stdin|if-not-exists|upsert|ids|timezone|extra-credit|user|if-version)$/
+    const others =
+      /^(body|password-stdin|if-not-exists|upsert|ids|group|timezone|extra-credit|user|if-version)$/
     const names = flags.map((flag) => flag.name).filter((flag) => !others.test(flag))
     expect(names.length).toBeGreaterThan(2)
     expect(names.filter((flag) => !meantColumn(dataset, `--${flag}`))).toEqual([])
