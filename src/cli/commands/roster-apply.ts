@@ -206,7 +206,10 @@ async function rosterOf(
   await io.expectGarbage?.()
   const roster = await readDeclaredRoster(io, path, scopeOf(given), read)
   const label = flags['label'] === undefined ? defaultLabel(roster) : String(flags['label'])
-  return { roster, options: { label, prune, deleteUsers: flags['delete-users'] === true } }
+  return {
+    roster,
+    options: { label, prune, deleteUsers: flags['delete-users'] === true, skipInvalid: read.skipInvalid },
+  }
 }
 
 function readOptionsOf({ flags }: Given): RosterReadOptions {

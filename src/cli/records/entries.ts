@@ -93,7 +93,7 @@ const maxReported = 1000
 export interface Problems {
   add(place: Place, message: string): void
   /** Throws a UsageError with every problem and its line, if there are any. */
-  throwIfAny(): void
+  throwIfAny(hint?: string): void
 }
 
 /** Creates an empty collection, which reports the first thousand problems. */
@@ -105,7 +105,7 @@ export function createProblems(): Problems {
       count += 1
       if (reported.length < maxReported) reported.push({ place, message })
     },
-    throwIfAny() {
+    throwIfAny(hint) {
       if (count === 0) return
       const files = new Set(reported.map(({ place }) => place.file))
       const [file] = files
@@ -113,6 +113,7 @@ export function createProblems(): Problems {
         `${pluralise(count, 'problem')} found in ${files.size === 1 ? file : pluralise(files.size, 'file')}`,
         {
           code: 'invalid_document',
+          ...(hint && { hint }),
           why: [
             ...reported.map(({ place, message }) => `${placeText(place)}: ${message}`),
             ...(count > reported.length ? [`and ${count - reported.length} more`] : []),
@@ -303,7 +304,18 @@ export async function lookUpReferences(
   { names }: Pick<Writer, 'names'>,
   declared: Declared,
   next: Part,
-  { ids, known, problems }: { readonly ids: KnownIds; readonly known: LookedUp; readonly problems: Problems },
+  {
+    ids,
+    known,
+    problems,
+    onUnknown = ({ place }, message) => problems.add(place, message),
+  }: {
+    readonly ids: KnownIds
+    readonly known: LookedUp
+    readonly problems: Problems
+    /** Receives records with unknown references; by default they are problems. */
+    readonly onUnknown?: ((entry: Entry, message: string) => void) | undefined
+  },
 ): Promise<void> {
   async function keyOf(to: ReferredName, reference: string): Promise<string | null> {
     const before = known.keys[to].get(reference)
@@ -332,7 +344,7 @@ export async function lookUpReferences(
         if (key === null && entry.isRemoved) continue
         if (key === null) {
           const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`
-          problems.add(entry.place, message)
+          onUnknown(entry, message)
         } else if (key !== reference) {
           entry.record = { ...entry.record, [field]: key }
           renamed.add(entry)

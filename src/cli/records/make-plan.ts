@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { pluralise } from '../terminal/format-text.ts'
 import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder } from './compare.ts'
@@ -40,11 +41,13 @@ export interface PlanOptions {
   readonly protectedRole?: string
   /** Keys of the only courses in which `prune` removes records; by default it removes them everywhere. */
   readonly courses?: readonly string[]
+  /** Leaves out records that refer to unknown ones, with a note, instead of refusing all. */
+  readonly skipsUnknown?: boolean
 }
 
 /**
- * Compares the declared records with the academy. Throws a UsageError on unknown references, and a CommandError on
- * changes that cannot be made.
+ * Compares the declared records with the academy. Throws a UsageError on unknown references, unless these are left
+ * out, and a CommandError on changes that cannot be made.
  *
  * @param savedPlaces places of lessons in a saved plan, which has only those that change
  * @param leftOpen records that an interrupted apply opened; those that are declared are removed
@@ -67,19 +70,21 @@ export async function makePlan(
   const closed: Action[] = []
   const undeclared: Undeclared[] = []
   const removals: Action[] = []
+  const leftOut = new Map<Entry, string>()
   let unchanged = 0
   const known = nothingLookedUp(declared)
   for (const part of parts) {
     const all = declared.get(part)
     if (all === undefined) continue
-    const entries = all.filter(({ isRemoved }) => !isRemoved)
-    const removed = all.filter(({ isRemoved }) => isRemoved)
     const dataset = await loadPart(part)
     if (Object.keys(dataset.references).length > 0 && !known.parts.has(part)) {
       const problems = createProblems()
-      await lookUpReferences(reader, declared, part, { ids, known, problems })
-      problems.throwIfAny()
+      const onUnknown = options.skipsUnknown ? leftOut.set.bind(leftOut) : undefined
+      await lookUpReferences(reader, declared, part, { ids, known, problems, onUnknown })
+      problems.throwIfAny(options.skipsUnknown === false ? skipHint : undefined)
     }
+    const entries = all.filter((entry) => !entry.isRemoved && !leftOut.has(entry))
+    const removed = all.filter(({ isRemoved }) => isRemoved)
     const found = await compareAll(reader, dataset, entries, {
       ...options,
       ...{ ids, modules, closed, undeclared, leftOpen, savedPlaces, removed, listed },
@@ -94,6 +99,7 @@ export async function makePlan(
       )
     }
   }
+  if (leftOut.size > 0) notes.push(...leftOutNotes(leftOut))
   // Delete in reverse order, because records refer to earlier parts.
   return {
     actions: [...actions, ...removals, ...deletes.toReversed().flat()],
@@ -102,7 +108,22 @@ export async function makePlan(
     closed,
     lessonPlaces: savedPlaces ?? touchedPlaces(actions, declared.get('lessons') ?? [], ids),
     undeclared,
+    leftOut: new Set(leftOut.keys()),
   }
+}
+
+const skipHint = 'Add what they refer to, or leave these records out: --skip-invalid'
+
+/** Maximum number of records left out that notes name. */
+const maxNamed = 10
+
+function leftOutNotes(leftOut: ReadonlyMap<Entry, string>): string[] {
+  const named = [...leftOut]
+    .slice(0, maxNamed)
+    .map(([{ place }, message]) => `${placeText(place)}: ${message}`)
+  const more = leftOut.size > maxNamed ? [`and ${leftOut.size - maxNamed} more`] : []
+  const refer = leftOut.size === 1 ? 'refers' : 'refer'
+  return [`Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`, ...named, ...more]
 }
 
 /** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */

@@ -34,6 +34,8 @@ export interface Plan {
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
   /** Undeclared lessons, which are left unchanged. */
   readonly undeclared: readonly Undeclared[]
+  /** Declared records that are left out, because they refer to unknown ones. */
+  readonly leftOut: ReadonlySet<Entry>
 }
 
 /** Declared place of a lesson in its course. */

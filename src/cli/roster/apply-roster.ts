@@ -33,6 +33,8 @@ export interface ApplyRosterOptions {
   readonly prune: boolean
   /** Deletes people who are gone instead of suspending them. */
   readonly deleteUsers: boolean
+  /** Leaves out records that refer to unknown ones. */
+  readonly skipInvalid: boolean
 }
 
 /** A roster and how it is applied. */
@@ -87,13 +89,14 @@ export async function applyRoster(
   const [sourceNotes, skipped] = isPlan ? [[], 0] : [source.roster.notes, source.roster.skipped]
   const hidden = () => roster?.hidden() ?? []
   const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY
-  const isSilent = ({ actions }: Plan) => isQuiet && actions.length + hidden().length + skipped === 0
+  const isSilent = ({ actions, leftOut }: Plan) =>
+    isQuiet && actions.length + hidden().length + skipped + leftOut.size === 0
   const form: ApplyCommand = {
     ...{ command, verb: 'remove', diff: 'learnctl roster diff', isRemoval, isSilent },
     report: async (held, applied) => {
       const before = checkOf(applied.planned.declared, applied.planned.plan, hidden())
       const after = await checkAgain(held, applied.planned, before)
-      const report = reportOf(applied, before, after, skipped)
+      const report = reportOf(applied, before, after, skipped + applied.planned.plan.leftOut.size)
       onReport(report)
       await printReport(held, report, isSilent(applied.planned.plan))
     },
@@ -156,7 +159,7 @@ function changeOf({ name }: DeclaredRoster): BulkChange {
 /** Returns how a roster is compared with a platform. */
 function planOptions(
   { declared, isDelta, courses }: DeclaredRoster,
-  { label, prune, deleteUsers }: ApplyRosterOptions,
+  { label, prune, deleteUsers, skipInvalid }: ApplyRosterOptions,
 ): PlanOptions {
   return {
     ...{ label, prune, closes: deleteUsers ? ['courses'] : ['users', 'courses'] },
@@ -165,6 +168,7 @@ function planOptions(
     // Terms stay, because past courses keep theirs.
     keeps: [...declared.keys()].filter((part) => part === 'terms' || isDelta(part)),
     ...(courses && { courses }),
+    skipsUnknown: skipInvalid,
   }
 }
 

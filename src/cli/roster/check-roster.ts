@@ -30,7 +30,11 @@ export interface RosterCheck {
 }
 
 /** Returns the counts of a comparison that was just made. */
-export function checkOf(declared: Declared, { actions }: Plan, notCompared: readonly Part[]): RosterCheck {
+export function checkOf(
+  declared: Declared,
+  { actions, leftOut }: Plan,
+  notCompared: readonly Part[],
+): RosterCheck {
   const byPart = Map.groupBy(actions, ({ dataset }) => dataset)
   const counts = new Map<Part, PartCounts>()
   for (const [part, entries] of declared) {
@@ -38,7 +42,8 @@ export function checkOf(declared: Declared, { actions }: Plan, notCompared: read
     const wanted = new Set<Entry>(entries.filter(({ isRemoved }) => !isRemoved))
     const created = own.filter(({ kind }) => kind === 'create').length
     const changed = own.filter(({ kind, entry }) => kind === 'update' && entry && wanted.has(entry)).length
-    const platform = wanted.size - created
+    const absent = entries.filter((entry) => leftOut.has(entry)).length
+    const platform = wanted.size - created - absent
     counts.set(part, {
       ...{ roster: wanted.size, platform, equal: platform - changed },
       extra: own.length - created - changed,

@@ -253,6 +253,23 @@ describe('what goes wrong', () => {
     )
   })
 
+  test('an enrolment of somebody unknown is refused with all others, or left out and counted', async ({
+    local,
+  }) => {
+    const enrollments = [...smallSchool.enrollments, { user: 'eve', course: 'bio' }]
+    put(local, 'school', canvas({ ...smallSchool, enrollments }))
+    const refused = await ran(local, 'roster apply school --yes', 2)
+    expect(refused.stderr).toMatch(/enrollments\.csv:6: userId: user ext:eve is neither declared nor in the/)
+    expect(refused.stderr).toContain('or leave these records out: --skip-invalid')
+    expect(await people(local)).toEqual([])
+    const skipped = await ran(local, 'roster apply school --yes --skip-invalid', 8)
+    expect(skipped.stdout).toContain('enrollments: 4 of 5 equal: 1 missing\n')
+    expect(skipped.stderr).toContain('Left out 1 record that refers to unknown ones')
+    expect(await enrolled(local)).toEqual(everyone)
+    const again = await ran(local, 'roster apply school --yes --skip-invalid', 8)
+    expect(again.stdout).toContain('enrollments: 4 of 5 equal: 1 missing\n')
+  })
+
   test('records that the platform refuses are listed with their line, and counted as missing', async ({
     local,
   }) => {
