@@ -61,6 +61,14 @@ const characters: Readonly<Record<string, number>> = {
   webhookPath: 64,
   name: 255,
   user_id: 512,
+  group_id: 512,
+  term_id: 512,
+  groupName: 255,
+  termName: 255,
+  createdBy: 64,
+  undoneBy: 64,
+  startDate: 10,
+  endDate: 10,
 }
 
 /** Maximum number of items of lists without a limit in the contract, by the last name of their path. */
@@ -73,6 +81,8 @@ const items: Readonly<Record<string, number>> = {
   attempts: 50,
   webhook: 2,
   checks: 20,
+  // An entry per action of the audit log.
+  counts: 200,
   // An entry per course of the academy.
   byCourse: 1_000_000,
 }
