@@ -86,3 +86,18 @@ export async function moveSteps(writer: Writer, plan: Plan): Promise<Step<Action
   }
   return steps
 }
+
+/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
+export function touchedPlaces(
+  actions: readonly Action[],
+  lessons: readonly Entry[],
+  ids: KnownIds,
+): Plan['lessonPlaces'] {
+  const touched = actions.filter(
+    ({ dataset, kind, changes }) =>
+      dataset === 'lessons' &&
+      (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
+  )
+  const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
+  return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
+}

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { type ModuleNames, nextModuleNames } from '../dataset/module-names.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
 import type { ApplyJournal } from './apply-journal.ts'
 import { closingOf, inFreeOrder, isClosed } from './apply-order.ts'
 import { type Change, changesOf, isOlder } from './compare.ts'
@@ -22,9 +21,9 @@ import {
 } from './entries.ts'
 import { membersFor, shownFor } from './finder.ts'
 import { indexOf, type KnownIds, keyIn, keyText, knownIds } from './identity.ts'
-import { declaredPlaces, movesIn } from './lesson-places.ts'
+import { declaredPlaces, movesIn, touchedPlaces } from './lesson-places.ts'
 import { keyedLesson, lessonsMatched, type ShownLesson } from './lessons.ts'
-import type { Action, Plan, Undeclared } from './plan.ts'
+import { type Action, leftOutNotes, type Plan, type Undeclared } from './plan.ts'
 import type { Writer } from './write.ts'
 
 /** Options of a plan. */
@@ -113,33 +112,6 @@ export async function makePlan(
 }
 
 const skipHint = 'Add what they refer to, or leave these records out: --skip-invalid'
-
-/** Maximum number of records left out that notes name. */
-const maxNamed = 10
-
-function leftOutNotes(leftOut: ReadonlyMap<Entry, string>): string[] {
-  const named = [...leftOut]
-    .slice(0, maxNamed)
-    .map(([{ place }, message]) => `${placeText(place)}: ${message}`)
-  const more = leftOut.size > maxNamed ? [`and ${leftOut.size - maxNamed} more`] : []
-  const refer = leftOut.size === 1 ? 'refers' : 'refer'
-  return [`Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`, ...named, ...more]
-}
-
-/** Returns the places of all lessons of courses where one is created or moved, since that shifts the others. */
-function touchedPlaces(
-  actions: readonly Action[],
-  lessons: readonly Entry[],
-  ids: KnownIds,
-): Plan['lessonPlaces'] {
-  const touched = actions.filter(
-    ({ dataset, kind, changes }) =>
-      dataset === 'lessons' &&
-      (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
-  )
-  const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
-  return new Map([...declaredPlaces(lessons, ids)].filter(([course]) => courses.has(course)))
-}
 
 interface Found {
   readonly actions: readonly Action[]

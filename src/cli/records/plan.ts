@@ -116,7 +116,7 @@ function labelOf({ title, email, name, completionPercentage, scoreGiven, scoreMa
   return [title, email, name].find((text) => typeof text === 'string')?.toString() ?? ''
 }
 
-/** Maximum number of lessons that one note names. */
+/** Maximum number of records that notes name. */
 const maxNamed = 10
 
 /** Returns notes on undeclared lessons of declared courses, duplicates of declared lessons first. */
@@ -146,6 +146,16 @@ export function undeclaredNotes({ undeclared }: Plan): string[] {
     }
   }
   return notes
+}
+
+/** Returns notes on records that are left out, each with its reason. */
+export function leftOutNotes(leftOut: ReadonlyMap<Entry, string>): string[] {
+  const named = [...leftOut]
+    .slice(0, maxNamed)
+    .map(([{ place }, message]) => `${placeText(place)}: ${message}`)
+  const more = leftOut.size > maxNamed ? [`and ${leftOut.size - maxNamed} more`] : []
+  const refer = leftOut.size === 1 ? 'refers' : 'refer'
+  return [`Left out ${pluralise(leftOut.size, 'record')} that ${refer} to unknown ones`, ...named, ...more]
 }
 
 /** Returns a plan as data; docs/academies.md describes the members. */
