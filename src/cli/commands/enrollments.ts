@@ -95,10 +95,17 @@ function withGroup(command: Command): Command {
         throw new UsageError('--quiet is not supported with --group: the result is a count')
       }
       const { enrollGroup } = await import('../records/enroll-group.ts')
-      const body = bindFieldFlags(fields).flatMap(({ place, flag }) =>
+      const bound = bindFieldFlags(fields)
+      const body = bound.flatMap(({ place, flag }) =>
         flags[flag.name] === undefined ? [] : [[place, flags[flag.name]]],
       )
-      await enrollGroup(context, String(group), Object.fromEntries(body))
+      try {
+        await enrollGroup(context, String(group), Object.fromEntries(body))
+      } catch (error) {
+        const { withNearest } = await import('../operation/nearest-record.ts')
+        const named = [...bound, { place: 'groupId', flag: groupFlag }]
+        throw await withNearest(context, error, { fields: named, query: [], positions: [] }, given)
+      }
     },
   }
 }

@@ -110,6 +110,17 @@ test('members who cannot be enrolled are listed', async ({ local }) => {
   expect(stderr).toContain('  ada@school.example: Course Sea is archived')
 })
 
+test('an unknown group or course is refused with the nearest one', async ({ local }) => {
+  for (const [line, near] of [
+    ['--group "Class 5b" --course sea', 'ext:5b'],
+    ['--group 5b --course seas', 'ext:sea'],
+  ]) {
+    const { code, stderr } = await local.run(`enrollments create ${line}`)
+    expect({ code, stderr }, line).toMatchObject({ code: 3 })
+    expect(stderr).toContain(`hint: Did you mean ${near}?`)
+  }
+})
+
 test('--group is the only one to name users', async ({ local }) => {
   for (const more of ['S-1', '--user S-1', '--ids -']) {
     const { code, stderr } = await local.run(`enrollments create ${more} --group 5b --course sea`)
