@@ -5,7 +5,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { type OpenRosterOptions, openRoster } from './open-roster.ts'
-import { loadRoster, type RosterProblem, type RosterSource } from './roster.ts'
+import { loadRoster, type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
 /** Options of reading a roster. */
@@ -61,11 +61,6 @@ export async function readDeclaredRoster(
       ...(problemCount > 0 ? [`Left out ${pluralise(problemCount, 'row')} with problems`] : []),
     ],
   }
-}
-
-/** Returns the part of a roster that has records of a part: groups have their members. */
-function rosterPartOf(part: Part): Part {
-  return part === 'memberships' ? 'groups' : part
 }
 
 /** Returns the default label of records that a roster creates: `roster:` and the name of its system, else of its file. */

@@ -1,4 +1,4 @@
-import type { Entry, Place } from '../records/entries.ts'
+import type { Entry, Part, Place } from '../records/entries.ts'
 
 /** Formats of rosters. */
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
@@ -15,6 +15,11 @@ export const formatNames: Readonly<Record<RosterFormat, string>> = {
 /** Parts of a roster, in the order in which their records are written: each refers to earlier parts. */
 export const rosterParts = ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'] as const
 export type RosterPart = (typeof rosterParts)[number]
+
+/** Returns the part of a roster that has records of a part: groups have their members. */
+export function rosterPartOf(part: Part): Part {
+  return part === 'memberships' ? 'groups' : part
+}
 
 /** Nouns for one record of each part. */
 export const rosterNouns: Readonly<Record<RosterPart, string>> = {

@@ -1,7 +1,7 @@
 import { suggestionText } from '../../contract/validation-issues.ts'
 import type { Declared, Entry, Part } from '../records/entries.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { RosterPart } from './roster.ts'
+import { type RosterPart, rosterPartOf } from './roster.ts'
 
 /** Part of a roster to compare or apply. */
 export interface Scope {
@@ -25,10 +25,8 @@ export interface Scoped {
  * UsageError if `name`, which has the records, has no such course or term.
  */
 export function inScope(name: string, declared: Declared, scope: Scope): Scoped {
-  const isWanted = (part: Part) => {
-    const name = part === 'memberships' ? 'groups' : part
-    return scope.only.length === 0 || scope.only.some((only) => only === name)
-  }
+  const isWanted = (part: Part) =>
+    scope.only.length === 0 || scope.only.some((only) => only === rosterPartOf(part))
   const onlyWanted = (from: Declared) => new Map([...from].filter(([part]) => isWanted(part)))
   if (scope.courses.length === 0 && scope.terms.length === 0) {
     return { declared: onlyWanted(declared), courses: undefined }

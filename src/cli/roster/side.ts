@@ -7,7 +7,7 @@ import type { Session } from '../session/session.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Side } from './compare-rosters.ts'
 import { type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts'
-import { rosterParts } from './roster.ts'
+import { rosterPartOf, rosterParts } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
 const databaseSignature = 'SQLite format 3\0'
@@ -53,8 +53,8 @@ async function readSide(context: Context, session: Session, name: string, scope:
 }
 
 /** Returns the parts that rosters can have, in the order of writing. */
-export function partsOfRosters(): readonly Part[] {
-  return parts.filter((part) => part === 'memberships' || rosterParts.some((name) => name === part))
+function partsOfRosters(): readonly Part[] {
+  return parts.filter((part) => rosterParts.some((name) => name === rosterPartOf(part)))
 }
 
 async function find({ io, profiles, sessionWith, sessionAt }: Context, given: string): Promise<Named> {
