@@ -82,12 +82,11 @@ export async function applyRoster(
   source: RosterToApply | { readonly plan: string },
   onReport: (report: RosterReport) => void,
 ): Promise<void> {
-  const isPlan = 'plan' in source
-  const roster = isPlan ? null : plannerOf(given, source)
-  const makePlan =
-    roster?.makePlan ?? (await readSaved(context, given, String(isPlan && source.plan), command))
-  const [sourceNotes, skipped] = isPlan ? [[], 0] : [source.roster.notes, source.roster.skipped]
-  const hidden = () => roster?.hidden() ?? []
+  const { makePlan, hidden }: Planner =
+    'plan' in source
+      ? { makePlan: await readSaved(context, given, source.plan, command), hidden: () => [] }
+      : plannerOf(given, source)
+  const { notes, skipped } = 'plan' in source ? { notes: [], skipped: 0 } : source.roster
   const isQuiet = !context.io.stdout.isTTY && !context.io.stderr.isTTY
   const isSilent = ({ actions, leftOut }: Plan) =>
     isQuiet && actions.length + hidden().length + skipped + leftOut.size === 0
@@ -106,7 +105,7 @@ export async function applyRoster(
     given,
     async (held) => {
       const planned = await makePlan(held)
-      if (!isSilent(planned.plan)) for (const note of sourceNotes) await context.output.note(note)
+      if (!isSilent(planned.plan)) for (const note of notes) await context.output.note(note)
       return planned
     },
     form,
@@ -126,11 +125,14 @@ export async function planRoster(
   return { plan, notes: [...roster.notes, ...plan.notes, ...notes] }
 }
 
-/** Returns the comparison of a roster with a platform, and then the parts that the platform does not show. */
-function plannerOf(
-  given: Given,
-  { roster, options }: RosterToApply,
-): { readonly makePlan: MakePlan; readonly hidden: () => readonly Part[] } {
+/** Comparison of a roster with a platform. */
+interface Planner {
+  readonly makePlan: MakePlan
+  /** Parts that the platform does not show; known once the plan is made. */
+  readonly hidden: () => readonly Part[]
+}
+
+function plannerOf(given: Given, { roster, options }: RosterToApply): Planner {
   let hidden: readonly Part[] = []
   const makePlan = planOf(given, changeOf(roster), async (reader) => {
     const comparable = await comparableParts(reader, roster.declared)
