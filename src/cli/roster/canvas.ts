@@ -240,9 +240,8 @@ function enrollmentOf(
   const text = row.text('role')
   const role = roles.get(text.toLowerCase())
   if (role === undefined) {
-    const column = text === '' ? 'role_id' : 'role'
     const message = 'must be a role of Canvas: student, teacher, ta, designer or observer'
-    row.addProblem(text === '' ? 'role' : column, 'invalid_choice', message, text || row.text('role_id'))
+    row.addProblem('role', 'invalid_choice', message, text || row.text('role_id'))
   }
   if (role === null) return row.leaveOut('observers are left out')
   if (status === null || course === undefined || role === undefined) return []

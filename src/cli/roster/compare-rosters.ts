@@ -39,8 +39,8 @@ export async function compareSides(before: Side, after: Side): Promise<Compariso
     if (!beforeEntries) continue
     const dataset = await loadPart(part)
     const fields = fieldsOf(before, beforeEntries)
-    const ownFields = fieldsOf(after, afterEntries)
-    notCompared.push(...fieldsOfOne(part, [before, fields], [after, ownFields]))
+    const afterFields = fieldsOf(after, afterEntries)
+    notCompared.push(...fieldsOfOne(part, [before, fields], [after, afterFields]))
     const found = compareEntries(dataset, withKeysOf(dataset, beforeEntries, renamed), afterEntries, {
       fields,
       isDelta: after.isDelta(part),

@@ -50,7 +50,7 @@ export interface OpenTable {
 }
 
 /** Returns the column that a header names; null for an unknown one. Case and spaces do not matter. */
-export function columnIn({ columns, aliases = {}, pattern }: TableForm, header: string): string | null {
+function columnIn({ columns, aliases = {}, pattern }: TableForm, header: string): string | null {
   // Kolibri writes `Full name (FULL_NAME)`, with the words before in the language of the user.
   const [, code = header] = /\(([A-Z_]+)\)$/.exec(header) ?? []
   const plain = code.toLowerCase()

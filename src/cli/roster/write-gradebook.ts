@@ -38,11 +38,11 @@ interface Item {
 }
 
 /** Starts a gradebook. Its tables appear only if there is a line item. */
-export async function createGradebook(
+export function createGradebook(
   to: Package,
   form: GradebookForm,
   sessionOf: (course: Course) => string,
-): Promise<Gradebook> {
+): Gradebook {
   return new TwoPassGradebook(to, form, sessionOf)
 }
 

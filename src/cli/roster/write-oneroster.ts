@@ -114,9 +114,7 @@ class OneRosterWriter {
     const { parts, version, org } = this.#form
     const wantsEnrolments = parts.has('enrollments')
     const table = wantsEnrolments ? await this.#table('enrollments') : null
-    const gradebook = parts.has('grades')
-      ? await createGradebook(this.#to, { version, org }, sessionOf)
-      : null
+    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }, sessionOf) : null
     for (const course of this.#school.courses) {
       if (!table && !gradebook && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
