@@ -2,6 +2,7 @@ import type { Command, Given } from '../command/command.ts'
 import { noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
+import { exportFormats, formatNames, rosterParts } from '../roster/roster.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 const flags = [
@@ -10,7 +11,7 @@ const flags = [
     kind: 'text',
     placeholder: 'format',
     summary: 'Format of the package',
-    choices: ['oneroster', 'canvas', 'moodle'],
+    choices: exportFormats,
     required: true,
   },
   {
@@ -37,7 +38,7 @@ const flags = [
     kind: 'words',
     placeholder: 'parts',
     summary: 'Only these parts: terms, users, courses, groups, enrollments, grades',
-    choices: ['terms', 'users', 'courses', 'groups', 'enrollments', 'grades'],
+    choices: rosterParts,
     hasChoicesInSummary: true,
   },
   {
@@ -97,7 +98,7 @@ async function runExport(
       hint: 'Name a folder, or a file that ends in .zip',
     })
   }
-  const { exportFormats, exportRoster } = await import('../roster/export-roster.ts')
+  const { countsText, exportRoster } = await import('../roster/export-roster.ts')
   const { oneRosterVersions } = await import('../roster/oneroster-tables.ts')
   const format = exportFormats.find((each) => each === given['format'])
   const version = oneRosterVersions.find((each) => each === (given['oneroster-version'] ?? '1.2'))
@@ -116,8 +117,6 @@ async function runExport(
     ...{ orgName: text('org-name'), orgId: text('org-id'), category: text('category') },
   })
   if (settings.output.value !== 'table') await output.document(report)
-  const { countsText } = await import('../roster/export-roster.ts')
-  const { formatNames } = await import('../roster/roster.ts')
   const kind = [formatNames[format], ...(report.version === null ? [] : [report.version])].join(' ')
   await output.done(`Wrote ${kind} to ${target}: ${countsText(report.counts) || 'nothing'}`)
   for (const text of report.notes) await output.note(text)

@@ -8,15 +8,11 @@ import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
 import { openPackage, type Package } from './package-folder.ts'
-import { formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
+import { type ExportFormat, formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
 import { openSchool, type School } from './school.ts'
 import { canvasFiles, writeCanvas } from './write-canvas.ts'
 import { moodleFiles, writeMoodle } from './write-moodle.ts'
 import { type Written, writeOneRoster } from './write-oneroster.ts'
-
-/** Formats of packages that exports write. */
-export const exportFormats = ['oneroster', 'canvas', 'moodle'] as const
-export type ExportFormat = (typeof exportFormats)[number]
 
 /** Parts that each format holds, in the order of `rosterParts`. */
 const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
@@ -83,7 +79,7 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
     const written = await writeAs()
     line.stop()
     io.signal.throwIfAborted()
-    const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, format, wanted))]
+    const notes = [...written.notes, ...(await lostNotes(context, school, reader.caller, wanted))]
     const formulas = to.formulas()
     const files = to.tables().map(({ name, rows }) => ({ name, rows }))
     await to.finish()
@@ -172,8 +168,7 @@ async function lostNotes(
   { io, session }: Context,
   school: School,
   caller: Caller,
-  format: ExportFormat,
-  { only }: RosterExport,
+  { format, only }: RosterExport,
 ): Promise<string[]> {
   const name = formatNames[format]
   const lacks = [...school.lacks].map((part) => `${platformName(session.target())} does not offer ${part}`)

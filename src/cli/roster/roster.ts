@@ -4,6 +4,10 @@ import type { Entry, Part, Place } from '../records/entries.ts'
 export const rosterFormats = ['oneroster', 'canvas', 'moodle', 'kolibri'] as const
 export type RosterFormat = (typeof rosterFormats)[number]
 
+/** Formats of packages that exports write. */
+export const exportFormats = ['oneroster', 'canvas', 'moodle'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
 /** Names of formats in messages. */
 export const formatNames: Readonly<Record<RosterFormat, string>> = {
   oneroster: 'OneRoster',
