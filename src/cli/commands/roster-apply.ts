@@ -8,7 +8,7 @@ import { readRosterOptions, rosterFlags } from '../roster/roster-options.ts'
 import type { Scope } from '../roster/scope.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 
-/** Flags that say which part of a roster is meant. */
+/** Flags that choose a part of a roster. */
 const scopeFlags = [
   {
     name: 'only',
@@ -31,7 +31,7 @@ const scopeFlags = [
   },
 ] as const satisfies readonly Flag[]
 
-/** Flags that say what becomes of records that are gone. */
+/** Flags for the label of records, and for records that are gone. */
 const pruneFlags = [
   {
     name: 'label',
@@ -218,6 +218,6 @@ function readOptionsOf({ flags }: Given): RosterReadOptions {
 
 function scopeOf({ flags }: Given): Scope {
   const texts = (name: string) => (Array.isArray(flags[name]) ? flags[name].map(String) : [])
-  // The choices of the flag.
+  // checkChoices refuses other parts.
   return { only: texts('only') as RosterPart[], courses: texts('course'), terms: texts('term') }
 }

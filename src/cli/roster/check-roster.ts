@@ -12,9 +12,9 @@ import { capitalise } from '../terminal/format-text.ts'
 export interface PartCounts {
   /** Records of the roster. */
   readonly roster: number
-  /** Of these, records that the platform has. */
+  /** Records of the roster that the platform has. */
   readonly platform: number
-  /** Of these, records that are equal. */
+  /** Records of the roster that the platform has with equal fields. */
   readonly equal: number
   /** Records that the platform should not have any more. */
   readonly extra: number

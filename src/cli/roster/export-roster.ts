@@ -28,7 +28,7 @@ const known = new Set([
   ...moodleFiles,
 ])
 
-/** What to export, in which form, and where to. */
+/** Records to export, their form and their target. */
 export interface RosterExport {
   readonly format: ExportFormat
   /** Folder, or a file that ends in .zip. */
@@ -47,7 +47,7 @@ export interface RosterExport {
   readonly category: string | null
 }
 
-/** What an export wrote. */
+/** Result of an export. */
 export interface ExportReport extends Written {
   readonly target: string
   readonly format: ExportFormat
@@ -139,7 +139,7 @@ function fileName(path: string): string {
 const rowsPerUpdate = 5000
 
 /** Reports the number of rows while a package is written. */
-function withProgress(to: Package, told: (rows: number) => Promise<void>): Package {
+function withProgress(to: Package, onRows: (rows: number) => Promise<void>): Package {
   let rows = 0
   return {
     ...{ scratch: () => to.scratch(), tables: () => to.tables(), formulas: () => to.formulas() },
@@ -154,7 +154,7 @@ function withProgress(to: Package, told: (rows: number) => Promise<void>): Packa
         add(cells) {
           rows += 1
           const wait = table.add(cells)
-          return rows % rowsPerUpdate === 0 ? Promise.resolve(wait).then(() => told(rows)) : wait
+          return rows % rowsPerUpdate === 0 ? Promise.resolve(wait).then(() => onRows(rows)) : wait
         },
       }
     },
@@ -163,7 +163,7 @@ function withProgress(to: Package, told: (rows: number) => Promise<void>): Packa
 
 type Caller = Awaited<ReturnType<typeof openWriting>>['caller']
 
-/** Returns what the format, or the platform, does not have, with counts. */
+/** Returns notes on the records that the export lacks, with counts. */
 async function lostNotes(
   { io, session }: Context,
   school: School,
@@ -172,7 +172,7 @@ async function lostNotes(
 ): Promise<string[]> {
   const name = formatNames[format]
   const lacks = [...school.lacks].map((part) => `${platformName(session.target())} does not offer ${part}`)
-  // Of a part of a school, they are as little a part as the people of other courses.
+  // An export of some courses leaves out all other people, not only these.
   const { admins, analysts } = school.isPart ? { admins: 0, analysts: 0 } : school.leftOut
   const left = [
     ...(admins > 0 ? [pluralise(admins, 'admin')] : []),
@@ -207,7 +207,7 @@ async function lostNotes(
   }
 }
 
-/** Returns a count in words; none of zero, only the noun of an unknown one. */
+/** Returns a count in words; empty for zero, only the noun if the count is unknown. */
 function countOf(count: number | null, noun: string): string {
   if (count === 0) return ''
   return count === null ? `${noun}s` : pluralise(count, noun)

@@ -4,13 +4,13 @@ import type { FindingsCollector } from './findings.ts'
 import { oneRosterVersions } from './oneroster-tables.ts'
 import type { RosterMode } from './roster.ts'
 
-/** What `manifest.csv` says of a OneRoster package. */
+/** Content of the `manifest.csv` of a OneRoster package. */
 export interface Manifest {
   readonly version: string | null
   readonly systemName: string | null
-  /** Returns what it says of a table; null if nothing. */
+  /** Returns the mode of a table; null if the manifest does not name it. */
   modeOf(table: string): RosterMode | 'absent' | null
-  /** Adds what is wrong with it, and files that it names and the package lacks. */
+  /** Adds problems of the manifest, and files that it names and the package lacks. */
   check(findings: FindingsCollector, has: (table: string) => boolean): void
 }
 

@@ -24,7 +24,7 @@ import {
 /** Number of records per page; the API's maximum. */
 const pageSize = 100
 
-/** What to read of an academy. */
+/** Part of an academy to read. */
 export interface SchoolScope {
   /** References of courses; empty for all. */
   readonly courses: readonly string[]

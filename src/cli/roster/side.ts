@@ -12,7 +12,7 @@ import { inScope, type Scope } from './scope.ts'
 
 const databaseSignature = 'SQLite format 3\0'
 
-/** What an argument of `roster diff` names. */
+/** Source of a side of `roster diff`: a platform, or files. */
 type Named = { readonly session: Session } | { readonly path: string }
 
 /** Side of a comparison with what was read leniently or cannot be read. */

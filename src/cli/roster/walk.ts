@@ -31,7 +31,7 @@ export function createReading(given: Omit<Reading, 'keys' | 'names'>): Reading {
     ...given,
     keys: new Map(),
     names: new Map(),
-    // Asked for each reference of each row.
+    // Cached, because it is called for each reference of each row.
     mode(table) {
       const known = modes.get(table) ?? given.mode(table)
       modes.set(table, known)
@@ -214,7 +214,8 @@ interface OpenReference {
 }
 
 /**
- * Adds a problem or a warning for a key that another table does not have; a note, if that cannot be said.
+ * Adds a problem or a warning for a key that another table does not have; a note if the roster lacks that table, or has
+ * only changes of it.
  *
  * @param open takes references to a row of the same table that may follow; null for other tables
  */
