@@ -3,54 +3,8 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { run } from '../../helpers/process.ts'
+import { published } from './read-roster.ts'
 import { makeSmallSchool } from './small-school.ts'
-
-/**
- * Headers as published: the CSV bindings of OneRoster 1.1 and 1.2 (1EdTech), complete and in order. Version 1.1 has no
- * weights of categories.
- */
-const oneRoster = {
-  '1.1': {
-    orgs: 'sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId',
-    academicSessions:
-      'sourcedId,status,dateLastModified,title,type,startDate,endDate,parentSourcedId,schoolYear',
-    courses:
-      'sourcedId,status,dateLastModified,schoolYearSourcedId,title,courseCode,grades,orgSourcedId,subjects,subjectCodes',
-    classes:
-      'sourcedId,status,dateLastModified,title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods',
-    users:
-      'sourcedId,status,dateLastModified,enabledUser,orgSourcedIds,role,username,userIds,givenName,familyName,middleName,identifier,email,sms,phone,agentSourcedIds,grades,password',
-    enrollments:
-      'sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate',
-    categories: 'sourcedId,status,dateLastModified,title',
-    lineItems:
-      'sourcedId,status,dateLastModified,title,description,assignDate,dueDate,classSourcedId,categorySourcedId,gradingPeriodSourcedId,resultValueMin,resultValueMax',
-    results:
-      'sourcedId,status,dateLastModified,lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment',
-    manifest: 'propertyName,value',
-  },
-  '1.2': {
-    orgs: 'sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId',
-    academicSessions:
-      'sourcedId,status,dateLastModified,title,type,startDate,endDate,parentSourcedId,schoolYear',
-    courses:
-      'sourcedId,status,dateLastModified,schoolYearSourcedId,title,courseCode,grades,orgSourcedId,subjects,subjectCodes',
-    classes:
-      'sourcedId,status,dateLastModified,title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods',
-    users:
-      'sourcedId,status,dateLastModified,enabledUser,username,userIds,givenName,familyName,middleName,identifier,email,sms,phone,agentSourcedIds,grades,password,userMasterIdentifier,preferredGivenName,preferredMiddleName,preferredFamilyName,primaryOrgSourcedId,pronouns',
-    roles:
-      'sourcedId,status,dateLastModified,userSourcedId,roleType,role,beginDate,endDate,orgSourcedId,userProfileSourcedId',
-    enrollments:
-      'sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate',
-    categories: 'sourcedId,status,dateLastModified,title,weight',
-    lineItems:
-      'sourcedId,status,dateLastModified,title,description,assignDate,dueDate,classSourcedId,categorySourcedId,academicSessionSourcedId,resultValueMin,resultValueMax,schoolSourcedId',
-    results:
-      'sourcedId,status,dateLastModified,lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment,textScore,classSourcedId,inProgress,incomplete,late,missing',
-    manifest: 'propertyName,value',
-  },
-} as const
 
 /** Headers of Canvas's SIS import format (doc/api/sis_csv.md), of which optional columns may be left out, in order. */
 const canvas = {
@@ -123,7 +77,7 @@ describe.skipIf(!hasPython)('python', () => {
         expect((await local.run(`${line} ${target}`)).code).toBe(0)
       }
       const rows = await readByPython(join(local.cwd, 'school'))
-      expect(headersOf(rows)).toEqual(oneRoster[version])
+      expect(headersOf(rows)).toEqual({ ...published[version], manifest: 'propertyName,value' })
       for (const all of Object.values(rows)) {
         expect(all.filter((row) => row.length !== all[0]?.length)).toEqual([])
       }

@@ -60,11 +60,28 @@ export function csv(header: string, rows: readonly Cells[]): string {
   return [header, ...lines.map((cells) => cells.join(','))].map((line) => `${line}\r\n`).join('')
 }
 
-/** Headers of OneRoster as published, by version and file. */
+/**
+ * Headers as published: the CSV bindings of OneRoster 1.1 and 1.2 (1EdTech), complete and in order, of the files that
+ * exports write, besides the manifest. Version 1.1 has no weights of categories.
+ */
 export const published = {
   '1.1': {
+    orgs: 'sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId',
+    academicSessions:
+      'sourcedId,status,dateLastModified,title,type,startDate,endDate,parentSourcedId,schoolYear',
+    courses:
+      'sourcedId,status,dateLastModified,schoolYearSourcedId,title,courseCode,grades,orgSourcedId,subjects,subjectCodes',
+    classes:
+      'sourcedId,status,dateLastModified,title,grades,courseSourcedId,classCode,classType,location,schoolSourcedId,termSourcedIds,subjects,subjectCodes,periods',
     users:
       'sourcedId,status,dateLastModified,enabledUser,orgSourcedIds,role,username,userIds,givenName,familyName,middleName,identifier,email,sms,phone,agentSourcedIds,grades,password',
+    enrollments:
+      'sourcedId,status,dateLastModified,classSourcedId,schoolSourcedId,userSourcedId,role,primary,beginDate,endDate',
+    categories: 'sourcedId,status,dateLastModified,title',
+    lineItems:
+      'sourcedId,status,dateLastModified,title,description,assignDate,dueDate,classSourcedId,categorySourcedId,gradingPeriodSourcedId,resultValueMin,resultValueMax',
+    results:
+      'sourcedId,status,dateLastModified,lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment',
   },
   '1.2': {
     orgs: 'sourcedId,status,dateLastModified,name,type,identifier,parentSourcedId',
