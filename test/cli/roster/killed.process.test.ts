@@ -1,11 +1,8 @@
-import type { ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { killAt } from '../../helpers/kill-process.ts'
 import { runLearnctl } from '../../helpers/process.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import { oneRoster, put, type School } from './write-rosters.ts'
@@ -23,25 +20,6 @@ const schoolOf = (year: 1 | 2): School => {
     [0, 1].map((more) => ({ course: `c${((index + more) % (5 - year)) + 1}`, user: id })),
   )
   return { users, courses: courses.slice(0, 5 - year), enrollments }
-}
-
-/** Number of changes that an academy records. */
-function changesIn(path: string): number {
-  if (!existsSync(path)) return 0
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 30_000 })
-  try {
-    return Number(database.prepare('select count(*) as changes from audit_entries').get()?.['changes'])
-  } finally {
-    database.close()
-  }
-}
-
-/** Kills a process after it made this many changes. */
-async function killAt(child: ChildProcess, path: string, changes: number): Promise<void> {
-  const end = changesIn(path) + changes
-  const isRunning = () => child.exitCode === null && child.signalCode === null
-  while (isRunning() && changesIn(path) < end) await setTimeout(1)
-  child.kill('SIGKILL')
 }
 
 async function dumped(cli: TestCli, database: string): Promise<string> {

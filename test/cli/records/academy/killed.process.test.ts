@@ -1,11 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type TestCli, test } from '../../../helpers/cli.ts'
+import { killAt } from '../../../helpers/kill-process.ts'
 import { runLearnctl } from '../../../helpers/process.ts'
 import { randomRuns } from '../../../helpers/random.ts'
 
@@ -49,25 +47,6 @@ async function dumped(cli: TestCli, database: string): Promise<string> {
   const { stdout, code } = await cli.run(`dump --database ${database}`)
   expect(code).toBe(0)
   return stdout.replace(/externalId: les_\w+/g, '')
-}
-
-/** Number of changes that an academy records. */
-function changesIn(path: string): number {
-  if (!existsSync(path)) return 0
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 30_000 })
-  try {
-    return Number(database.prepare('select count(*) as changes from audit_entries').get()?.['changes'])
-  } finally {
-    database.close()
-  }
-}
-
-/** Kills a process after it made this many changes. */
-async function killAt(child: ChildProcess, path: string, changes: number): Promise<void> {
-  const end = changesIn(path) + changes
-  const isRunning = () => child.exitCode === null && child.signalCode === null
-  while (isRunning() && changesIn(path) < end) await setTimeout(1)
-  child.kill('SIGKILL')
 }
 
 test('an apply that is killed at any moment and run again does the same as one that is not', async ({
