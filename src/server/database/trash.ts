@@ -161,18 +161,11 @@ function partsOf(kind: Trashed): readonly Part[] {
 /** Returns the condition on rows of a table, or of its trash table (`deleted_`), that belong to a deleted record. */
 function belongsTo({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_'): Sql {
   if (by === 'id') return sql`id = ${id}`
-  if (by === 'lesson') {
-    return kind === 'lesson'
-      ? sql`lesson_id = ${id}`
-      : sql`lesson_id in (select id from ${raw(`${where}lessons`)} where course_id = ${id})`
+  if (by === 'lesson' || by === 'group' || by === 'grade') {
+    const column = raw(`${by}_id`)
+    if (by === kind) return sql`${column} = ${id}`
+    return sql`${column} in (select id from ${raw(`${where}${by}s`)} where course_id = ${id})`
   }
-  if (by === 'group') {
-    return kind === 'group'
-      ? sql`group_id = ${id}`
-      : sql`group_id in (select id from ${raw(`${where}groups`)} where course_id = ${id})`
-  }
-  if (by === 'grade')
-    return sql`grade_id in (select id from ${raw(`${where}grades`)} where course_id = ${id})`
   return by === 'progress' && where === ''
     ? sql`(user_id, course_id) in (select user_id, course_id from progress where course_id = ${id})`
     : sql`course_id = ${id}`
