@@ -4,7 +4,16 @@ import { difficulties } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
-import { BooleanParam, choices, inGroups, isInGroups, ofTerms, pageFields, paging } from './lists.ts'
+import {
+  BooleanParam,
+  choices,
+  inGroups,
+  isInGroups,
+  isInTerms,
+  ofTerms,
+  pageFields,
+  paging,
+} from './lists.ts'
 import { operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 import { Percent, Reference, References, Time } from './values.ts'
@@ -182,7 +191,7 @@ export const analytics = operationsOf('analytics', {
         several: true,
       },
       group_id: isInGroups,
-      term_id: { by: 'reference', field: 'termId', to: 'termId', several: true, hidden: true },
+      term_id: isInTerms,
       status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
       difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
       enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },

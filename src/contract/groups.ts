@@ -5,6 +5,7 @@ import {
   erase,
   exactly,
   inPeriod,
+  ofAny,
   ofCourse,
   ofCourses,
   ofGroups,
@@ -141,11 +142,7 @@ export const groups = operationsOf('groups', {
     roles: everyone,
     query: z.strictObject({
       course_id: ofCourses,
-      user_id: ofUsers.meta({
-        ...ofUsers.meta(),
-        description:
-          'Filter by member: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
-      }),
+      user_id: ofAny('member: comma-separated list of ids, ext:<externalId> or email:<address>'),
       q: search('the name'),
       external_id: exactly('external id'),
       managed_by: exactly('managing system'),

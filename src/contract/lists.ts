@@ -34,35 +34,25 @@ export const ofCourse = Reference.optional().meta({ description: 'Filter by cour
 export const ofUser = Reference.optional().meta({
   description: 'Filter by user: id, ext:<externalId> or email:<address>',
 })
+/** Returns the query parameter that filters by any of several references; `references` continues its description. */
+export function ofAny(references: string) {
+  return References.optional().meta({
+    ...References.meta(),
+    description: `Filter by ${references}; write a comma inside one as \\,`,
+  })
+}
 /** Query parameter that filters by any of several courses. */
-export const ofCourses = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
-})
-export const ofUsers = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by user: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
-})
+export const ofCourses = ofAny('course: comma-separated list of ids or ext:<externalId>')
+/** Query parameter that filters by any of several users. */
+export const ofUsers = ofAny('user: comma-separated list of ids, ext:<externalId> or email:<address>')
 /** Query parameter that filters by any of several terms, of the courses that are listed or referred to. */
-export const ofTerms = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has; write a comma inside one as \\,',
-})
+export const ofTerms = ofAny(
+  'term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has',
+)
 /** Query parameter that filters by any of several groups. */
-export const ofGroups = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by group: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
-})
+export const ofGroups = ofAny('group: comma-separated list of ids or ext:<externalId>')
 /** Query parameter that filters by the members of any of several groups. */
-export const inGroups = References.optional().meta({
-  ...References.meta(),
-  description:
-    'Filter by members of groups: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
-})
+export const inGroups = ofAny('members of groups: comma-separated list of ids or ext:<externalId>')
 export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
@@ -204,6 +194,15 @@ export const isInGroups = {
   by: 'reference',
   field: 'groupId',
   to: 'groupId',
+  several: true,
+  hidden: true,
+} as const satisfies Filter
+
+/** The filter of `ofTerms`, for items that do not show their term. */
+export const isInTerms = {
+  by: 'reference',
+  field: 'termId',
+  to: 'termId',
   several: true,
   hidden: true,
 } as const satisfies Filter
