@@ -32,6 +32,7 @@ import {
   diffFields,
   externalId,
   managedBy,
+  takenExternalId,
   updatedAt,
   versionFields,
 } from './record-fields.ts'
@@ -178,10 +179,7 @@ export const DeletedCourse = named(
     const { externalId, title, status } = answered(attributes)
     return {
       id,
-      externalId: {
-        ...externalId,
-        says: 'Your own id for the course; it stays taken until the course is deleted permanently',
-      },
+      externalId: takenExternalId(externalId, 'course'),
       title,
       status: { ...status, says: 'Status of the course when it was deleted' },
       lessons: field(z.int(), 'Number of lessons that were deleted with the course'),

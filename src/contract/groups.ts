@@ -20,7 +20,7 @@ import {
   updatedSince,
 } from './lists.ts'
 import { everyone, operationsOf, teachers } from './operation.ts'
-import { changed, deletedFields, externalId, managedBy } from './record-fields.ts'
+import { changed, deletedFields, externalId, managedBy, takenExternalId } from './record-fields.ts'
 import { optional, Reference, Time, text } from './values.ts'
 
 /** Writable attributes of a group. */
@@ -75,10 +75,7 @@ export const DeletedGroup = named(
     const { externalId, name, courseId } = answered(attributes)
     return {
       id: field(z.string(), 'Id of the group'),
-      externalId: {
-        ...externalId,
-        says: 'Your own id for the group; it stays taken until the group is deleted permanently',
-      },
+      externalId: takenExternalId(externalId, 'group'),
       name,
       courseId: { ...courseId, says: 'Course that the group belongs to; null for none' },
       members: field(z.int(), 'Number of members that the group had'),

@@ -23,6 +23,7 @@ import {
   diffFields,
   externalId,
   managedBy,
+  takenExternalId,
   versionFields,
 } from './record-fields.ts'
 import { Minutes, Objectives, optional, Reference, text } from './values.ts'
@@ -159,10 +160,7 @@ export const DeletedLesson = named(
     const { externalId, courseId, title, order, status } = answered(attributes)
     return {
       id,
-      externalId: {
-        ...externalId,
-        says: 'Your own id for the lesson; it stays taken until the lesson is deleted permanently',
-      },
+      externalId: takenExternalId(externalId, 'lesson'),
       courseId: { ...courseId, says: 'Id of the course, crs_…' },
       title,
       order: { ...order, says: 'Position in the course, to which the lesson returns when it is restored' },

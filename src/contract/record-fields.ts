@@ -42,6 +42,14 @@ export const versionFields = {
   ),
 }
 
+/** Returns the field for the external id of a deleted record. */
+export function takenExternalId<Shown extends Field>(shown: Shown, noun: string): Shown {
+  return {
+    ...shown,
+    says: `Your own id for the ${noun}; it stays taken until the ${noun} is deleted permanently`,
+  }
+}
+
 /** Fields of every deleted record: actor, time, and the end of the time in which it can be restored. */
 export const deletedFields = {
   userId: field(z.string(), 'User who deleted it'),
