@@ -105,9 +105,9 @@ export const changeRoutes = routesOf(changes, {
 })
 
 /** Returns a change that the caller may see. */
-async function find({ database, principal, ...call }: Pick<Call, 'database' | 'principal'>, id: string) {
-  const row = await database.one<ChangeRow>(sql`select ${columns} from changes c where c.id = ${id}`)
-  const isVisible = isRole({ principal, ...call }, 'admin') || row?.user_id === principal.userId
+async function find(call: Pick<Call, 'database' | 'principal'>, id: string) {
+  const row = await call.database.one<ChangeRow>(sql`select ${columns} from changes c where c.id = ${id}`)
+  const isVisible = isRole(call, 'admin') || row?.user_id === call.principal.userId
   return isVisible ? row : undefined
 }
 
