@@ -1,4 +1,4 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { type groups, type Membership, MembershipInput } from '../../contract/groups.ts'
 import { seenOnly, visibleGroups, visibleMemberships, visibleUsers } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
@@ -14,6 +14,7 @@ import {
   findGroup,
   findOwnGroup,
   groupIdsOf,
+  isInGroups,
   limitedBounds,
   type MembershipRow,
   membershipColumns,
@@ -52,7 +53,7 @@ async function pageOf(
   const { database, query } = call
   const users = visibleUsers(call)
   const user = await referenceFilter(sql`m.user_id`, database, 'users', query.user_id, 'user_id', users)
-  const [groupId] = groupIds ?? []
+  const isIn = groupIds && isInGroups(groupIds)
   const isOne = groupIds?.length === 1
   return page<MembershipRow, Membership>(
     database,
@@ -60,12 +61,8 @@ async function pageOf(
       columns: membershipColumns,
       from: sql`group_members m`,
       where: [isThere, during(sql`m.added_at`, query)],
-      narrow: [
-        visible,
-        user.one ?? user.several,
-        !isOne && groupIds && sql`m.group_id in (${join(groupIds)})`,
-      ],
-      within: [{ field: 'addedAt', condition: isOne && sql`m.group_id = ${groupId}` }],
+      narrow: [visible, user.one ?? user.several, !isOne && isIn],
+      within: [{ field: 'addedAt', condition: isOne && isIn }],
     },
     { sort: query.sort, expressions: order, id: sql`m.id` },
     query,
