@@ -14,7 +14,7 @@ import { terms } from './courses.ts'
 import { changeCounts, changes } from './events.ts'
 import { groupTables } from './groups.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
-import { addColumn, integer, orNull, tableStatements, text, withDefault } from './table.ts'
+import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
 
 /** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
@@ -111,9 +111,7 @@ async function addCreators(database: Database): Promise<void> {
 
 async function addChanges(database: Database): Promise<void> {
   const { dialect } = database
-  for (const table of [changes, changeCounts]) {
-    for (const statement of tableStatements(dialect, table)) await database.run(statement)
-  }
+  await addTables(database, [changes, changeCounts])
   await database.run(addColumn(dialect, 'audit_entries', 'change_id', orNull(text)))
   await database.run(
     sql`create index audit_entries_by_change on audit_entries (change_id, id) where change_id is not null`,
@@ -122,9 +120,7 @@ async function addChanges(database: Database): Promise<void> {
 
 async function addGroups(database: Database): Promise<void> {
   const { dialect } = database
-  for (const table of groupTables) {
-    for (const statement of tableStatements(dialect, table)) await database.run(statement)
-  }
+  await addTables(database, groupTables)
   for (const statement of dialect.search.create('groups')) await database.run(statement)
   for (const column of ['groups', 'members']) {
     await database.run(addColumn(dialect, 'deletions', column, withDefault(integer, 0)))
@@ -133,7 +129,7 @@ async function addGroups(database: Database): Promise<void> {
 
 async function addTerms(database: Database): Promise<void> {
   const { dialect } = database
-  for (const statement of tableStatements(dialect, terms)) await database.run(statement)
+  await addTables(database, [terms])
   for (const table of ['courses', 'deleted_courses']) {
     await database.run(addColumn(dialect, table, 'term_id', orNull(text)))
   }
@@ -142,6 +138,12 @@ async function addTerms(database: Database): Promise<void> {
       'create index courses_by_term on courses (term_id, status, level, created_at, id, updated_at, title_key) where term_id is not null',
     ),
   )
+}
+
+async function addTables(database: Database, tables: readonly Table[]): Promise<void> {
+  for (const table of tables) {
+    for (const statement of tableStatements(database.dialect, table)) await database.run(statement)
+  }
 }
 
 interface LinkedRow extends Row {
