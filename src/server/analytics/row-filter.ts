@@ -2,10 +2,10 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { spanOf } from '../../codec/time-text.ts'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
-import { type Seer, taughtCourses, visibleCourses, visibleUsers } from '../access/sight.ts'
+import { type Asking, taughtCourses, visibleCourses, visibleUsers } from '../access/sight.ts'
 import type { Scope } from '../counters/standings.ts'
 import { type CountedStatus, standings } from '../counters/tally.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Row } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
 import { groupIdsOf, isInGroups } from '../groups/group-row.ts'
@@ -29,9 +29,8 @@ export interface RowFilter {
   readonly inPeriod: Sql | undefined
 }
 
-/** A query and its caller. */
-interface Asking extends Seer {
-  readonly database: Database
+/** A caller's request for rows. */
+interface AskingForRows extends Asking {
   readonly query: Query<typeof analytics.learners>
 }
 
@@ -39,7 +38,7 @@ interface Asking extends Seer {
  * Returns the filter of a query. Throws 404 for courses, learners, groups and terms that are not found, or that the caller
  * may not see.
  */
-export async function rowFilterOf(call: Asking, { start, end }: Period): Promise<RowFilter> {
+export async function rowFilterOf(call: AskingForRows, { start, end }: Period): Promise<RowFilter> {
   const { database, query } = call
   const { courses, courseIds } = await coursesOf(call)
   const learnerIds =
@@ -84,7 +83,7 @@ export async function rowFilterOf(call: Asking, { start, end }: Period): Promise
 export const maxCourses = 100
 
 /** Returns the courses that a query names, else those that the caller teaches if they see no others. */
-async function coursesOf(call: Asking): Promise<Pick<RowFilter, 'courses' | 'courseIds'>> {
+async function coursesOf(call: AskingForRows): Promise<Pick<RowFilter, 'courses' | 'courseIds'>> {
   const { database, query } = call
   if (query.course_id) {
     const visible = visibleCourses(call)
