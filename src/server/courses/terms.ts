@@ -1,6 +1,4 @@
 import sql from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-text.ts'
-import { isStorableText } from '../../codec/unicode-text.ts'
 import { Term, TermInput, terms } from '../../contract/terms.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
@@ -8,7 +6,7 @@ import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { matchesReference, requireUnique } from '../database/reference.ts'
 import { sortKey } from '../database/search.ts'
-import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { externalIdOfItem, readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -153,13 +151,12 @@ async function findTerm(database: Database, reference: string): Promise<Term> {
 }
 
 /** Finds the term that a batch item is about, by its external id; names are not unique. */
-async function findExisting({ database, rawBody }: Call): Promise<Term | undefined> {
-  const externalId = isJsonObject(rawBody) ? rawBody['externalId'] : undefined
-  if (typeof externalId !== 'string' || !isStorableText(externalId)) return undefined
-  const row = await database.one<TermRow>(
-    sql`select ${termColumns} from terms t where t.external_id = ${externalId}`,
+async function findExisting(item: Call): Promise<{ id: string; version: number } | undefined> {
+  const externalId = externalIdOfItem(item)
+  if (externalId === undefined) return undefined
+  return item.database.one<Row & { id: string; version: number }>(
+    sql`select id, version from terms where external_id = ${externalId}`,
   )
-  return row && toTerm(row)
 }
 
 function toTerm(row: TermRow): Term {

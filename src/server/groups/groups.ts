@@ -1,6 +1,4 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-text.ts'
-import { isStorableText } from '../../codec/unicode-text.ts'
 import { Group, GroupInput, groups } from '../../contract/groups.ts'
 import {
   type Asking,
@@ -18,7 +16,7 @@ import { during } from '../database/keyset.ts'
 import { page, usualBounds } from '../database/page.ts'
 import { matchesReference, requireUnique, resolveFilters } from '../database/reference.ts'
 import { findMatches, groupSearchKey, sortKey } from '../database/search.ts'
-import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { externalIdOfItem, readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -194,8 +192,8 @@ async function courseOf(
 async function findExisting(
   call: Call,
 ): Promise<{ readonly id: string; readonly version: number; readonly isDeleted: boolean } | undefined> {
-  const externalId = isJsonObject(call.rawBody) ? call.rawBody['externalId'] : undefined
-  if (typeof externalId !== 'string' || !isStorableText(externalId)) return undefined
+  const externalId = externalIdOfItem(call)
+  if (externalId === undefined) return undefined
   const isNamed = sql`external_id = ${externalId}`
   const row = await call.database.one<Row & { id: string; version: number }>(
     sql`select id, version from groups where ${seenOnly(isNamed, visibleGroups(call))}`,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isJsonObject } from '../../codec/json-text.ts'
+import { isStorableText } from '../../codec/unicode-text.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { BatchWork } from '../changes/writing.ts'
@@ -74,6 +75,12 @@ export async function runBatch(
 function restore<Key, Value>(map: Map<Key, Value>, before: ReadonlyMap<Key, Value>): void {
   map.clear()
   for (const [key, value] of before) map.set(key, value)
+}
+
+/** Returns the external id of a batch item; undefined without one, and for one that the validation will refuse. */
+export function externalIdOfItem({ rawBody }: Pick<Call, 'rawBody'>): string | undefined {
+  const externalId = isJsonObject(rawBody) ? rawBody['externalId'] : undefined
+  return typeof externalId === 'string' && isStorableText(externalId) ? externalId : undefined
 }
 
 /** Creates an item, or does what `onExists` says about an existing one. */
