@@ -1,25 +1,18 @@
-import sql, { raw } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
-import { seenOnly, visibleCourses, wasTaught } from '../access/sight.ts'
+import { visibleCourses, wasTaught } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { kindOf, matchesReference, resolve, resolveFilter } from '../database/reference.ts'
-import {
-  copyToTrash,
-  eraseFromTrash,
-  restorableUntil,
-  type Trashed,
-  takeFromTrash,
-  trashEnd,
-} from '../database/trash.ts'
+import { kindOf, resolve, resolveFilter } from '../database/reference.ts'
+import { copyToTrash, restorableUntil, type Trashed, takeFromTrash, trashEnd } from '../database/trash.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findCourse, findVisibleCourse, requireNotArchived, toCourse } from './course-row.ts'
 import { recordCourseVersion } from './course-versions.ts'
+import { eraseForGood, findDeleted } from './deleted-records.ts'
 import { makeRoom } from './lesson-places.ts'
 import { findLesson, findVisibleLesson, toLesson } from './lesson-row.ts'
 import { moduleOf, recordLesson } from './lesson-versions.ts'
@@ -71,18 +64,12 @@ async function trashOrErase(
 }
 
 async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference: string): Promise<undefined> {
-  const { id, version } = await findDeleted(call, table, reference)
+  const { id, version } = await requireDeleted(call, table, reference)
   requireVersion(call, version)
   const kind = table === 'courses' ? 'course' : 'lesson'
   await eraseForGood(call, kind, id)
   await recordChange(call, { action: `${kind}.erased`, id, before: null, after: null })
   return undefined
-}
-
-/** Deletes a record from the trash, and the stored responses that contain it. */
-async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
-  await eraseFromTrash(database, kind, id)
-  await deleteResponses(database, [id])
 }
 
 interface DeletedRow extends Row {
@@ -164,7 +151,7 @@ export async function listDeletedLessons(call: Call<typeof lessons.listDeleted>)
 
 /** Restores a deleted course with everything that was deleted with it. */
 export async function restoreDeletedCourse(call: Call<typeof courses.restoreDeleted>) {
-  const { id, version } = await findDeleted(call, 'courses', call.params.deletedCourseId)
+  const { id, version } = await requireDeleted(call, 'courses', call.params.deletedCourseId)
   requireVersion(call, version)
   await takeFromTrash(call.database, 'course', id)
   await releaseDeletedTerm(call, id)
@@ -188,15 +175,15 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
   const {
     id,
     version,
-    title,
     course_id: courseId,
-  } = await findDeleted(call, 'lessons', call.params.deletedLessonId)
+  } = await requireDeleted(call, 'lessons', call.params.deletedLessonId)
   requireVersion(call, version)
   if (!(await resolve(database, 'courses', courseId))) {
-    const course = await database.one<Row & { title: string }>(
-      sql`select title from deleted_courses where id = ${courseId}`,
-    )
-    const detail = `Course ${course?.title ?? courseId} of lesson ${title} is deleted; restore the course first.`
+    const titles = await database.one<Row & { lesson: string; course: string | null }>(sql`
+      select l.title as lesson, c.title as course
+      from deleted_lessons l left join deleted_courses c on c.id = ${courseId} where l.id = ${id}`)
+    const { lesson = id, course } = titles ?? {}
+    const detail = `Course ${course ?? courseId} of lesson ${lesson} is deleted; restore the course first.`
     throw new ProblemError('course_deleted', detail, { members: { id: courseId } })
   }
   requireNotArchived(await findCourse(database, courseId))
@@ -215,16 +202,10 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
 }
 
 /** Returns the deleted record of a reference that can be restored; throws 404. */
-async function findDeleted(call: Call, table: 'courses' | 'lessons', reference: string) {
-  const { database, now } = call
-  const rows = `deleted_${table}`
-  const row = await database.one<Row & { id: string; version: number; title: string; course_id: string }>(sql`
-    select t.id, t.version, t.title, d.course_id from (
-      select id, version, title from ${raw(rows)} where ${matchesReference(table, reference, rows)}) t
-    join deletions d on d.id = t.id
-    where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
-  if (!row) throw notFound(`deleted ${kindOf[table]}`, reference)
-  return row
+async function requireDeleted(call: Call, table: 'courses' | 'lessons', reference: string) {
+  const deleted = await findDeleted(call, table, reference)
+  if (!deleted) throw notFound(`deleted ${kindOf[table]}`, reference)
+  return deleted
 }
 
 function firstOf({ id, external_id: externalId, title }: DeletedRow) {

@@ -1,14 +1,14 @@
 import sql from 'sql-template-tag'
 import type { DeletedGroup, Group, groups } from '../../contract/groups.ts'
-import { seenOnly, visibleCourses, wasTaught } from '../access/sight.ts'
+import { visibleCourses, wasTaught } from '../access/sight.ts'
 import { recordChange } from '../changes/change.ts'
+import { eraseForGood, findDeleted } from '../courses/deleted-records.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { matchesReference, resolve, resolveFilter } from '../database/reference.ts'
-import { copyToTrash, eraseFromTrash, restorableUntil, takeFromTrash, trashEnd } from '../database/trash.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { copyToTrash, restorableUntil, takeFromTrash, trashEnd } from '../database/trash.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
-import { deleteResponses } from '../http/idempotency.ts'
 import { notFound, ProblemError } from '../problem-error.ts'
 import { findGroup, findOwnGroup } from './group-row.ts'
 
@@ -21,7 +21,7 @@ export async function deleteGroup(call: Call<typeof groups.delete>): Promise<und
   const group = await findOwnGroup(call, params.groupId)
   const { id, version, courseId } = group
   requireVersion(call, version)
-  if (query.erase) await eraseForGood(call, id)
+  if (query.erase) await eraseForGood(call, 'group', id)
   else await copyToTrash(database, 'group', { id, courseId: courseId ?? '', userId: principal.userId, now })
   await database.run(sql`delete from groups where id = ${id} and version = ${version}`)
   const action = query.erase ? 'group.erased' : 'group.deleted'
@@ -30,17 +30,12 @@ export async function deleteGroup(call: Call<typeof groups.delete>): Promise<und
 }
 
 async function eraseDeleted(call: Call, reference: string): Promise<undefined> {
-  const deleted = await findDeletedGroup(call, reference)
+  const deleted = await findDeleted(call, 'groups', reference)
   if (!deleted) throw notFound('group', reference)
   requireVersion(call, deleted.version)
-  await eraseForGood(call, deleted.id)
+  await eraseForGood(call, 'group', deleted.id)
   await recordChange(call, { action: 'group.erased', id: deleted.id, before: null, after: null })
   return undefined
-}
-
-async function eraseForGood({ database }: Call, id: string): Promise<void> {
-  await eraseFromTrash(database, 'group', id)
-  await deleteResponses(database, [id])
 }
 
 interface DeletedRow extends Row {
@@ -90,7 +85,7 @@ export async function listDeletedGroups(call: Call<typeof groups.listDeleted>) {
 /** Restores a deleted group with its members. */
 export async function restoreDeletedGroup(call: Call<typeof groups.restoreDeleted>): Promise<Group> {
   const { deletedGroupId } = call.params
-  const deleted = await findDeletedGroup(call, deletedGroupId)
+  const deleted = await findDeleted(call, 'groups', deletedGroupId)
   if (!deleted) throw notFound('deleted group', deletedGroupId)
   requireVersion(call, deleted.version)
   return takeBack(call, deleted.id)
@@ -110,14 +105,4 @@ export async function takeBack(call: Call, id: string): Promise<Group> {
   const group = await findGroup(call, id)
   await recordChange(call, { action: 'group.restored', id, before: null, after: group })
   return group
-}
-
-/** Returns the deleted group of a reference, if it can be restored. */
-export function findDeletedGroup(call: Call, reference: string) {
-  const { database, now } = call
-  return database.one<Row & { id: string; version: number }>(sql`
-    select t.id, t.version from (
-      select id, version from deleted_groups where ${matchesReference('groups', reference, 'deleted_groups')}) t
-    join deletions d on d.id = t.id
-    where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
 }

@@ -11,6 +11,7 @@ import {
   visibleUsers,
 } from '../access/sight.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
+import { findDeleted } from '../courses/deleted-records.ts'
 import type { Row } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page, usualBounds } from '../database/page.ts'
@@ -21,13 +22,7 @@ import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { parentNotFound } from '../problem-error.ts'
-import {
-  deleteGroup,
-  findDeletedGroup,
-  listDeletedGroups,
-  restoreDeletedGroup,
-  takeBack,
-} from './deletion.ts'
+import { deleteGroup, listDeletedGroups, restoreDeletedGroup, takeBack } from './deletion.ts'
 import {
   findGroup,
   findOwnGroup,
@@ -199,7 +194,7 @@ async function findExisting(
     sql`select id, version from groups where ${seenOnly(isNamed, visibleGroups(call))}`,
   )
   if (row) return { ...row, isDeleted: false }
-  const deleted = await findDeletedGroup(call, `ext:${externalId}`)
+  const deleted = await findDeleted(call, 'groups', `ext:${externalId}`)
   // Restoring it is a change, whatever else changes.
   return deleted && { id: deleted.id, version: 0, isDeleted: true }
 }
