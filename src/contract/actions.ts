@@ -49,7 +49,14 @@ export const auditedActions = actions.filter((action) => !action.startsWith('pro
 export const auditedNouns = [...new Set(auditedActions.map(nounOf))]
 
 const eventNouns = [
-  ...(['course', 'lesson', 'user', 'enrollment', 'group', 'membership', 'progress', 'grade'] as const),
+  'course',
+  'lesson',
+  'user',
+  'enrollment',
+  'group',
+  'membership',
+  'progress',
+  'grade',
 ] as const
 type EventNoun = (typeof eventNouns)[number]
 

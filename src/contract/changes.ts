@@ -6,7 +6,7 @@ import { operationsOf, teachers } from './operation.ts'
 import { Time, text } from './values.ts'
 
 /** How a change ended; `running` until its client says so. */
-export const changeStates = ['running', 'completed', 'partial', 'failed', 'interrupted'] as const
+const changeStates = ['running', 'completed', 'partial', 'failed', 'interrupted'] as const
 const [, ...endStates] = changeStates
 
 const allActions = actions as readonly Action[] as readonly [Action, ...Action[]]
@@ -24,8 +24,7 @@ const attributes = {
   ),
 }
 
-export const ChangeInput = named('ChangeInput', 'What makes a change', sent(attributes))
-export type ChangeInput = z.output<typeof ChangeInput>
+const ChangeInput = named('ChangeInput', 'What makes a change', sent(attributes))
 
 export const ChangeEnd = named(
   'ChangeEnd',

@@ -2,7 +2,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 import { type Condition, fenced } from '../database/keyset.ts'
 import type { Found } from '../database/page.ts'
-import { type ReferenceFilter, referenceFilter } from '../database/reference.ts'
+import { type ReferenceFilter, referenceFilter, type VisibleRows } from '../database/reference.ts'
 import type { Sight } from './principal.ts'
 
 // What a caller may see of courses, users and their records, for the handlers of all resources.
@@ -68,12 +68,6 @@ export function visibleUsers(seer: Seer, alias = 'users'): Sql | undefined {
   if (sees === 'own') return isSelf
   return sql`(${isSelf} or exists (
     select 1 from enrollments seen where seen.user_id = ${id} and ${isParticipant(seer)}))`
-}
-
-/** Conditions on the rows of a table, and on those in the trash, that the caller may see. */
-export interface VisibleRows {
-  readonly stored: Sql
-  readonly deleted: Sql
 }
 
 /** Returns the conditions on rows that the caller may see; undefined for all. */

@@ -8,7 +8,7 @@ import { contains } from '../database/search.ts'
 import { ProblemError } from '../problem-error.ts'
 
 /** Days for which a change can be undone, and in which requests can belong to it. */
-export const undoDays = 30
+const undoDays = 30
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns until when a change can be undone, ISO 8601 in UTC. */

@@ -177,6 +177,12 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
+/** Conditions on the rows of a table, and on those in the trash, that a caller may see. */
+export interface VisibleRows {
+  readonly stored: Sql
+  readonly deleted: Sql
+}
+
 /**
  * Throws 409 `duplicate` if a unique value is taken; names the other record if the caller may see it.
  *
@@ -187,7 +193,7 @@ export async function requireUnique(
   table: Table,
   values: Readonly<Partial<Record<UniqueField, string | null>>>,
   ownId: string | undefined,
-  visible?: { readonly stored: Sql; readonly deleted: Sql },
+  visible?: VisibleRows,
 ): Promise<void> {
   for (const [field, column] of Object.entries(columnOf) as [UniqueField, string][]) {
     const value = values[field]
