@@ -1,3 +1,4 @@
+import { entryOf } from './entries.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 
@@ -24,15 +25,9 @@ export function createGroups(): Groups {
   const groups = new Map<string, RosterEntry>()
   const members = new Map<string, Set<string>>()
   return {
-    add({ file, line }, { externalId, name, course }, isRemoved = false) {
+    add(row, { externalId, name, course }, isRemoved = false) {
       const more = { name, course: course === null ? null : `ext:${course}` }
-      groups.set(externalId, {
-        dataset: 'groups',
-        key: `ext:${externalId}`,
-        record: { externalId, ...(!isRemoved && more) },
-        place: { file, line },
-        ...(isRemoved && { isRemoved }),
-      })
+      groups.set(externalId, entryOf('groups', { externalId, ...(!isRemoved && more) }, row, isRemoved))
     },
     addMember(group, user) {
       const of = members.get(group)
