@@ -47,7 +47,8 @@ export interface RosterEnrollment {
   readonly user: string
   readonly role: string
   readonly status: 'active' | 'completed' | 'inactive' | 'removed'
-  readonly enrolledAt?: string
+  /** Day on which it begins; null if the roster does not say. */
+  readonly firstDay?: string | null
 }
 
 /**
@@ -55,7 +56,7 @@ export interface RosterEnrollment {
  * completed, inactive and removed.
  */
 export function enrollmentEntries(reading: Reading, row: RosterRow, given: RosterEnrollment): RosterEntry[] {
-  const { course, user, role, status, enrolledAt } = given
+  const { course, user, role, status, firstDay = null } = given
   const isRemoved = status === 'removed'
   const [courseId, userId] = [`ext:${course}`, `ext:${user}`]
   const key = [courseId, userId, role].join('\n')
@@ -63,7 +64,7 @@ export function enrollmentEntries(reading: Reading, row: RosterRow, given: Roste
   const place = { file: row.file, line: row.line }
   const record = { courseId, userId, role }
   if (isRemoved) return [{ dataset: 'enrollments', key, record, place, isRemoved }]
-  const more = { status, ...(enrolledAt !== undefined && { enrolledAt }) }
+  const more = { status, ...(firstDay !== null && { enrolledAt: `${firstDay}T00:00:00.000Z` }) }
   return [{ dataset: 'enrollments', key, record: { ...record, ...more }, place }]
 }
 

@@ -160,9 +160,8 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
       groups.addMember(id, user)
     }
     const status = isSuspended ? 'inactive' : 'active'
-    const day = startOf(row, number)
-    const enrolledAt = day === null ? {} : { enrolledAt: `${day}T00:00:00.000Z` }
-    return enrollmentEntries(reading, row, { course, user, role, status, ...enrolledAt })
+    const firstDay = startOf(row, number)
+    return enrollmentEntries(reading, row, { course, user, role, status, firstDay })
   })
 }
 

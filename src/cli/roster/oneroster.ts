@@ -208,12 +208,11 @@ function enrollmentOf(reading: Reading, row: RosterRow, isRemoved: boolean): rea
   if (role === null)
     return row.leaveOut('enrolments with other roles than student and teacher are left out', text)
   if (name !== 'student' && name !== 'teacher') row.addLeniency('assistants become instructors', text)
-  const enrolledAt = isRemoved ? null : readDay(row, 'beginDate')
   return enrollmentEntries(reading, row, {
     course: row.text('classSourcedId'),
     user: row.text('userSourcedId'),
     role,
     status: isRemoved ? 'removed' : 'active',
-    ...(enrolledAt !== null && { enrolledAt: `${enrolledAt}T00:00:00.000Z` }),
+    firstDay: isRemoved ? null : readDay(row, 'beginDate'),
   })
 }
