@@ -42,8 +42,9 @@ export async function readDeclaredRoster(
   { skipInvalid, ...options }: RosterReadOptions,
 ): Promise<DeclaredRoster> {
   const source = await openRoster(io, path, options)
-  const { declared, removed, mode, problems, problemCount, notes } = await loadRoster(source)
-  if (problemCount > 0 && !skipInvalid) throw problemsError(source, problems, problemCount)
+  const { declared, removed, mode, findings } = await loadRoster(source)
+  const problemCount = findings.problemCount()
+  if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
   const all = new Map<Part, readonly Entry[]>()
   for (const [part, entries] of declared) {
     // Terms stay, because past courses keep theirs.
@@ -57,7 +58,7 @@ export async function readDeclaredRoster(
     isDelta: (part) => source.parts.some((name) => name === rosterPartOf(part) && mode(name) === 'delta'),
     skipped: problemCount,
     notes: [
-      ...notes,
+      ...findings.notes(),
       ...(problemCount > 0 ? [`Left out ${pluralise(problemCount, 'row')} with problems`] : []),
     ],
   }

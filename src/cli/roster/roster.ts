@@ -121,14 +121,10 @@ export interface Roster {
   /** Records that the roster says are gone, by part; they have their keys only. */
   readonly removed: ReadonlyMap<RosterPart, readonly RosterEntry[]>
   mode(part: RosterPart): RosterMode
-  readonly problems: readonly RosterProblem[]
-  readonly problemCount: number
-  readonly warnings: readonly RosterProblem[]
-  readonly notes: readonly string[]
   readonly findings: RosterFindings
 }
 
-/** Reads a whole roster into memory. Rows with problems are left out and reported in `problems`. */
+/** Reads a whole roster into memory. Rows with problems are left out and reported in the findings. */
 export async function loadRoster(source: RosterSource): Promise<Roster> {
   const { entries, findings } = source.read()
   const read: RosterEntry[] = []
@@ -141,10 +137,6 @@ export async function loadRoster(source: RosterSource): Promise<Roster> {
     declared: byPart(false),
     removed: byPart(true),
     mode: source.mode,
-    problems: findings.problems(),
-    problemCount: findings.problemCount(),
-    warnings: findings.warnings(),
-    notes: findings.notes(),
     findings,
   }
 }

@@ -28,7 +28,7 @@ async function zipped(
 
 async function read(path: string) {
   const roster = await loadRoster(await openAt(path))
-  const notes = roster.notes.map((note) => note.replaceAll(path, 'school.zip'))
+  const notes = roster.findings.notes().map((note) => note.replaceAll(path, 'school.zip'))
   return { ids: (roster.declared.get('users') ?? []).map(({ record }) => record['externalId']), notes }
 }
 
@@ -154,7 +154,9 @@ describe('a roster in a folder', () => {
       ['2', 'bert@example.org'],
       ['1', 'lovelace@example.org'],
     ])
-    expect(roster.notes).toEqual(['users-2.csv: several rows of one user; read the last (1 in line 2)'])
+    expect(roster.findings.notes()).toEqual([
+      'users-2.csv: several rows of one user; read the last (1 in line 2)',
+    ])
   })
 
   test('is refused without CSV files, and if its format is not clear', async () => {

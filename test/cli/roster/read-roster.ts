@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type OpenRosterOptions, openRoster } from '../../../src/cli/roster/open-roster.ts'
-import { loadRoster, type RosterPart } from '../../../src/cli/roster/roster.ts'
+import { loadRoster, type RosterPart, type RosterProblem } from '../../../src/cli/roster/roster.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 
 /** Files of a roster by name. */
@@ -33,23 +33,18 @@ export async function readRoster(files: RosterFiles, options: Partial<OpenRoster
   const path = writeRoster(files)
   const source = await openAt(path, options)
   const roster = await loadRoster(source)
+  const { findings } = roster
   const recordsOf = (part: RosterPart) => (roster.declared.get(part) ?? []).map(({ record }) => record)
   const removedOf = (part: RosterPart) => (roster.removed.get(part) ?? []).map(({ record }) => record)
   return {
-    ...{ source, roster, findings: roster.findings, recordsOf, removedOf },
-    problems: roster.problems.map(textOf),
-    warnings: roster.warnings.map(textOf),
-    notes: roster.notes.map((note) => note.replaceAll(path, 'roster')),
+    ...{ source, roster, findings, recordsOf, removedOf },
+    problems: findings.problems().map(textOf),
+    warnings: findings.warnings().map(textOf),
+    notes: findings.notes().map((note) => note.replaceAll(path, 'roster')),
   }
 }
 
-function textOf({
-  file,
-  line,
-  column,
-  message,
-  value,
-}: Awaited<ReturnType<typeof loadRoster>>['problems'][number]) {
+function textOf({ file, line, column, message, value }: RosterProblem) {
   return `${file}:${line} ${column}: ${message}${value === undefined ? '' : ` (${value})`}`
 }
 
