@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { type Lease, leases } from '../contract/leases.ts'
 import type { Database, Row } from './database/database.ts'
+import { writeSetting } from './database/setting.ts'
 import type { Call } from './http/handler.ts'
 import { bodyOf, routesOf } from './http/schema-routes.ts'
 import { notFound, ProblemError } from './problem-error.ts'
@@ -30,9 +31,7 @@ export const leaseRoutes = routesOf(leases, {
       takenAt: isRenewed ? current.takenAt : now,
       expiresAt: new Date(Date.parse(now) + leaseMs).toISOString(),
     }
-    await database.run(sql`
-      insert into settings (name, value) values (${setting}, ${JSON.stringify(lease)})
-      on conflict (name) do update set value = excluded.value`)
+    await writeSetting(database, setting, JSON.stringify(lease))
     return shown(database, lease)
   },
 

@@ -3,6 +3,7 @@ import { Settings, SettingsInput, settings } from '../contract/settings.ts'
 import { instructorAccess, instructorSetting } from './access/sight.ts'
 import { recordChange } from './changes/change.ts'
 import type { Database, Row } from './database/database.ts'
+import { writeSetting } from './database/setting.ts'
 import { requireVersion } from './http/handler.ts'
 import { changedFields } from './http/json.ts'
 import { resourceOf, routesOf } from './http/schema-routes.ts'
@@ -22,8 +23,8 @@ export const settingsRoutes = routesOf(settings, {
     if (changedFields(input, before).length === 0) return before
     const after = { ...input, version: before.version + 1, updatedAt: now }
     const { version, updatedAt } = after
-    await store(database, instructorSetting, input.instructorAccess)
-    await store(database, changeSetting, JSON.stringify({ version, updatedAt } satisfies LastChange))
+    await writeSetting(database, instructorSetting, input.instructorAccess)
+    await writeSetting(database, changeSetting, JSON.stringify({ version, updatedAt } satisfies LastChange))
     await recordChange(call, { action: 'settings.updated', id: 'settings', before, after })
     return after
   },
@@ -41,10 +42,4 @@ async function readSettings(database: Database): Promise<Settings> {
     instructorAccess: row?.instructorAccess ?? 'taught',
     ...(change ?? { version: 1, updatedAt: null }),
   }
-}
-
-async function store(database: Database, name: string, value: string): Promise<void> {
-  await database.run(sql`
-    insert into settings (name, value) values (${name}, ${value})
-    on conflict (name) do update set value = excluded.value`)
 }

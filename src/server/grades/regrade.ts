@@ -7,6 +7,7 @@ import type { StandingChange } from '../counters/count.ts'
 import { type EnrollmentPlace, readCourseEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Database, Row } from '../database/database.ts'
+import { writeSetting } from '../database/setting.ts'
 import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { type CourseGrade, courseGradesOf, storeCourseGrades } from './course-grade.ts'
@@ -131,12 +132,8 @@ async function storeUnfinished(
   regrading: Regrading | undefined,
 ): Promise<void> {
   const name = prefix + courseId
-  await database.run(
-    regrading
-      ? sql`insert into settings (name, value) values (${name}, ${formatRegrading(regrading)})
-            on conflict (name) do update set value = excluded.value`
-      : sql`delete from settings where name = ${name}`,
-  )
+  if (regrading) await writeSetting(database, name, formatRegrading(regrading))
+  else await database.run(sql`delete from settings where name = ${name}`)
 }
 
 function formatRegrading({ weighted, after, principal: { userId, credential }, origin }: Regrading): string {
