@@ -114,7 +114,7 @@ export function visibleRecords(seer: Seer, alias: 'e' | 'p' | 'g'): Sql | undefi
   return sees === 'own' ? sql`${table}.user_id = ${userId}` : isTaught(seer, sql`${table}.course_id`)
 }
 
-/** Adds to a condition on rows those that the caller may see. */
+/** Limits a condition on rows to those that the caller may see; all, if `visible` is undefined. */
 export function seenOnly(condition: Sql, visible: Sql | undefined): Sql {
   return visible ? join([condition, visible], ' and ') : condition
 }
@@ -151,7 +151,7 @@ export async function recordFilters<Name extends 'user_id' | 'learner_id'>(
     visibleUsers(call),
   )
   const course = await courseFilter(call, sql`${table}.course_id`, query.course_id)
-  // The courses of a filter are taught ones.
+  // `courseFilter` finds only courses that the caller teaches.
   const isLimited = query.course_id !== undefined && call.principal.sees === 'taught'
   return {
     ofCourse: course.one,
@@ -181,7 +181,7 @@ export function visibleGroups(seer: Seer): Sql | undefined {
     select 1 from ${membershipsOfParticipants(seer)} where m.group_id = groups.id ${forEach}))`
 }
 
-/** Selects the ids of all groups that a caller sees, if they do not see all, some more than once, and of others. */
+/** Selects the ids of all groups that a caller with limited sight sees, some more than once, and of some others. */
 export function groupCandidates(seer: Seer): Sql {
   const { sees, userId } = seer.principal
   if (sees === 'own') return sql`select group_id as id from group_members where user_id = ${userId}`

@@ -30,7 +30,7 @@ const columns = sql`c.id, c.user_id, (select email from users where id = c.user_
   c.undoes, (select u.id from changes u where u.undoes = c.id and u.state in ('completed', 'partial')
              order by u.id desc limit 1) as undone_by, c.state, c.created_at, c.ended_at`
 
-/** Routes of changes. They are not audited: what is done in a change is. */
+/** Routes of changes. The audit log has no entries for them, only for what is done in a change. */
 export const changeRoutes = routesOf(changes, {
   async list(call) {
     const { database, query, principal } = call

@@ -117,7 +117,7 @@ export function isInGroups(ids: readonly string[]): Sql {
 /** Maximum groups to look up for a caller who does not see all. */
 export const maxCandidates = 2_000
 
-/** Limits of lists for such a caller: finding out whether they see a group or a member takes several lookups. */
+/** Limits of lists for a caller who does not see all: finding out whether they see a group or a member takes several lookups. */
 export const limitedBounds: Bounds = {
   ...usualBounds,
   rounds: [{ maxSorted: maxCandidates, maxFetched: 200, maxWalked: 300 }],

@@ -195,6 +195,6 @@ async function findExisting(
   )
   if (row) return { ...row, isDeleted: false }
   const deleted = await findDeleted(call, 'groups', `ext:${externalId}`)
-  // Restoring it is a change, whatever else changes.
+  // No stored version: restoring the group counts as a change, even if nothing else changes.
   return deleted && { id: deleted.id, version: 0, isDeleted: true }
 }

@@ -24,7 +24,7 @@ import {
 
 type Operations = typeof groups
 
-/** `groups.members` */
+/** Lists the members of a group. */
 export const listMembers: Handler<Operations['members']> = async (call) => {
   const { id, courseId } = await findGroup(call, call.params.groupId)
   // Those who see a course see all members of its groups.
@@ -32,7 +32,7 @@ export const listMembers: Handler<Operations['members']> = async (call) => {
   return pageOf(call, [id], isWhole ? undefined : visibleMemberships(call))
 }
 
-/** `groups.memberships` */
+/** Lists the members of several groups, or of all. */
 export const listMemberships: Handler<Operations['memberships']> = async (call) => {
   const { group_id: list } = call.query
   const groupIds = list === undefined ? undefined : await groupIdsOf(call, list)
@@ -71,7 +71,7 @@ async function pageOf(
   )
 }
 
-/** `groups.addMember` */
+/** Adds a user to a group. */
 export const addMember: Handler<Operations['addMember']> = async (call) => {
   const { params } = call
   const { id, name, externalId } = await findOwnGroup(call, params.groupId)
@@ -79,7 +79,7 @@ export const addMember: Handler<Operations['addMember']> = async (call) => {
   return (await storeMembership(call, group, await userOf(call, params.userId))).membership
 }
 
-/** `groups.batchMembers` */
+/** Adds users to groups. */
 export const addMembers: Handler<Operations['batchMembers']> = (call) => {
   const { items, onExists } = readBatch(call.rawBody, 'skip')
   const groups = new Map<string, GroupNames>()
@@ -99,7 +99,7 @@ export const addMembers: Handler<Operations['batchMembers']> = (call) => {
   })
 }
 
-/** `groups.removeMember` */
+/** Removes a user from a group. */
 export const removeMember: Handler<Operations['removeMember']> = async (call) => {
   const { params, database } = call
   const { id: groupId } = await findOwnGroup(call, params.groupId)

@@ -307,7 +307,7 @@ async function findParents(
   return { course, user }
 }
 
-/** Reads a row, in a batch at its first use. */
+/** Reads a row; in a batch, the items share what was read once. */
 async function once<Shape extends Row>(
   { batch }: Call,
   name: string,
