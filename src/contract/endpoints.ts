@@ -7,6 +7,15 @@ import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { Instant, optional, Time, WebAddress } from './values.ts'
 
+/** Kinds of endpoints: receivers of Standard Webhooks. */
+export const endpointKinds = ['standard'] as const
+export const EndpointKind = named(
+  'EndpointKind',
+  'What an endpoint receives: standard for signed events (Standard Webhooks)',
+  z.enum(endpointKinds),
+)
+export type EndpointKind = z.output<typeof EndpointKind>
+
 const endpointStatuses = ['active', 'disabled'] as const
 export const EndpointStatus = named(
   'EndpointStatus',
@@ -22,6 +31,11 @@ const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isP
 
 /** Writable attributes of an endpoint. */
 const attributes = {
+  kind: field(
+    EndpointKind.default('standard'),
+    'What the endpoint receives: standard for signed events (Standard Webhooks). It cannot be changed',
+    'What it receives: standard for signed events (Standard Webhooks)',
+  ),
   url: field(
     EndpointUrl,
     'Where events are sent: an https URL, or an http URL that the server allows',
@@ -51,9 +65,10 @@ export const EndpointPatch = named(
 )
 
 function shownFields() {
-  const { url, events, description, status, expiresAt } = answered(attributes)
+  const { kind, url, events, description, status, expiresAt } = answered(attributes)
   return {
     id: field(z.string(), 'Id of the endpoint, whe_…'),
+    kind,
     url,
     events: field(z.array(z.string()).max(eventPatterns.length), events.says),
     description,

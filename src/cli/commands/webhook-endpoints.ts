@@ -1,7 +1,7 @@
 import { isConfidential } from '../../client/base-url.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { endpointFields, endpointFilters, messageFilters } from '../flags/webhooks.ts'
+import { endpointChanges, endpointFields, endpointFilters, messageFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -132,7 +132,7 @@ const messageCommands: readonly Command[] = [
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
-const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
+const columns = ['url', 'kind', 'status', 'id', 'events', 'pausedUntil', 'description']
 
 /** Returns the URL of an endpoint, else `given`. */
 function nameOf(thing: unknown, given = ''): string {
@@ -182,7 +182,7 @@ const endpointCommands: readonly Command[] = [
     operation: async () => (await contract()).update,
     arguments: { endpointId: endpoint },
     several: 'webhook endpoints',
-    fields: endpointFields,
+    fields: endpointChanges,
     merge: true,
     versioned: true,
     columns,

@@ -10,6 +10,9 @@ export const endpointFields = flagsOf(EndpointInput, {
   expiresAt: { time: 'future', never: true, default: 'never' },
 })
 
+/** The flags of the fields that can be changed. */
+export const endpointChanges = (({ kind: _, ...fields }) => fields)(endpointFields)
+
 /** The filters of lists of webhook endpoints. */
 export const endpointFilters = filtersOf(endpoints.list, { status: { summary: 'Filter by status' } })
 

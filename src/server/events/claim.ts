@@ -24,6 +24,8 @@ interface Claiming {
   /** Identifies this claim. */
   readonly lease: string
   readonly maxMessages: number
+  /** Whether a message waits for the previous one about the same subject. */
+  readonly isOrdered: boolean
 }
 
 interface Due extends Row {
@@ -45,6 +47,7 @@ const parkedMs = 60 * 60 * 1000
  * given up or has failed several times.
  */
 export async function claim(database: Transaction, claiming: Claiming): Promise<Claimed[]> {
+  if (!claiming.isOrdered) return claimRows(database, claiming, await dueIds(database, claiming))
   const parkedUntil = new Date(claiming.now.getTime() + parkedMs).toISOString()
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
@@ -89,11 +92,22 @@ function dueMessages(database: Transaction, { endpointId, now }: Claiming, wante
     order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
 }
 
+async function dueIds(
+  database: Transaction,
+  { endpointId, now, maxMessages }: Claiming,
+): Promise<readonly string[]> {
+  const due = await database.all<Row & { id: string }>(sql`
+    select m.id from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
+    order by m.due_at, m.id limit ${maxMessages} ${database.dialect.lockedRows('m')}`)
+  return due.map(({ id }) => id)
+}
+
 async function claimRows(
   database: Transaction,
   { until, lease }: Claiming,
   ids: readonly string[],
 ): Promise<Claimed[]> {
+  if (ids.length === 0) return []
   const taken = await database.all<Claimed>(sql`
     update webhook_messages set due_at = ${until}, lease = ${lease} where id in (${join(ids)})
     returning id, type, subject, body, step, attempt_count`)

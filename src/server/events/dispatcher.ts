@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { readProxies } from '../../codec/proxy.ts'
-import type { Row, Store } from '../database/database.ts'
+import type { Row, Store, Transaction } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import type { Reach } from '../outgoing/address-guard.ts'
 import { targetsOf } from '../outgoing/guarded-connect.ts'
-import {
-  type AttemptParts,
-  attemptsWith,
-  type Later,
-  type Outcome,
-  openSender,
-  type Sender,
-} from './attempt.ts'
+import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
+import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
+import type { Outcome } from './outcome.ts'
 import { type Ended, recordAttempt } from './record-attempt.ts'
 import { createRequestLoad, type RequestLoad, Rounds } from './rounds.ts'
+import { openSender, type Sender } from './sender.ts'
 
 /** The outbox of a served academy, which looks for messages after each commit. */
 interface ServedOutbox {
@@ -77,14 +73,12 @@ interface Claim {
   readonly until: string
 }
 
-/** Running attempts of one endpoint, and their maximum. */
+/** Running deliveries to one endpoint, and their maximum. */
 interface Lane {
   active: number
   width: number
 }
 
-/** Maximum concurrent attempts of one endpoint: a receiver that hangs blocks no other one. */
-const maxWidth = 8
 /** Maximum endpoints in a round; larger than the maximum number of endpoints. */
 const maxLanes = 100
 /** Longer than an attempt and recording it take; after a crash, another server then sends the message. */
@@ -103,11 +97,11 @@ const usualLater: Later = (work, ms) => {
 
 /**
  * Sends the queued messages of an academy in rounds: each records finished attempts, claims due messages and
- * starts their attempts. Several servers on one database may run it.
+ * starts their delivery. Several servers on one database may run it.
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts & { readonly later: Later; readonly elapsedMs: () => number }
-  readonly #attempt: (endpoint: EndpointRow, message: Claimed) => Promise<Outcome>
+  readonly #attempt: (endpoint: EndpointRow, messages: readonly Claimed[]) => Promise<readonly Outcome[]>
   readonly #rounds: Rounds
   readonly #load: RequestLoad
   readonly #lanes = new Map<string, Lane>()
@@ -202,11 +196,13 @@ export class Dispatcher {
       ended.flatMap(({ endpointId, outcome }) => (outcome.pauseMs > 0 ? endpointId : [])),
     )
     return waiting.flatMap((endpoint) => {
-      const { id, first_due: due, paused_until: paused } = endpoint
-      const { active, width } = this.#laneOf(id)
-      const isPaused = (paused !== null && paused > time) || pausing.has(id)
+      const { id, first_due: due } = endpoint
+      const { active, width } = this.#laneOf(endpoint)
+      const isPaused = pauseEnd(endpoint) > time || pausing.has(id)
       const isDue = !isPaused && (released.has(id) || (due !== null && due <= time))
-      return isDue && active < width ? [{ endpoint, maxMessages: width - active }] : []
+      return isDue && active < width
+        ? [{ endpoint, maxMessages: (width - active) * deliveryOf(endpoint).maxMessages }]
+        : []
     })
   }
 
@@ -219,47 +215,62 @@ export class Dispatcher {
       for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
       const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
       for (const { endpoint, maxMessages } of free) {
-        const messages = await claim(transaction, { endpointId: endpoint.id, now, until, lease, maxMessages })
+        const { intervalMs, isOrdered } = deliveryOf(endpoint)
+        if (intervalMs > 0 && !(await reserve(transaction, endpoint.id, now, intervalMs))) continue
+        const claiming = { endpointId: endpoint.id, now, until, lease, maxMessages, isOrdered }
+        const messages = await claim(transaction, claiming)
         all.push({ endpoint, messages })
       }
       return all
     })
     for (const { endpoint, messages } of claimed) {
-      for (const message of messages) void this.#send(endpoint, message, { lease, until })
+      const { maxMessages } = deliveryOf(endpoint)
+      for (let index = 0; index < messages.length; index += maxMessages) {
+        void this.#send(endpoint, messages.slice(index, index + maxMessages), { lease, until })
+      }
     }
   }
 
-  async #send(endpoint: EndpointRow, message: Claimed, { lease, until }: Claim): Promise<void> {
+  async #send(endpoint: EndpointRow, messages: readonly Claimed[], { lease, until }: Claim): Promise<void> {
     const { now, elapsedMs, random = Math.random } = this.#parts
-    const lane = this.#laneOf(endpoint.id)
+    const lane = this.#laneOf(endpoint)
     lane.active += 1
     const startedAt = now().toISOString()
     const beganMs = elapsedMs()
-    const outcome = await this.#attempt(endpoint, message)
+    const outcomes = await this.#attempt(endpoint, messages)
     const durationMs = Math.max(0, Math.round(elapsedMs() - beganMs))
     lane.active -= 1
-    // A receiver that does not respond, or asks for a pause, then gets one message at a time.
-    lane.width = outcome.pauseMs > 0 || outcome.status === null ? 1 : Math.min(maxWidth, lane.width + 1)
+    // A receiver that does not respond, or asks for a pause, then gets one delivery at a time.
+    const isBusy = outcomes.some(({ pauseMs, status }) => pauseMs > 0 || status === null)
+    lane.width = isBusy ? 1 : Math.min(deliveryOf(endpoint).maxConcurrent, lane.width + 1)
     const chance = random()
-    // After the lease, another server may be sending the message.
+    // After the lease, another server may be sending the messages.
     if (now().toISOString() < until) {
-      const endpointId = endpoint.id
-      this.#ended.push({ message, endpointId, lease, startedAt, durationMs, outcome, chance })
+      for (const [index, message] of messages.entries()) {
+        const outcome = outcomes[index]
+        if (!outcome) continue
+        this.#ended.push({ message, endpointId: endpoint.id, lease, startedAt, durationMs, outcome, chance })
+      }
     }
     this.#soon()
   }
 
   #nextRoundMs(waiting: readonly Waiting[], date: Date): number {
     const next = waiting
-      .filter(({ id, first_due: due }) => due !== null && this.#laneOf(id).active < this.#laneOf(id).width)
+      .filter((endpoint) => endpoint.first_due !== null && this.#hasRoom(endpoint))
       .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
       .filter((ms) => ms > 0)
     return Math.min(this.#load.isBusy() ? busyRoundMs : roundMs, ...next)
   }
 
-  #laneOf(endpointId: string): Lane {
-    const lane = this.#lanes.get(endpointId) ?? { active: 0, width: maxWidth }
-    this.#lanes.set(endpointId, lane)
+  #hasRoom(endpoint: EndpointRow): boolean {
+    const { active, width } = this.#laneOf(endpoint)
+    return active < width
+  }
+
+  #laneOf(endpoint: EndpointRow): Lane {
+    const lane = this.#lanes.get(endpoint.id) ?? { active: 0, width: deliveryOf(endpoint).maxConcurrent }
+    this.#lanes.set(endpoint.id, lane)
     return lane
   }
 
@@ -271,6 +282,25 @@ export class Dispatcher {
 }
 
 /** Returns when the next message of an endpoint may be sent. */
-function opensAt({ first_due: due, paused_until: paused }: Waiting): string {
-  return [due ?? '', paused ?? ''].toSorted().at(-1) ?? ''
+function opensAt(endpoint: Waiting): string {
+  return [endpoint.first_due ?? '', pauseEnd(endpoint)].toSorted().at(-1) ?? ''
+}
+
+/** Returns until when nothing is sent to an endpoint; '' if it is not paused. */
+function pauseEnd({ paused_until: paused, next_delivery_at: next }: EndpointRow): string {
+  return [paused ?? '', next ?? ''].toSorted().at(-1) ?? ''
+}
+
+/** Reserves the next delivery to an endpoint with a minimum interval; false if another server was first. */
+async function reserve(
+  transaction: Transaction,
+  endpointId: string,
+  now: Date,
+  intervalMs: number,
+): Promise<boolean> {
+  const next = new Date(now.getTime() + intervalMs).toISOString()
+  const reserved = await transaction.run(sql`
+    update webhook_endpoints set next_delivery_at = ${next}
+    where id = ${endpointId} and (next_delivery_at is null or next_delivery_at <= ${now.toISOString()})`)
+  return reserved > 0
 }

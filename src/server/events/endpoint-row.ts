@@ -6,6 +6,7 @@ import { notFound } from '../problem-error.ts'
 /** Row of an endpoint. */
 export interface EndpointRow extends Row {
   readonly id: string
+  readonly kind: string
   readonly url: string
   /** A JSON array. */
   readonly events: string
@@ -21,13 +22,15 @@ export interface EndpointRow extends Row {
   /** Distinguishes its messages from those of other endpoints about the same event. */
   readonly mark: string
   readonly version: number
+  /** Earliest time of the next delivery, for kinds with a minimum interval. */
+  readonly next_delivery_at: string | null
   readonly created_at: string
   readonly updated_at: string
 }
 
 /** Columns of an endpoint, from `webhook_endpoints e`. */
-export const endpointColumns = sql`e.id, e.url, e.events, e.description, e.status, e.disabled_reason, e.expires_at,
-  e.paused_until, e.secret, e.previous_secret, e.previous_secret_until, e.mark, e.version, e.created_at, e.updated_at`
+export const endpointColumns = sql`e.id, e.kind, e.url, e.events, e.description, e.status, e.disabled_reason, e.expires_at,
+  e.paused_until, e.secret, e.previous_secret, e.previous_secret_until, e.mark, e.next_delivery_at, e.version, e.created_at, e.updated_at`
 
 /** Returns the place that a secret of an endpoint is sealed for. */
 export function secretPlace(id: string): string {
@@ -59,10 +62,11 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   const ahead = (time: string | null) => (time !== null && time > now ? time : null)
   return {
     id: row.id,
+    // The contract validated the values before they were stored.
+    kind: row.kind as Endpoint['kind'],
     url: row.url,
     events: JSON.parse(row.events) as string[],
     description: row.description,
-    // The contract validated the values before they were stored.
     status: row.status as Endpoint['status'],
     disabledReason: row.disabled_reason as Endpoint['disabledReason'],
     expiresAt: row.expires_at,

@@ -62,8 +62,8 @@ export const endpointRoutes = routesOf(endpoints, {
     const secret = newSecret()
     const sealed = await call.sealing.seal(database, secretPlace(id), secret)
     await database.run(sql`
-      insert into webhook_endpoints (id, url, events, description, status, expires_at, secret, mark, version, created_at, updated_at)
-      values (${id}, ${input.url}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
+      insert into webhook_endpoints (id, kind, url, events, description, status, expires_at, secret, mark, version, created_at, updated_at)
+      values (${id}, ${input.kind}, ${input.url}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
               ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
     const row = await findEndpoint(database, id, now)
     await subscribe(database, row)
@@ -78,6 +78,10 @@ export const endpointRoutes = routesOf(endpoints, {
     requireVersion(call, row.version)
     const before = toEndpoint(row, now)
     const input = resourceOf(call, EndpointInput, Endpoint, before)
+    if (input.kind !== before.kind) {
+      const detail = 'cannot be changed; create another endpoint'
+      throw invalid([{ pointer: '#/kind', code: 'read_only', detail }])
+    }
     const same = Object.entries(input).every(
       ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
     )

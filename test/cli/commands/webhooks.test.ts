@@ -19,7 +19,7 @@ test('a webhook endpoint is created, shown, changed and deleted; its secret is s
   expect(secret).toMatch(/^whsec_/)
   expect(await local.run('webhooks endpoints list')).toMatchObject({
     code: 0,
-    stdout: `${url}\tactive\t${id}\tcourse.*, user.created\t\t\n`,
+    stdout: `${url}\tstandard\tactive\t${id}\tcourse.*, user.created\t\t\n`,
   })
   expect(await local.run(`webhooks endpoints update ${id} --events * --status disabled`)).toMatchObject({
     code: 0,

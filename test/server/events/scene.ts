@@ -3,8 +3,9 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { idMaker } from '../../../src/server/database/id.ts'
-import { type Later, openSender } from '../../../src/server/events/attempt.ts'
+import type { Later } from '../../../src/server/events/attempt.ts'
 import { Dispatcher, type DispatcherParts } from '../../../src/server/events/dispatcher.ts'
+import { openSender } from '../../../src/server/events/sender.ts'
 import { targetsOf } from '../../../src/server/outgoing/guarded-connect.ts'
 import { type Clock, type Person, start, type TestAcademy } from '../../helpers/academy.ts'
 

@@ -1,6 +1,7 @@
-import { integer, orNull, type Table, text } from './table.ts'
+import { integer, orNull, type Table, text, withDefault } from './table.ts'
 
-const webhookEndpoints: Table = {
+/** Receivers of events; `kind` and what follows is how messages are delivered to them. */
+export const webhookEndpoints: Table = {
   name: 'webhook_endpoints',
   columns: {
     id: text,
@@ -19,6 +20,8 @@ const webhookEndpoints: Table = {
     created_at: text,
     updated_at: text,
     deleted_at: orNull(text),
+    kind: withDefault(text, 'standard'),
+    next_delivery_at: orNull(text),
   },
   key: 'id',
   inKeyOrder: true,

@@ -11,7 +11,7 @@ import {
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
-import { changeCounts, changes } from './events.ts'
+import { changeCounts, changes, webhookEndpoints } from './events.ts'
 import { groupTables } from './groups.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
@@ -82,12 +82,16 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
   await upgradeAuditLog(database, context)
 }
 
-/** Adds terms, groups, changes of many records, and the creator of a course, whom its first version names. */
+/**
+ * Adds terms, groups, changes of many records, kinds of endpoints, and the creator of a course, whom its first version
+ * names.
+ */
 async function upgradeFrom25(database: Database): Promise<void> {
   await addCreators(database)
   await addChanges(database)
   await addTerms(database)
   await addGroups(database)
+  await addEndpointKinds(database)
 }
 
 async function addCreators(database: Database): Promise<void> {
@@ -138,6 +142,13 @@ async function addTerms(database: Database): Promise<void> {
       'create index courses_by_term on courses (term_id, status, level, created_at, id, updated_at, title_key) where term_id is not null',
     ),
   )
+}
+
+async function addEndpointKinds(database: Database): Promise<void> {
+  for (const name of ['kind', 'next_delivery_at'] as const) {
+    const column = webhookEndpoints.columns[name]
+    if (column) await database.run(addColumn(database.dialect, 'webhook_endpoints', name, column))
+  }
 }
 
 async function addTables(database: Database, tables: readonly Table[]): Promise<void> {

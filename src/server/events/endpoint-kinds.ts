@@ -1,0 +1,14 @@
+import type { EndpointKind } from '../../contract/endpoints.ts'
+import type { EndpointDelivery } from './endpoint-kind.ts'
+import { standardDelivery } from './standard-endpoint.ts'
+
+/** Deliveries by kind of endpoint. */
+const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
+  standard: standardDelivery,
+}
+
+/** Returns how messages are delivered to an endpoint. */
+export function deliveryOf({ kind }: { readonly kind: string }): EndpointDelivery {
+  // The contract validated the kind before it was stored.
+  return deliveries[kind as EndpointKind]
+}
