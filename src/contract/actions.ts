@@ -14,7 +14,7 @@ export const actions = [
   ...['progress.updated', 'progress.completed'],
   ...['grade.updated', 'grade.deleted'],
   ...['key.created', 'key.revoked'],
-  ...['app.created', 'app.deleted'],
+  ...['app.created', 'app.authorized', 'app.deleted'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
   ...['integration.updated', 'integration.removed'],
   ...['mapping.updated', 'mapping.deleted'],

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { machineScopes } from './constants.ts'
 import { answered, field, named, sent, shown } from './fields.ts'
 import { inPeriod, page, paging, period } from './lists.ts'
 import { admins, operationsOf } from './operation.ts'
@@ -33,7 +34,11 @@ const RedirectUri = z
       'must be an https URI, an http URI on 127.0.0.1, [::1] or localhost, or a private-use scheme such as com.example.app:/callback, without a fragment or user name',
   })
 
-const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
+const Comparable = z.object({
+  redirectUris: z.array(z.string()).default([]),
+  public: z.boolean().default(false),
+  machineScopes: z.array(z.string()).default([]),
+})
 
 /** Writable attributes of a new application. */
 const attributes = {
@@ -43,14 +48,19 @@ const attributes = {
     'Name, shown to users who are asked for access',
   ),
   redirectUris: field(
-    z.array(RedirectUri).min(1).max(20),
-    'Where users are redirected; must match exactly, except for the port on 127.0.0.1 and [::1]',
+    z.array(RedirectUri).max(20).optional(),
+    'Where users are redirected; must match exactly, except for the port on 127.0.0.1 and [::1]. Required, unless the application has machine scopes',
     'Redirect URI',
   ),
   public: field(
     z.boolean().default(false),
     'Whether it is a public client, such as a desktop or mobile app, which gets no secret',
     'Public client, such as a desktop or mobile app, which gets no secret',
+  ),
+  machineScopes: field(
+    z.array(z.enum(machineScopes)).max(machineScopes.length).default([]),
+    'What the application may do for itself, without a user, over OneRoster: it gets tokens by its client credentials (default nothing)',
+    'What it may do for itself, without a user, over OneRoster',
   ),
 }
 
@@ -60,8 +70,19 @@ export const AppInput = named(
   sent(attributes, (object) =>
     object.superRefine(
       (input, context) => {
-        if (input.public) return
-        for (const [index, uri] of input.redirectUris.entries()) {
+        // Faults of other fields do not keep this from being called, so absent fields have no defaults yet.
+        const { redirectUris, public: isPublic, machineScopes: own } = Comparable.parse(input)
+        if (redirectUris.length === 0 && own.length === 0) {
+          const path = ['redirectUris']
+          const params = { code: input.redirectUris ? 'too_short' : 'required' }
+          context.addIssue({ code: 'custom', path, params, message: 'is required without machineScopes' })
+        }
+        if (isPublic && own.length > 0) {
+          const [path, params] = [['machineScopes'], { code: 'not_confidential' }]
+          context.addIssue({ code: 'custom', path, params, message: 'requires an application with a secret' })
+        }
+        if (isPublic) return
+        for (const [index, uri] of redirectUris.entries()) {
           if (redirectKindOf(uri) !== 'private_use') continue
           context.addIssue({
             code: 'custom',

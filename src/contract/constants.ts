@@ -9,6 +9,15 @@ export const userStatuses = ['active', 'suspended', 'deleted'] as const
 /** Scopes that a credential can have. */
 export const scopes = ['read', 'write', 'admin'] as const
 
+/** Scopes of an application that acts for itself, by their names in OneRoster. */
+export const machineScopes = [
+  'roster.readonly',
+  'gradebook.readonly',
+  'gradebook.createput',
+  'gradebook.delete',
+] as const
+export type MachineScope = (typeof machineScopes)[number]
+
 /** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
 export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const
 export type LmsKind = (typeof lmsKinds)[number]

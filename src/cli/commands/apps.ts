@@ -6,7 +6,7 @@ import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.apps
 
-const columns = ['name', 'redirectUris', 'public', 'clientId']
+const columns = ['name', 'redirectUris', 'public', 'machineScopes', 'clientId']
 
 /** `learnctl apps …` */
 export const commands: readonly Command[] = [
@@ -15,14 +15,14 @@ export const commands: readonly Command[] = [
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
     query: filters,
-    columns: ['name', 'public', 'redirectUris', 'createdAt', 'clientId'],
+    columns: ['name', 'public', 'redirectUris', 'machineScopes', 'createdAt', 'clientId'],
     examples: ['apps list'],
   }),
   call({
     name: 'create',
     summary: 'Register an OAuth application (its secret is shown only once)',
     description:
-      'A redirect URI is an https URI, an http URI on 127.0.0.1, [::1] or localhost, or, for a public application, a\nprivate-use scheme such as com.example.app:/callback. It must match exactly, except for the port on 127.0.0.1\nand [::1].',
+      'A redirect URI is an https URI, an http URI on 127.0.0.1, [::1] or localhost, or, for a public application, a\nprivate-use scheme such as com.example.app:/callback. It must match exactly, except for the port on 127.0.0.1\nand [::1].\n\nAn application with machine scopes acts for itself, without a user: it gets tokens by its client id and secret, and\nreads the academy over OneRoster. It needs no redirect URI.',
     operation: async () => (await contract()).create,
     fields,
     exists: {
@@ -39,6 +39,7 @@ export const commands: readonly Command[] = [
     examples: [
       'apps create --name Reports --redirect-uri https://reports.example.org/callback -o json',
       'apps create --name "Desk app" --redirect-uri http://127.0.0.1/callback --public -q',
+      'apps create --name "Google Classroom" --machine-scopes roster.readonly,gradebook.readonly -o json',
     ],
   }),
   call({

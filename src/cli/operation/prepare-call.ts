@@ -197,7 +197,12 @@ async function promptForMissing(
   const { prompts } = context
   const fromDocument = given.flags[bodyFlag.name] !== undefined
   for (const [place, answer] of answers) setAt(body, place.split('.'), answer)
-  const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
+  const missing = flags.filter(
+    ({ place, flag: { required, unless } }) =>
+      required &&
+      valueAt(body, place) === undefined &&
+      (unless === undefined || valueAt(body, unless) === undefined),
+  )
   // A missing field may be misspelt in the document: the server reports both together.
   if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {

@@ -168,7 +168,7 @@ export const operationWords: Words = {
 
   'apps.list': 'Lists the registered applications, without their secrets.',
   'apps.create':
-    'The client secret is shown in this response only. A public application has none and relies on PKCE.',
+    'The client secret is shown in this response only. A public application has none and relies on PKCE. An application with `machineScopes` gets tokens for itself by its client credentials (RFC 6749 §4.4) and reads the academy over OneRoster.',
   'apps.delete': 'Its grants and tokens are revoked at once.',
 
   'grants.list': 'Lists your own grants, or with `user_id` those of another user, which requires an admin.',

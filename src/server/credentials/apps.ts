@@ -21,9 +21,11 @@ export interface AppRow extends Row {
   /** SHA-256 of the secret; null for a public application. */
   readonly secret_hash: string | null
   readonly created_at: string
+  /** A JSON array. */
+  readonly machine_scopes: string
 }
 
-const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.secret_hash, c.created_at`
+const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.secret_hash, c.created_at, c.machine_scopes`
 
 export const appRoutes = routesOf(apps, {
   list: ({ database, query }) =>
@@ -50,15 +52,15 @@ export const appRoutes = routesOf(apps, {
 /** Registers an application. Returns its secret, which is not stored; a public application has none. */
 export async function registerApp(
   call: Writing,
-  { name, redirectUris, public: isPublic }: AppInput,
+  { name, redirectUris = [], public: isPublic, machineScopes }: AppInput,
 ): Promise<NewApp> {
   const { database, now, newId } = call
   const clientId = newId('app')
   const clientSecret = isPublic ? null : newCredential('clientSecret')
   await database.run(sql`
-    insert into oauth_clients (id, name, redirect_uris, is_public, secret_hash, created_at)
+    insert into oauth_clients (id, name, redirect_uris, is_public, secret_hash, created_at, machine_scopes)
     values (${clientId}, ${name}, ${JSON.stringify(redirectUris)}, ${isPublic}, ${clientSecret && digest(clientSecret)},
-            ${now})`)
+            ${now}, ${JSON.stringify(machineScopes)})`)
   const app = await findApp(database, clientId)
   await recordChange(call, { action: 'app.created', id: clientId, before: null, after: app })
   return { ...app, clientSecret }
@@ -97,6 +99,7 @@ function toApp(row: AppRow): App {
     name: row.name,
     redirectUris: JSON.parse(row.redirect_uris) as string[],
     public: row.is_public === 1,
+    machineScopes: JSON.parse(row.machine_scopes) as App['machineScopes'],
     createdAt: row.created_at,
   }
 }

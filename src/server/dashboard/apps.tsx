@@ -1,4 +1,5 @@
 import { type App, apps, type NewApp } from '../../contract/apps.ts'
+import { type MachineScope, machineScopes } from '../../contract/constants.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import { appRoutes, findApp } from '../credentials/apps.ts'
 import { requireRight } from '../http/handler.ts'
@@ -20,7 +21,8 @@ export const appsPage = listPage<App>({
   section,
   title: 'Applications',
   heading: 'OAuth applications',
-  intro: 'An application asks users for consent, then acts on their behalf within the scopes they allow.',
+  intro:
+    'An application asks users for consent, then acts on their behalf within the scopes they allow. One with machine scopes also acts for itself, without a user: it reads the academy over OneRoster.',
   list: {
     id: 'apps',
     title: 'Registered applications',
@@ -34,6 +36,7 @@ export const appsPage = listPage<App>({
         look: 'broad',
         cell: ({ redirectUris }) => <RedirectUris uris={redirectUris} />,
       },
+      { name: 'Machine scopes', cell: ({ machineScopes: own }) => own.join(' ') || '–' },
       { name: 'Registered', cell: ({ createdAt }) => <Day time={createdAt} /> },
       {
         name: 'Delete',
@@ -99,7 +102,7 @@ export const appDeletion: DashboardPage = {
 
 function newAppPage(
   signedIn: SignedInRequest,
-  { name, clientId, clientSecret, redirectUris }: NewApp,
+  { name, clientId, clientSecret, redirectUris, machineScopes: own }: NewApp,
 ): Reply {
   return framePage(
     signedIn,
@@ -111,8 +114,18 @@ function newAppPage(
       <code class="code secret">{clientSecret}</code>
       <h2>Client ID</h2>
       <code class="code">{clientId}</code>
-      <h2>Redirect URIs</h2>
-      <RedirectUris uris={redirectUris} />
+      {redirectUris.length > 0 && (
+        <>
+          <h2>Redirect URIs</h2>
+          <RedirectUris uris={redirectUris} />
+        </>
+      )}
+      {own.length > 0 && (
+        <>
+          <h2>Machine scopes</h2>
+          <p>{own.join(' ')}</p>
+        </>
+      )}
       <p class="actions">
         <a class="button" href={addressOf(signedIn, section)}>
           Done
@@ -122,7 +135,19 @@ function newAppPage(
   )
 }
 
-const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Type' }
+const labels = {
+  name: 'Name',
+  redirectUris: 'Redirect URIs',
+  public: 'Type',
+  machineScopes: 'Machine scopes',
+}
+
+const machineScopeTexts: Readonly<Record<MachineScope, string>> = {
+  'roster.readonly': 'Read people, courses, terms and enrolments',
+  'gradebook.readonly': 'Read grades',
+  'gradebook.createput': 'Create and change line items and grades',
+  'gradebook.delete': 'Delete line items and grades',
+}
 
 function AppForm({ signedIn, form, fault }: FilledIn) {
   const kinds = [
@@ -148,7 +173,6 @@ function AppForm({ signedIn, form, fault }: FilledIn) {
         id="redirectUris"
         name="redirectUris"
         rows={3}
-        required
         spellcheck={false}
         aria-describedby="uris-hint"
         aria-invalid={isFaulty(fault, 'redirectUris')}
@@ -156,7 +180,7 @@ function AppForm({ signedIn, form, fault }: FilledIn) {
         {form.get('redirectUris') ?? ''}
       </textarea>
       <p class="hint" id="uris-hint">
-        One per line: https, or http on 127.0.0.1, [::1] or localhost
+        One per line: https, or http on 127.0.0.1, [::1] or localhost. Not needed with machine scopes
       </p>
       <fieldset id="public" tabindex={-1}>
         <legend>{labels.public}</legend>
@@ -166,6 +190,23 @@ function AppForm({ signedIn, form, fault }: FilledIn) {
             <span>
               <strong>{kind}</strong>
               <small>{meaning}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <fieldset id="machineScopes" tabindex={-1}>
+        <legend>{labels.machineScopes}</legend>
+        {machineScopes.map((scope) => (
+          <label class="choice">
+            <input
+              type="checkbox"
+              name="machineScopes"
+              value={scope}
+              checked={form.getAll('machineScopes').includes(scope)}
+            />
+            <span>
+              <strong>{scope}</strong>
+              <small>{machineScopeTexts[scope]}</small>
             </span>
           </label>
         ))}
@@ -183,6 +224,7 @@ function appInputOf(form: URLSearchParams) {
     name: form.get('name') ?? '',
     redirectUris: lines.filter((line) => line !== ''),
     public: kindIn(form) === 'public',
+    machineScopes: form.getAll('machineScopes'),
   }
 }
 

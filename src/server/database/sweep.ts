@@ -39,6 +39,7 @@ const expiring: readonly ExpiringRows[] = [
   // Kept for a while to distinguish expired codes from unknown ones.
   { table: 'device_codes', key: ['hash'], since: 'expires_at', retentionMs: hourMs },
   { table: 'access_tokens', key: ['hash'], since: 'expires_at', retentionMs: dayMs },
+  { table: 'client_tokens', key: ['hash'], since: 'expires_at', retentionMs: dayMs },
   { table: 'grants', key: ['id'], since: 'expires_at', retentionMs: dayMs },
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', retentionMs: 0 },
   // Undelivered messages are given up after this time.

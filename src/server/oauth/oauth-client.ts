@@ -1,3 +1,4 @@
+import type { MachineScope } from '../../contract/constants.ts'
 import { digest, isSame } from '../access/secret.ts'
 import { findAppRow } from '../credentials/apps.ts'
 import type { Database } from '../database/database.ts'
@@ -18,6 +19,8 @@ export interface OAuthClient {
   /** True for a client without a secret, because it could not keep one (RFC 6749 §2.1). */
   readonly isPublic: boolean
   readonly secretHash: string | null
+  /** What it may do for itself. */
+  readonly machineScopes: readonly MachineScope[]
 }
 
 /** A request of an authenticated client. */
@@ -77,6 +80,7 @@ export async function findClient(database: Database, id: string): Promise<OAuthC
       redirectUris: JSON.parse(row.redirect_uris) as string[],
       isPublic: row.is_public === 1,
       secretHash: row.secret_hash,
+      machineScopes: JSON.parse(row.machine_scopes) as MachineScope[],
     }
   )
 }

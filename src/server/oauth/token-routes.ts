@@ -9,6 +9,7 @@ import type { Database, Row } from '../database/database.ts'
 import { mayRecordRefusal } from '../http/limits.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
+import { type ClientToken, findClientToken, issueClientToken } from './client-token.ts'
 import { pollDevice } from './device-code.ts'
 import { type IssuedTokens, type Issuing, rotateRefreshToken, writingOf } from './issue-tokens.ts'
 import { clientRoute, type OAuthClient } from './oauth-client.ts'
@@ -16,7 +17,7 @@ import { clientReply, OAuthError } from './oauth-error.ts'
 import { parseScopes, readParameter, readRequiredParameter } from './parameters.ts'
 
 /** Issues tokens in a transaction. Returns, instead of throwing, a refusal whose writes must be committed. */
-type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
+type Issue = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | ClientToken | OAuthError>
 
 /** Reads the form of each grant type; throws before anything is written if a parameter is missing. */
 const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
@@ -31,6 +32,10 @@ const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Issue>> = {
     const scope = readParameter(form, 'scope')
     const asked = scope === undefined ? undefined : parseScopes(scope)
     return (issuing, client) => rotateRefreshToken(issuing, client, refreshToken, asked)
+  },
+  client_credentials(form) {
+    const scope = readParameter(form, 'scope')
+    return (issuing, client) => issueClientToken(issuing, client, scope)
   },
   [deviceGrantType](form) {
     const deviceCode = readRequiredParameter(form, 'device_code')
@@ -60,7 +65,7 @@ export const tokenRoute = clientRoute(oauthPaths.token, async ({ visit, form, cl
     access_token: issued.accessToken,
     token_type: 'Bearer',
     expires_in: issued.expiresInSeconds,
-    refresh_token: issued.refreshToken,
+    ...('refreshToken' in issued && { refresh_token: issued.refreshToken }),
     scope: issued.scopes.join(' '),
   })
 })
@@ -81,7 +86,8 @@ export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ vi
   const { database, request, issuer } = visit
   const now = request.now.toISOString()
   const found = await findLiveToken(database, token, client.id, now)
-  if (!found) return clientReply(200, { active: false })
+  if (!found)
+    return clientReply(200, await introspectClientToken(database, token, client, request.now, issuer))
   const granted = JSON.parse(found.scopes) as Scope[]
   return clientReply(200, {
     active: true,
@@ -93,6 +99,21 @@ export const introspectionRoute = clientRoute(oauthPaths.introspect, async ({ vi
     iss: issuer,
   })
 })
+
+/** Returns the properties of a token that the client has for itself. */
+async function introspectClientToken(
+  database: Database,
+  token: string,
+  { id }: OAuthClient,
+  now: Date,
+  issuer: string,
+): Promise<object> {
+  const found = await findClientToken(database, token, now)
+  if (found?.clientId !== id) return { active: false }
+  const exp = Math.floor(Date.parse(found.expiresAt) / 1000)
+  const scope = found.scopes.join(' ')
+  return { active: true, scope, client_id: id, token_type: 'Bearer', exp, sub: id, iss: issuer }
+}
 
 interface TokenRow extends Row {
   readonly kind: 'access' | 'refresh'
@@ -151,7 +172,11 @@ async function revokeToken(issuing: Issuing, hash: string, clientId: string): Pr
   const access = await database.one<Owner>(sql`
     select t.grant_id, g.client_id, g.user_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
   const owner = refresh ?? access
-  if (owner && owner.client_id !== clientId) {
+  if (!owner) {
+    await database.run(sql`delete from client_tokens where hash = ${hash} and client_id = ${clientId}`)
+    return
+  }
+  if (owner.client_id !== clientId) {
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
   }
   if (refresh) await revokeGrant(writingOf(issuing, clientId, refresh.user_id), refresh.grant_id)

@@ -14,6 +14,7 @@ describe('create', () => {
       name: 'Reports',
       redirectUris: ['https://reports.example/cb', 'http://localhost:3000/cb'],
       public: false,
+      machineScopes: [],
       createdAt: '2026-03-01T12:00:00.000Z',
       clientSecret: expect.stringMatching(secret),
     })
@@ -56,6 +57,23 @@ describe('create', () => {
       redirectUris: ['https://reports.example/cb'],
     })
     expectClearError(await local.run('apps create'), 2, '--name, --redirect-uri are required')
+  })
+
+  test('of one that acts for itself needs machine scopes instead of a redirect URI', async ({ local }) => {
+    const created = await resultOf(
+      local,
+      'apps create --name Roster --machine-scopes roster.readonly,gradebook.readonly',
+    )
+    expect(created).toMatchObject({
+      redirectUris: [],
+      machineScopes: ['roster.readonly', 'gradebook.readonly'],
+      clientSecret: expect.stringMatching(secret),
+    })
+    expectClearError(
+      await local.run('apps create --name Roster --machine-scopes roster.readonly --public'),
+      2,
+      '--machine-scopes',
+    )
   })
 
   test('tells each redirect URI that cannot be one', async ({ local }) => {

@@ -29,6 +29,7 @@ test('an application is registered with a secret that is shown once', async ({ a
     clientId: expect.stringMatching(/^app_[0-9a-z]{29}$/),
     ...reader,
     public: false,
+    machineScopes: [],
     createdAt: start,
   })
   expect(isCredential('clientSecret', clientSecret)).toBe(true)
@@ -71,6 +72,7 @@ test('the client that learnctl is itself is there from the start, and stays', as
       name: 'learnctl',
       redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
       public: true,
+      machineScopes: [],
       createdAt: start,
     },
   ])

@@ -201,7 +201,10 @@ test('a user has at most 50 grants: one more ends that which was used longest ag
   clock,
   learner,
 }) => {
-  const client = { id: ownClientId, name: 'learnctl', redirectUris: [], isPublic: true, secretHash: null }
+  const client = {
+    ...{ id: ownClientId, name: 'learnctl', redirectUris: [], isPublic: true, secretHash: null },
+    machineScopes: [],
+  }
   const signIn = async () => {
     clock.advance(minute)
     const opened = await academy.database.write((database) =>

@@ -27,16 +27,30 @@ test('a confidential application is registered, its secret shown this once', asy
     name: 'Gradebook',
     redirectUris: ['https://g.example/cb', 'http://127.0.0.1/cb'],
     public: false,
+    machineScopes: [],
     createdAt: '2026-03-01T12:00:00.000Z',
   })
   const listed = await browser.open('/dashboard/apps')
   expect(listed.text).toContain(
-    `Gradebook ${clientId} confidential https://g.example/cb http://127.0.0.1/cb 1 Mar 2026 Delete`,
+    `Gradebook ${clientId} confidential https://g.example/cb http://127.0.0.1/cb – 1 Mar 2026 Delete`,
   )
   expect(listed.html).not.toContain(secret)
   expect(
     JSON.stringify([academy.logged, await academy.database.all(sql`select * from idempotency`)]),
   ).not.toContain(secret)
+})
+
+test('one that acts for itself is registered with its machine scopes, and needs no redirect URI', async ({
+  admin,
+  signIn,
+}) => {
+  const browser = await signIn(admin)
+  const page = await register(browser, { redirectUris: '', machineScopes: 'roster.readonly' })
+  expect(page.text).toContain('Machine scopes roster.readonly')
+  expect(page.text).not.toContain('Redirect URIs')
+  expect((await browser.open('/dashboard/apps')).text).toMatch(
+    /confidential roster\.readonly 1 Mar 2026 Delete/,
+  )
 })
 
 test('a public one has no secret: its page may be loaded again', async ({ admin, signIn }) => {

@@ -68,7 +68,7 @@ export async function register(
   { database, clock }: TestAcademy,
   input: Partial<AppInput> = {},
 ): Promise<NewApp> {
-  const app = { name: 'Gradebook', redirectUris: [callback], public: false, ...input }
+  const app = { name: 'Gradebook', redirectUris: [callback], public: false, machineScopes: [], ...input }
   const call = {
     now: clock.now().toISOString(),
     newId: idMaker(clock.now),

@@ -16,12 +16,16 @@ standard('the metadata says where everything is, and nothing that is not so', as
     revocation_endpoint: 'http://localhost/oauth/revoke',
     introspection_endpoint: 'http://localhost/oauth/introspect',
     device_authorization_endpoint: 'http://localhost/oauth/device_authorization',
-    scopes_supported: ['read', 'write', 'admin'],
+    scopes_supported: [
+      ...['read', 'write', 'admin'],
+      ...['roster.readonly', 'gradebook.readonly', 'gradebook.createput', 'gradebook.delete'],
+    ],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: [
       'authorization_code',
       'refresh_token',
+      'client_credentials',
       'urn:ietf:params:oauth:grant-type:device_code',
     ],
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],

@@ -1,4 +1,4 @@
-import { integer, orNull, type Table, text } from './table.ts'
+import { integer, orNull, type Table, text, withDefault } from './table.ts'
 
 const oauthClients: Table = {
   name: 'oauth_clients',
@@ -9,6 +9,7 @@ const oauthClients: Table = {
     is_public: integer,
     secret_hash: orNull(text),
     created_at: text,
+    machine_scopes: withDefault(text, '[]'),
   },
   key: 'id',
   indexes: ['create index oauth_clients_by_created_at on oauth_clients (created_at, id)'],
@@ -84,6 +85,24 @@ const accessTokens: Table = {
   ],
 }
 
+/** Access tokens of applications that act for themselves. */
+export const clientTokens: Table = {
+  name: 'client_tokens',
+  columns: {
+    hash: text,
+    client_id: text,
+    scopes: text,
+    expires_at: text,
+  },
+  key: 'hash',
+  inKeyOrder: true,
+  references: [{ from: 'client_id', to: 'oauth_clients (id)', cascade: true }],
+  indexes: [
+    'create index client_tokens_by_expires_at on client_tokens (expires_at)',
+    'create index client_tokens_by_client on client_tokens (client_id, expires_at)',
+  ],
+}
+
 /** `successor` is the token it was exchanged for, so that a client whose response was lost can repeat the request. */
 const refreshTokens: Table = {
   name: 'refresh_tokens',
@@ -134,6 +153,7 @@ export const oauthTables: readonly Table[] = [
   grants,
   authorizationCodes,
   accessTokens,
+  clientTokens,
   refreshTokens,
   deviceCodes,
 ]

@@ -13,6 +13,7 @@ import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
 import { changeCounts, changes, webhookEndpoints } from './events.ts'
 import { groupTables } from './groups.ts'
+import { clientTokens } from './oauth.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
 
@@ -83,8 +84,8 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
 }
 
 /**
- * Adds terms, groups, changes of many records, kinds of endpoints, and the creator of a course, whom its first version
- * names.
+ * Adds terms, groups, changes of many records, kinds of endpoints, applications that act for themselves, and the creator
+ * of a course, whom its first version names.
  */
 async function upgradeFrom25(database: Database): Promise<void> {
   await addCreators(database)
@@ -92,6 +93,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addTerms(database)
   await addGroups(database)
   await addEndpointKinds(database)
+  await addMachineClients(database)
 }
 
 async function addCreators(database: Database): Promise<void> {
@@ -149,6 +151,11 @@ async function addEndpointKinds(database: Database): Promise<void> {
     const column = webhookEndpoints.columns[name]
     if (column) await database.run(addColumn(database.dialect, 'webhook_endpoints', name, column))
   }
+}
+
+async function addMachineClients(database: Database): Promise<void> {
+  await database.run(addColumn(database.dialect, 'oauth_clients', 'machine_scopes', withDefault(text, '[]')))
+  await addTables(database, [clientTokens])
 }
 
 async function addTables(database: Database, tables: readonly Table[]): Promise<void> {
