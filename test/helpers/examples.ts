@@ -212,9 +212,11 @@ function stateOf(path: string): string {
   return file.isDirectory() ? 'folder' : `${file.mode} ${file.size} ${file.mtimeMs}`
 }
 
-/** Returns the files that docs/recipes.md shows, named in the first line or after the language. */
+/** Returns the files that docs/recipes.md and docs/rosters.md show, named in the first line or after the language. */
 export function shownFiles(): [name: string, text: string][] {
-  const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
+  const page = ['recipes', 'rosters']
+    .map((name) => readFileSync(join(root, `docs/${name}.md`), 'utf8'))
+    .join('\n')
   const documents = page.matchAll(/^```yaml\n(?<text># (?<name>[\w-]+\.yaml)\n[\s\S]*?)^```$/gm)
   const tables = page.matchAll(/^```\w+ (?<name>[\w.-]+)\n(?<text>[\s\S]*?)^```$/gm)
   return [...documents, ...tables].map(({ groups = {} }) => [groups['name'] ?? '', groups['text'] ?? ''])

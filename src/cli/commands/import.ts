@@ -2,21 +2,13 @@ import { platformName } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag, planFlags, requirePlanAlone } from '../command/flag.ts'
-import type { DateFormat } from '../dataset/cell.ts'
+import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
-const dateFormats = [
-  'DD.MM.YYYY',
-  'DD/MM/YYYY',
-  'DD-MM-YYYY',
-  'MM/DD/YYYY',
-  'YYYY-MM-DD',
-  'excel',
-] as const satisfies readonly DateFormat[]
 const formats = ['csv', 'tsv', 'json', 'jsonl']
 
 /** Flags that a saved plan replaces. */
@@ -42,32 +34,7 @@ export const importFlags = [
     summary: 'What to do with a row whose record exists (default update)',
     choices: ['update', 'skip', 'fail'],
   },
-  {
-    name: 'map',
-    kind: 'texts',
-    placeholder: 'column=field',
-    summary:
-      'Column of the file that holds a field, such as "Given name=firstName"; nothing after = ignores the column',
-  },
-  {
-    name: 'map-value',
-    kind: 'texts',
-    placeholder: 'field:value=meaning',
-    summary: 'Value of the file and what to import for it, such as role:Lehrer=instructor',
-  },
-  {
-    name: 'mapping',
-    kind: 'text',
-    placeholder: 'file',
-    summary: 'Read columns, values, date format, delimiter and encoding from this YAML or JSON file',
-  },
-  {
-    name: 'save-mapping',
-    kind: 'text',
-    placeholder: 'file',
-    summary:
-      'Write the mapping of this import to a new file, for --mapping; adds to the file that --mapping names',
-  },
+  ...mappingFlags,
   { name: 'skip-invalid', kind: 'switch', summary: 'Import the valid rows, and reject the others (exit 8)' },
   {
     name: 'errors',
@@ -83,25 +50,7 @@ export const importFlags = [
     summary: 'Format of the file (default from its name or content)',
     choices: formats,
   },
-  {
-    name: 'delimiter',
-    kind: 'text',
-    placeholder: 'character',
-    summary: 'Character between cells (default detected)',
-  },
-  {
-    name: 'encoding',
-    kind: 'text',
-    placeholder: 'name',
-    summary: 'Encoding of the file, such as shift_jis or macintosh (default detected)',
-  },
-  {
-    name: 'date-format',
-    kind: 'text',
-    summary:
-      'Format of dates in the file, besides ISO 8601; YYYY-MM-DD for times without a zone, excel for serial numbers such as 45900',
-    choices: dateFormats,
-  },
+  ...fileFormFlags,
   {
     name: 'clear-empty',
     kind: 'switch',
@@ -191,18 +140,22 @@ export async function importRecords(
   }
   const plan = text('plan')
   requirePlanAlone(given.flags, [...planned, ...flags.map((flag) => flag.slice(2))], path !== undefined)
-  const [{ openImportFile }, { mappingOf, plainMapping, readMapping }, { errorsFileOf }, { openImportPlan }] =
-    await Promise.all([
-      import('../records/sources/file.ts'),
-      import('../records/sources/mapping.ts'),
-      import('../records/run-import.ts'),
-      import('../records/plan-import.ts'),
-    ])
+  const [
+    { openImportFile },
+    { fieldsOf, mappingOf, plainMapping, readMapping },
+    { errorsFileOf },
+    { openImportPlan },
+  ] = await Promise.all([
+    import('../records/sources/file.ts'),
+    import('../records/sources/mapping.ts'),
+    import('../records/run-import.ts'),
+    import('../records/plan-import.ts'),
+  ])
   await io.expectGarbage?.()
   const target = { command: command.join(' '), target: platformName(context.session.target()) }
   const saved = plan === undefined ? null : await openImportPlan(io, plan, target)
   const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
-  const to = { dataset, isLocal: context.session.target().kind === 'local' }
+  const to = fieldsOf(dataset, context.session.target().kind === 'local')
   const told = saved ? plainMapping : await readMapping(io, given.flags, to)
   const file = saved?.file ?? (await openImportFile(io, path ?? '-', told))
   const mapping = await mappingOf(io, file, told, given.flags, to)
@@ -220,8 +173,8 @@ export async function importRecords(
     errorsFile: text('errors') ?? errorsFileOf(file),
     saveMapping: async () => {
       if (mappingFile === undefined) return
-      const { saveMapping } = await import('../records/save-mapping.ts')
-      await saveMapping(io, mappingFile, text('mapping'), mapping, { dataset, file })
+      const { saveMapping, wholeMapping } = await import('../records/save-mapping.ts')
+      await saveMapping(io, mappingFile, text('mapping'), wholeMapping(mapping, dataset, file))
     },
     line: lineOf(context, given, [...command, ...(path === undefined ? [] : [...fileFlag, path])], flags),
     saved: saved && target,

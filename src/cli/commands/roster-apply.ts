@@ -60,7 +60,7 @@ const skipInvalidFlag = {
 
 const sourceArgument: Argument = {
   name: 'source',
-  summary: 'Roster: folder, zip file or CSV file',
+  summary: 'Roster: folder, zip file or CSV file; - for a CSV file on standard input',
   optional: true,
   unlisted: ['--file', '-f'],
 }
@@ -74,7 +74,8 @@ export const diffCommand: Command = {
   arguments: [
     {
       name: 'sides',
-      summary: 'One or two of: roster, profile:<name>, database of a local academy',
+      summary:
+        'One or two of: roster, - (CSV on standard input), profile:<name>, database of a local academy',
       rest: true,
     },
   ],
@@ -105,9 +106,11 @@ async function runDiff(context: Context, given: Given): Promise<void> {
     import('../roster/side.ts'),
     import('../roster/compare-rosters.ts'),
   ])
+  if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
   const scope = scopeOf(given)
-  const before = await openSide(context, first, scope, readOptionsOf(given))
-  const after = await openSide(context, second, scope, readOptionsOf(given))
+  const options = await readOptionsOf(context, given)
+  const before = await openSide(context, first, scope, options)
+  const after = await openSide(context, second, scope, options)
   const { plan, notCompared } = await compareSides(before, after)
   await printDifferences(context, plan)
   for (const note of [...new Set([...before.notes, ...after.notes])]) await output.note(note)
@@ -190,21 +193,21 @@ async function sourceOf(context: Context, given: Given) {
 
 /** Reads a roster and how it is to be applied. */
 async function rosterOf(
-  { io }: Context,
+  context: Context,
   given: Given,
   path: string,
 ): Promise<{ readonly roster: DeclaredRoster; readonly options: ApplyRosterOptions }> {
   const { flags } = given
   const prune = flags['prune'] === true
-  const read = readOptionsOf(given)
+  const read = await readOptionsOf(context, given)
   if (prune && read.skipInvalid) {
     throw new UsageError('--prune and --skip-invalid cannot be used together', {
       why: ['A record whose row has a problem would be removed'],
     })
   }
   const { defaultLabel, readDeclaredRoster } = await import('../roster/declared-roster.ts')
-  await io.expectGarbage?.()
-  const roster = await readDeclaredRoster(io, path, scopeOf(given), read)
+  await context.io.expectGarbage?.()
+  const roster = await readDeclaredRoster(context.io, path, scopeOf(given), read)
   const label = flags['label'] === undefined ? defaultLabel(roster) : String(flags['label'])
   return {
     roster,
@@ -212,8 +215,8 @@ async function rosterOf(
   }
 }
 
-function readOptionsOf({ flags }: Given): RosterReadOptions {
-  return { ...readRosterOptions({ flags }), skipInvalid: flags['skip-invalid'] === true }
+async function readOptionsOf({ io }: Context, { flags }: Given): Promise<RosterReadOptions> {
+  return { ...(await readRosterOptions(io, flags)), skipInvalid: flags['skip-invalid'] === true }
 }
 
 function scopeOf({ flags }: Given): Scope {

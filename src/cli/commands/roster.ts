@@ -6,7 +6,8 @@ import { rosterExportCommand } from './roster-export.ts'
 /** A roster in files. */
 const sourceArgument: Argument = {
   name: 'source',
-  summary: 'Folder, zip file or CSV file of OneRoster, Canvas SIS, Moodle or Kolibri',
+  summary:
+    'Folder, zip file or CSV file of OneRoster, Canvas SIS, Moodle or Kolibri; - for a CSV file on standard input',
 }
 
 /** `learnctl roster …` */

@@ -12,8 +12,8 @@ import { addedColumns, columnsIn, isMappingCell } from './sources/header.ts'
 import { type FileMapping, mappingDocument } from './sources/mapping.ts'
 
 /**
- * Writes a mapping with all columns of its file to a JSON or YAML file. Adds to the file that it was read from, and
- * keeps the comments there. Throws a UsageError if there is another file.
+ * Writes a mapping to a JSON or YAML file. Adds to the file that it was read from, and keeps the comments there. Throws a
+ * UsageError if there is another file.
  *
  * @param readFrom file that the mapping was read from
  */
@@ -21,10 +21,8 @@ export async function saveMapping(
   io: Io,
   path: string,
   readFrom: string | undefined,
-  mapping: FileMapping,
-  { dataset, file }: { readonly dataset: Dataset; readonly file: ImportFile },
+  document: JsonObject,
 ): Promise<void> {
-  const document = mappingDocument({ ...mapping, map: wholeMap(mapping, dataset, file) }, dataset)
   const before = await existing(io, path)
   const isAddition = readFrom !== undefined && resolve(io.cwd, path) === resolve(io.cwd, readFrom)
   const changes = leavesOf(document).filter(
@@ -44,15 +42,16 @@ export async function saveMapping(
     await target.discard()
     throw error
   }
-  await note(io, `Saved the mapping; the next import of such a file takes it: --mapping ${path}`)
+  await note(io, `Saved the mapping; the next run with such files takes it: --mapping ${path}`)
 }
 
-/** Returns the columns of the mapping, and all others that the file has. */
-function wholeMap({ map, header }: FileMapping, dataset: Dataset, { name }: ImportFile): FileMapping['map'] {
+/** Returns a mapping with all columns of its file as a document. */
+export function wholeMapping(mapping: FileMapping, dataset: Dataset, { name }: ImportFile): JsonObject {
+  const { map, header } = mapping
   const columns = columnsIn(dataset, header, map, name)
   const all = header.map((text, index) => [text, columns[index]?.path ?? null] as const)
   const own = all.filter(([text, path]) => path !== null || map.has(text) || !isAdded(text))
-  return new Map([...own, ...map])
+  return mappingDocument({ ...mapping, map: new Map([...own, ...map]) }, dataset)
 }
 
 function isAdded(name: string): boolean {

@@ -3,6 +3,7 @@ import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntrie
 import { createFindings } from './findings.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
+import { type EnrollmentRole, enrollmentRoles, leftOutByMapping, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { openTable, type TableForm } from './table.ts'
@@ -103,13 +104,16 @@ const people = peopleTable(canvasTables.users, userColumns)
 const courseDataset = namedColumns(courses, { externalId: 'course_id', title: 'long_name' })
 
 /** Roles of enrolments in an academy, by their names in files and in the API of Canvas; null for none. */
-const roles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
+const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
+  ...enrollmentRoles,
   ...['student', 'studentenrollment'].map((name) => [name, 'learner'] as const),
   ...['teacher', 'ta', 'designer', 'teacherenrollment', 'taenrollment', 'designerenrollment'].map(
     (name) => [name, 'instructor'] as const,
   ),
   ...['observer', 'observerenrollment'].map((name) => [name, null] as const),
 ])
+/** Names of roles in Canvas. */
+export const canvasRoles = [...roles.keys()]
 
 /**
  * Reads a Canvas SIS import: sections are groups of their courses, with the people of their enrolments; groups have no
@@ -163,7 +167,7 @@ function statusIn<Status extends string>(row: RosterRow, known: readonly Status[
   const text = row.text('status')
   const status = known.find((each) => each === text.toLowerCase())
   if (status === undefined) {
-    row.addProblem('status', 'invalid_choice', `must be one of ${known.join(', ')}, deleted`, text)
+    row.addChoiceProblem('status', text, `must be one of ${known.join(', ')}, deleted`, [...known, 'deleted'])
     return null
   }
   if (status !== text) row.addLeniency('statuses are not spelled as specified', text)
@@ -237,13 +241,17 @@ function enrollmentOf(
   if (course === undefined) {
     row.addProblem('course_id', 'required', 'is required, as the course of the section is not known', section)
   }
-  const text = row.text('role')
-  const role = roles.get(text.toLowerCase())
+  const [text, id] = [row.text('role'), row.text('role_id')]
+  const role = roleOf(text, id)
   if (role === undefined) {
     const message = 'must be a role of Canvas: student, teacher, ta, designer or observer'
-    row.addProblem('role', 'invalid_choice', message, text || row.text('role_id'))
+    const [column, value] = text === '' && id !== '' ? (['role_id', id] as const) : (['role', text] as const)
+    row.addChoiceProblem(column, value, message, roleMeanings)
   }
-  if (role === null) return row.leaveOut('observers are left out')
+  if (role === null) {
+    const isObserver = text.toLowerCase().startsWith('observer')
+    return isObserver ? row.leaveOut('observers are left out') : row.leaveOut(leftOutByMapping)
+  }
   if (status === null || course === undefined || role === undefined) return []
   if (role === 'instructor' && text.toLowerCase().startsWith('d'))
     row.addLeniency('designers become instructors')
@@ -251,18 +259,26 @@ function enrollmentOf(
   return enrollmentEntries(reading, row, { course, user, role, status })
 }
 
+/** Returns the role of an enrolment; undefined for an unknown one. Canvas numbers roles: the mapping of a number counts first. */
+function roleOf(text: string, id: string): EnrollmentRole | undefined {
+  const mapped = roles.get(id.toLowerCase())
+  return mapped === undefined ? roles.get(text.toLowerCase()) : mapped
+}
+
 /** Returns the ids of users with an enrolment as a teacher, an assistant or a designer. */
-async function teachersIn({ files }: Reading): Promise<ReadonlySet<string>> {
+async function teachersIn({ files, options }: Reading): Promise<ReadonlySet<string>> {
   const teachers = new Set<string>()
   for (const file of files.get('enrollments') ?? []) {
-    const { rows, placeOf } = await openTable(file, canvasTables.enrollments, createFindings())
-    const [user = -1, role = -1, status = -1] = ['user_id', 'role', 'status'].map((column) => placeOf(column))
+    const { enrollments } = canvasTables
+    const { rows, placeOf, textAt } = await openTable(file, enrollments, createFindings(), options.mapping)
+    const [user = -1, role = -1, roleId = -1, status = -1] = ['user_id', 'role', 'role_id', 'status'].map(
+      placeOf,
+    )
     for await (const some of rows) {
       for (const { cells } of some) {
-        const isGone = cells[status]?.trim().toLowerCase() === 'deleted'
-        if (!isGone && roles.get(cells[role]?.trim().toLowerCase() ?? '') === 'instructor') {
-          teachers.add(cells[user]?.trim() ?? '')
-        }
+        const isGone = textAt(cells, status).toLowerCase() === 'deleted'
+        const isTeacher = roleOf(textAt(cells, role), textAt(cells, roleId)) === 'instructor'
+        if (isTeacher && !isGone) teachers.add(textAt(cells, user))
       }
     }
   }

@@ -45,6 +45,7 @@ export async function readDeclaredRoster(
   const { declared, removed, mode, findings } = await loadRoster(source)
   const problemCount = findings.problemCount()
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
+  await options.keepMapping?.()
   const all = new Map<Part, readonly Entry[]>()
   for (const [part, entries] of declared) {
     // Terms stay, because past courses keep theirs.
@@ -66,6 +67,7 @@ export async function readDeclaredRoster(
 
 /** Returns the default label of records that a roster creates: `roster:` and the name of its system, else of its file. */
 export function defaultLabel({ name, source }: Pick<DeclaredRoster, 'name' | 'source'>): string {
+  if (name === '-') return 'roster:stdin'
   const file = basename(name.replace(/[\\/]+$/, '')).replace(/\.(zip|csv)$/i, '')
   return `roster:${source.systemName ?? file}`
 }
@@ -81,13 +83,23 @@ function problemsError(
   problems: readonly RosterProblem[],
   count: number,
 ): UsageError {
-  const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value }) => {
+  const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value, guess = '' }) => {
     const what = column === null ? message : `${column} ${message}`
-    return `${file}:${line}: ${what}${value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`}`
+    const was = value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`
+    return `${file}:${line}: ${what}${was}${guess}`
   })
+  const all = `See all of them with \`learnctl roster validate ${name} --format ${format}\`, or leave these rows out: --skip-invalid`
   return new UsageError(`${pluralise(count, 'problem')} found in ${name}`, {
     code: 'invalid_roster',
     why: [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])],
-    hint: `See all of them with \`learnctl roster validate ${name} --format ${format}\`, or leave these rows out: --skip-invalid`,
+    hint: addressHint(problems) ?? all,
   })
+}
+
+/** Returns a hint for people without an address; null if there are none. */
+export function addressHint(problems: readonly RosterProblem[]): string | null {
+  const lacksAddress = problems.some(({ code }) => code === 'no_address')
+  return lacksAddress
+    ? 'Make addresses of user names, if people have none: --email-domain school.example'
+    : null
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
+import { CellError, type CellForm, dayIn as readDayCell } from '../dataset/cell.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { problemsOf } from '../records/check-rows.ts'
 import type { RosterEntry } from './roster.ts'
@@ -81,7 +82,7 @@ export function addSchemaProblems(row: RosterRow, dataset: Dataset, record: Json
   const checked = { line: row.line, record, problems: [], cells: [] }
   const found = problemsOf(dataset, checked, { partial: false, local: true })
   for (const { column, code, message, value, guess = '' } of found) {
-    row.addProblem(column, code, message + guess, value)
+    row.addProblem(column, code, message, value, guess)
   }
 }
 
@@ -95,7 +96,7 @@ const maxDays = 10_000
 const dayByText = new Map<string, string | null>()
 
 /** Returns the day in a day or a time, `2013-1-03 00:00:00-06:00`; null for other text. */
-export function dayIn(text: string): string | null {
+function dayIn(text: string): string | null {
   const known = dayByText.get(text)
   if (known !== undefined) return known
   const day = parseDay(text)
@@ -109,12 +110,33 @@ function parseDay(text: string): string | null {
   return year !== undefined && isDay(padded) ? padded : null
 }
 
+/** Day that a text has. */
+interface FoundDay {
+  readonly day: string | null
+  /** End of a problem, if the text is a day in another format than the given one. */
+  readonly guess: string
+}
+
+/** Returns the day in a text: ISO 8601, else in the given format. */
+export function dayWith(text: string, form: CellForm): FoundDay {
+  const day = dayIn(text)
+  if (day !== null) return { day, guess: '' }
+  try {
+    const formatted = readDayCell(text, form)
+    return { day: isDay(formatted) ? formatted : null, guess: '' }
+  } catch (error) {
+    if (!(error instanceof CellError)) throw error
+    return { day: null, guess: error.guess }
+  }
+}
+
 /** Reads a cell with a day, also with a time of day; null for an empty one. Other text is a problem. */
 export function readDay(row: RosterRow, column: string, isTime = false): string | null {
   const text = row.text(column)
   if (text === '') return null
-  const day = dayIn(text)
-  if (day === null) row.addProblem(column, 'invalid_date', 'must be a day such as 2026-08-31', text)
-  else if (day !== text && !isTime) row.addLeniency('days are not written YYYY-MM-DD', text)
+  const { day, guess } = dayWith(text, row.cellForm)
+  if (day === null) row.addProblem(column, 'invalid_date', 'must be a day such as 2026-08-31', text, guess)
+  else if (day !== text && !isTime && dayIn(text) !== null)
+    row.addLeniency('days are not written YYYY-MM-DD', text)
   return day
 }

@@ -1,7 +1,7 @@
-import { canvasTables, readCanvas } from './canvas.ts'
-import { kolibriTables, readKolibri } from './kolibri.ts'
-import { moodleTables, readMoodle } from './moodle.ts'
-import { readOneRoster } from './oneroster.ts'
+import { canvasRoles, canvasTables, readCanvas } from './canvas.ts'
+import { kolibriRoles, kolibriTables, readKolibri } from './kolibri.ts'
+import { moodleRoles, moodleTables, readMoodle } from './moodle.ts'
+import { oneRosterRoles, readOneRoster } from './oneroster.ts'
 import { oneRosterTables } from './oneroster-tables.ts'
 import type { RosterEntry, RosterFormat, RosterPart } from './roster.ts'
 import type { TableForm } from './table.ts'
@@ -10,6 +10,8 @@ import type { Reading } from './walk.ts'
 /** A format: its tables, and how they are read. */
 export interface FormatReader {
   readonly tables: readonly TableForm[]
+  /** Names of roles that are read. */
+  readonly roles: readonly string[]
   /** Parts of a table besides its own, and the columns by which a file has them. */
   readonly more?: Readonly<Record<string, Partial<Record<RosterPart, RegExp>>>>
   read(reading: Reading): AsyncGenerator<readonly RosterEntry[]>
@@ -17,15 +19,17 @@ export interface FormatReader {
 
 /** All formats that are read. */
 export const formatReaders: Readonly<Record<RosterFormat, FormatReader>> = {
-  oneroster: { tables: Object.values(oneRosterTables), read: readOneRoster },
-  canvas: { tables: Object.values(canvasTables), read: readCanvas },
+  oneroster: { tables: Object.values(oneRosterTables), roles: oneRosterRoles, read: readOneRoster },
+  canvas: { tables: Object.values(canvasTables), roles: canvasRoles, read: readCanvas },
   moodle: {
     tables: Object.values(moodleTables),
+    roles: moodleRoles,
     more: { users: { enrollments: /^course\d+$/i, groups: /^(group|cohort)\d+$/i } },
     read: readMoodle,
   },
   kolibri: {
     tables: Object.values(kolibriTables),
+    roles: kolibriRoles,
     more: { users: { courses: /ENROLLED_IN|ASSIGNED_TO/i, enrollments: /ENROLLED_IN|ASSIGNED_TO/i } },
     read: readKolibri,
   },

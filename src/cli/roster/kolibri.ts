@@ -1,5 +1,6 @@
 import { enrollmentEntries, entryOf } from './entries.ts'
 import { peopleTable, personEntries } from './people.ts'
+import { type AcademyRole, academyRoles, leftOutByMapping, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
@@ -28,12 +29,13 @@ const userColumns = {
 const people = peopleTable(kolibriTables.users, userColumns)
 
 /** Types of users as roles in an academy. */
-const roles: ReadonlyMap<string, string> = new Map([
-  ['learner', 'learner'],
+const roles: ReadonlyMap<string, AcademyRole> = new Map([
+  ...Object.entries(academyRoles),
   ...['class_coach', 'facility_coach'].map((name) => [name, 'instructor'] as const),
   // A roster gives no right to change an academy.
   ...['admin', 'superuser'].map((name) => [name, 'analyst'] as const),
 ])
+export const kolibriRoles = [...roles.keys()]
 
 /** Reads users of Kolibri: their classes are courses, known by their names. */
 export async function* readKolibri(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
@@ -52,13 +54,10 @@ function userOf(reading: Reading, row: RosterRow, classes: Map<string, string>):
   const type = row.text('USER_TYPE')
   const role = roles.get(type.toLowerCase() || 'learner')
   if (role === undefined) {
-    row.addProblem(
-      'USER_TYPE',
-      'invalid_choice',
-      'must be LEARNER, CLASS_COACH, FACILITY_COACH or ADMIN',
-      type,
-    )
+    const message = 'must be LEARNER, CLASS_COACH, FACILITY_COACH or ADMIN'
+    row.addChoiceProblem('USER_TYPE', type, message, roleMeanings)
   }
+  if (role === null) return row.leaveOut(leftOutByMapping)
   if (role === 'analyst') row.addLeniency('administrators become analysts', type)
   if (!['', '*'].includes(row.text('PASSWORD'))) row.addLeniency('passwords are left out')
   const found = personEntries(reading, row, people, {

@@ -1,7 +1,8 @@
 import { courses } from '../dataset/courses.ts'
-import { addSchemaProblems, dayIn, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
+import { addSchemaProblems, dayWith, enrollmentEntries, entryOf, namedColumns } from './entries.ts'
 import { createGroups, type Groups } from './groups.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
+import { type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
@@ -66,11 +67,13 @@ const courseDataset = namedColumns(courses, {
 })
 
 /** Archetypes of roles as roles of enrolments; null for none. */
-const roles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
+const roles: ReadonlyMap<string, EnrollmentRole> = new Map([
+  ...enrollmentRoles,
   ['student', 'learner'],
   ...['teacher', 'editingteacher', 'manager', 'coursecreator'].map((name) => [name, 'instructor'] as const),
   ...['guest', 'user', 'frontpage'].map((name) => [name, null] as const),
 ])
+export const moodleRoles = [...roles.keys()]
 /** Roles that the columns `type1`, `type2`, … number from 1. */
 const typedRoles = ['student', 'editingteacher', 'teacher']
 const maxNumbered = 500
@@ -151,7 +154,7 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
     checkReference(reading, row, { column: `course${number}`, to: 'courses', isWarning: true })
     const role = roleIn(row, number)
     if (role === undefined) return []
-    if (role === null) return row.leaveOut('enrolments of guests are left out')
+    if (role === null) return row.leaveOut('enrolments of guests, and of roles mapped to none, are left out')
     const isSuspended = isOn(row, `enrolstatus${number}`)
     const name = row.text(`group${number}`)
     if (name !== '') {
@@ -166,19 +169,17 @@ function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: G
 }
 
 /** Returns the role of an enrolment: a learner's by default; undefined after it added a problem. */
-function roleIn(row: RosterRow, number: number): 'learner' | 'instructor' | null | undefined {
+function roleIn(row: RosterRow, number: number): EnrollmentRole | undefined {
   const [text, type] = [row.text(`role${number}`), row.text(`type${number}`)]
-  const name = text === '' ? (type === '' ? 'student' : typedRoles[Number(type) - 1]) : text.toLowerCase()
-  const role = roles.get(name ?? '')
+  const typed = type === '' ? 'student' : (typedRoles[Number(type) - 1] ?? type)
+  const name = (text || typed).toLowerCase()
+  const role = roles.get(name)
   if (role === undefined) {
-    if (text === '') row.addProblem(`type${number}`, 'invalid_choice', 'must be 1, 2 or 3', type)
-    else
-      row.addProblem(
-        `role${number}`,
-        'invalid_choice',
-        `must be one of ${[...roles.keys()].join(', ')}`,
-        text,
-      )
+    if (text === '') row.addChoiceProblem(`type${number}`, type, 'must be 1, 2 or 3', roleMeanings)
+    else {
+      const message = `must be one of ${moodleRoles.slice(enrollmentRoles.length).join(', ')}`
+      row.addChoiceProblem(`role${number}`, text, message, roleMeanings)
+    }
   }
   if (role === 'instructor' && name === 'manager') row.addLeniency('managers of courses become instructors')
   return role
@@ -187,8 +188,9 @@ function roleIn(row: RosterRow, number: number): 'learner' | 'instructor' | null
 /** Returns the day on which an enrolment begins; null if the file does not say. Moodle also reads texts such as `now`. */
 function startOf(row: RosterRow, number: number): string | null {
   const text = row.text(`enroltimestart${number}`)
-  const day = dayIn(text)
-  if (text !== '' && day === null) row.addLeniency('starts of enrolments that are no days are left out', text)
+  if (text === '') return null
+  const { day, guess } = dayWith(text, row.cellForm)
+  if (day === null) row.addLeniency(`starts of enrolments that are no days are left out${guess}`, text)
   return day
 }
 
@@ -205,6 +207,7 @@ function numbers(row: RosterRow, prefix: string): number[] {
 function isOn(row: RosterRow, column: string): boolean {
   const text = row.text(column).toLowerCase()
   if (['1', 'yes', 'true'].includes(text)) return true
-  if (!['', '0', 'no', 'false'].includes(text)) row.addProblem(column, 'invalid_type', 'must be 0 or 1', text)
+  if (!['', '0', 'no', 'false'].includes(text))
+    row.addChoiceProblem(column, text, 'must be 0 or 1', ['0', '1'], 'invalid_type')
   return false
 }

@@ -172,7 +172,7 @@ function gradeOf(
 function numberIn(row: RosterRow, column: string): number | undefined {
   const text = row.text(column)
   try {
-    const value = readCell({ kind: 'number' }, text, { now: Number.NaN })
+    const value = readCell({ kind: 'number' }, text, row.cellForm)
     return value === undefined ? undefined : Number(value)
   } catch (error) {
     if (!(error instanceof CellError)) throw error

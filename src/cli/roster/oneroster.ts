@@ -13,24 +13,27 @@ import { type LineItems, readLineItems, readResults } from './oneroster-grades.t
 import { readTable } from './oneroster-rows.ts'
 import { oneRosterTables } from './oneroster-tables.ts'
 import { nameIn, peopleTable, personEntries } from './people.ts'
+import { type AcademyRole, type EnrollmentRole, enrollmentRoles, roleMeanings } from './roles.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { listIn, type Reading, rowNumberOf } from './walk.ts'
 
 /** Roles of both versions as roles in an academy, the preferred first; null for people without one. */
-const roles = new Map([
-  ...['teacher', 'aide', 'proctor', 'counselor'].map((name) => [name, 'instructor'] as const),
+const roles = new Map<string, AcademyRole>([
+  ...['instructor', 'teacher', 'aide', 'proctor', 'counselor'].map((name) => [name, 'instructor'] as const),
   // A roster gives no right to change an academy.
   ...['administrator', 'principal', 'districtAdministrator', 'siteAdministrator', 'systemAdministrator'].map(
     (name) => [name, 'analyst'] as const,
   ),
-  ['student', 'learner'],
-  ...['guardian', 'parent', 'relative'].map((name) => [name, null] as const),
+  ['analyst', 'analyst'],
+  ...['student', 'learner'].map((name) => [name, 'learner'] as const),
+  ...['guardian', 'parent', 'relative', 'none'].map((name) => [name, null] as const),
 ])
-const roleNames = [...roles.keys()]
+export const oneRosterRoles = [...roles.keys()]
 
 /** Roles of enrolments in an academy; null for people without one. */
-const enrollmentRoles = new Map([
+const rolesOfEnrollments = new Map<string, EnrollmentRole>([
+  ...enrollmentRoles,
   ['student', 'learner'],
   ...['teacher', 'aide', 'proctor'].map((name) => [name, 'instructor'] as const),
   ...['administrator', 'guardian', 'parent', 'relative'].map((name) => [name, null] as const),
@@ -139,14 +142,16 @@ function userOf(
   })
 }
 
+const unknownRole = 'unknown roles, which --map-value can give a meaning; new users become learners'
+
 /** Returns the role in an academy; undefined if the package has no known one, null for people without a role. */
 function roleIn(text: string, row: RosterRow): string | null | undefined {
-  const name = roleNames.find((each) => each.toLowerCase() === text.toLowerCase()) ?? ''
+  const name = oneRosterRoles.find((each) => each.toLowerCase() === text.toLowerCase()) ?? ''
   const role = roles.get(name)
   if (text === '') row.addLeniency('users have no role; new ones become learners')
-  else if (role === undefined) row.addLeniency('unknown roles; new users become learners', text)
+  else if (role === undefined) row.addLeniency(unknownRole, text)
   else if (name !== text) row.addLeniency('roles are not spelled as specified', text)
-  if (role === 'analyst') row.addLeniency('administrators become analysts', name)
+  if (role === 'analyst' && name !== role) row.addLeniency('administrators become analysts', name)
   return role
 }
 
@@ -159,7 +164,7 @@ function isEnabled(row: RosterRow): boolean {
     return readCell({ kind: 'switch' }, cell || 'true', { now: Number.NaN }) === true
   } catch (error) {
     if (!(error instanceof CellError)) throw error
-    row.addProblem('enabledUser', 'invalid_type', error.message, cell)
+    row.addChoiceProblem('enabledUser', cell, error.message, ['true', 'false'], 'invalid_type')
     return false
   }
 }
@@ -179,7 +184,7 @@ function addRole(
 ): readonly RosterEntry[] {
   if (isRemoved) return row.leaveOut('removed roles are left out')
   const [user, role] = [row.text('userSourcedId'), row.text('role')]
-  const place = roleNames.findIndex((name) => name.toLowerCase() === role.toLowerCase())
+  const place = oneRosterRoles.findIndex((name) => name.toLowerCase() === role.toLowerCase())
   const rank = (row.text('roleType').toLowerCase() === 'primary' ? 0 : 100) + (place < 0 ? 99 : place)
   const before = roleByUser.get(user)
   if (before) row.addLeniency('users have several roles; read the primary one')
@@ -199,15 +204,15 @@ function warnOfRolesWithoutUser(reading: Reading, roleByUser: ReadonlyMap<string
 function enrollmentOf(reading: Reading, row: RosterRow, isRemoved: boolean): readonly RosterEntry[] {
   const text = row.text('role')
   const name = text.toLowerCase()
-  const role = enrollmentRoles.get(name)
+  const role = rolesOfEnrollments.get(name)
   if (name !== text && role !== undefined) row.addLeniency('roles are not spelled as specified', text)
   if (role === undefined) {
-    row.addProblem('role', 'invalid_choice', 'must be student or teacher', text)
+    row.addChoiceProblem('role', text, 'must be student or teacher', roleMeanings)
     return []
   }
   if (role === null)
     return row.leaveOut('enrolments with other roles than student and teacher are left out', text)
-  if (name !== 'student' && name !== 'teacher') row.addLeniency('assistants become instructors', text)
+  if (name === 'aide' || name === 'proctor') row.addLeniency('assistants become instructors', text)
   return enrollmentEntries(reading, row, {
     course: row.text('classSourcedId'),
     user: row.text('userSourcedId'),

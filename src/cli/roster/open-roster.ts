@@ -1,5 +1,5 @@
 import { csvHeader } from '../records/sources/csv.ts'
-import { type ImportFile, inspectFile } from '../records/sources/file.ts'
+import { type ImportFile, inspectFile, openImportFile } from '../records/sources/file.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { createFindings } from './findings.ts'
@@ -16,13 +16,15 @@ import {
   rosterFormats,
   rosterParts,
 } from './roster.ts'
-import { isShownBy, type TableForm } from './table.ts'
+import { isShownBy, mappedHeader, type TableForm } from './table.ts'
 import { createReading, type RosterOptions } from './walk.ts'
 
 /** Options of opening a roster. */
 export interface OpenRosterOptions extends RosterOptions {
   /** Format; null to find it by the headers. */
   readonly format: RosterFormat | null
+  /** Writes the mapping to the file that `--save-mapping` names, once the roster has been read. */
+  keepMapping?(): Promise<void>
 }
 
 /** CSV file with its header. */
@@ -43,27 +45,49 @@ interface LeftOut {
  * columns that were seen.
  */
 export async function openRoster(
-  io: Pick<Io, 'cwd' | 'signal'>,
+  io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
   given: string,
   options: OpenRosterOptions,
 ): Promise<RosterSource> {
-  const { files: packed, others } = await openPackage(io, given)
+  const { map, delimiter } = options.mapping
+  const { files, others } = await filesOf(io, given, options)
   const headed: HeadedFile[] = []
-  for (const { name, bytes } of packed) {
-    const file = await inspectFile({ name, path: null, bytes }, { encodingHint: 'Save it as UTF-8' })
-    headed.push({ file, header: await csvHeader(file) })
+  const named = new Set<string>()
+  for (const file of files) {
+    const header = await csvHeader(file, delimiter)
+    for (const name of header) named.add(name)
+    headed.push({ file, header: mappedHeader(header, map) })
   }
-  const named = headed.find(({ header }) => isManifest(header))
-  const tables = headed.filter((each) => each !== named)
-  const format = options.format ?? formatOf(given, tables, named !== undefined)
-  const manifest = named && format === 'oneroster' ? await readManifest(named.file) : null
+  const manifestFile = headed.find(({ header }) => isManifest(header))
+  const tables = headed.filter((each) => each !== manifestFile)
+  const format = options.format ?? formatOf(given, tables, manifestFile !== undefined)
+  const manifest = manifestFile && format === 'oneroster' ? await readManifest(manifestFile.file) : null
   const { used, leftOut } = sortFiles(format, tables, manifest)
   if (used.size === 0) {
     throw unclear(`${given} has no file of ${formatNames[format]}`, tables)
   }
   for (const name of others)
     leftOut.push({ file: given, why: 'files that are no CSV are left out', value: name })
+  for (const [name, column] of map) {
+    if (column !== null && !named.has(name))
+      leftOut.push({ file: given, why: 'columns of the mapping are in no file', value: name })
+  }
   return sourceOf(given, format, options, { used, leftOut, manifest })
+}
+
+/** Opens the files of a folder, a zip file, a CSV file or standard input. */
+async function filesOf(
+  io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
+  given: string,
+  { mapping: { charset } }: OpenRosterOptions,
+): Promise<{ readonly files: readonly ImportFile[]; readonly others: readonly string[] }> {
+  if (given === '-') return { files: [await openImportFile(io, given, { charset })], others: [] }
+  const { files: packed, others } = await openPackage(io, given)
+  const files: ImportFile[] = []
+  for (const { name, bytes } of packed) {
+    files.push(await inspectFile({ name, path: null, bytes }, { charset }))
+  }
+  return { files, others }
 }
 
 function sourceOf(

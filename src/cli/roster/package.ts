@@ -1,7 +1,7 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
-import { bytesOf } from '../records/sources/file.ts'
+import { bytesOf, zipSignature } from '../records/sources/file.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { PackedFile } from './zip.ts'
@@ -15,7 +15,6 @@ export interface Package {
 
 const maxFiles = 1000
 const maxDepth = 4
-const zipSignature = 'PK'
 
 /** Opens a folder, a zip file or a single CSV file. Throws a UsageError if there is none, or no CSV file in it. */
 export async function openPackage(io: Pick<Io, 'cwd' | 'signal'>, given: string): Promise<Package> {
@@ -46,9 +45,11 @@ function isTable(name: string): boolean {
 }
 
 async function isZip(path: string): Promise<boolean> {
+  // Spreadsheets are zip files, and are refused as what they are.
+  if (/\.(xlsx|xlsm|ods|numbers)$/i.test(path)) return false
   const file = await open(path)
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(2), 0, 2, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
     return buffer.toString('latin1', 0, bytesRead) === zipSignature || /\.zip$/i.test(path)
   } finally {
     await file.close()

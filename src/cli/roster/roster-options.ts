@@ -1,6 +1,7 @@
-import type { Given } from '../command/command.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import { checkChoices, type Flag, type FlagValues } from '../command/flag.ts'
+import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
 import type { OpenRosterOptions } from './open-roster.ts'
 import { rosterFormats } from './roster.ts'
 
@@ -19,11 +20,13 @@ export const rosterFlags: readonly Flag[] = [
     placeholder: 'domain',
     summary: 'Make addresses of user names at this domain for people without one',
   },
+  ...mappingFlags,
+  ...fileFormFlags,
 ]
 
-/** Reads the flags of a roster. Throws a UsageError. */
-export function readRosterOptions({ flags }: Pick<Given, 'flags'>): OpenRosterOptions {
-  const [format, domain] = [flags['format'], flags['email-domain']]
+/** Reads the flags of a roster, and the file of a mapping. Throws a UsageError. */
+export async function readRosterOptions(io: Io, flags: FlagValues): Promise<OpenRosterOptions> {
+  const domain = flags['email-domain']
   checkChoices(rosterFlags, flags)
   const emailDomain = domain === undefined ? null : String(domain).replace(/^@/, '').toLowerCase()
   if (emailDomain !== null && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(emailDomain)) {
@@ -31,5 +34,23 @@ export function readRosterOptions({ flags }: Pick<Given, 'flags'>): OpenRosterOp
       `--email-domain must be a domain such as school.example, not ${JSON.stringify(domain)}`,
     )
   }
-  return { format: rosterFormats.find((each) => each === format) ?? null, emailDomain }
+  const [{ mappingDocument, readMapping, withFlags }, { mappedColumns }] = await Promise.all([
+    import('../records/sources/mapping.ts'),
+    import('./mapped-columns.ts'),
+  ])
+  const format = rosterFormats.find((each) => each === flags['format']) ?? null
+  const to = mappedColumns(format)
+  // The format of a roster is not that of its files, which are CSV.
+  const given = await readMapping(io, { ...flags, format: undefined }, to)
+  const mapping = withFlags({ ...given, format: undefined }, flags, to)
+  return {
+    ...{ format, emailDomain, mapping },
+    keepMapping: async () => {
+      const path = flags['save-mapping']
+      if (path === undefined) return
+      const { saveMapping } = await import('../records/save-mapping.ts')
+      const from = flags['mapping'] === undefined ? undefined : String(flags['mapping'])
+      await saveMapping(io, String(path), from, mappingDocument(mapping, to))
+    },
+  }
 }

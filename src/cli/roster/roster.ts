@@ -57,6 +57,8 @@ export interface RosterProblem extends Place {
   readonly code: string
   /** Message that follows the column name: `must be a day such as 2026-08-31`. */
   readonly message: string
+  /** End of the message, after the value: `; did you mean BIO?`. */
+  readonly guess?: string
 }
 
 /** Results of a reading besides its entries; complete after all entries have been read. */

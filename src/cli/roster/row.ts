@@ -1,5 +1,6 @@
 import type { Place } from '../records/entries.ts'
 import type { FindingsCollector } from './findings.ts'
+import { meaningGuess } from './roles.ts'
 import type { RosterPart, RosterProblem } from './roster.ts'
 import type { OpenTable } from './table.ts'
 
@@ -55,13 +56,31 @@ export class RosterRow {
     const place = this.#file.table.placeOf(column)
     if (place === undefined) return ''
     this.#file.read[place] = 1
-    return this.#cells[place]?.trim() ?? ''
+    return this.#file.table.textAt(this.#cells, place)
+  }
+
+  /** How cells with days and numbers are read. */
+  get cellForm(): OpenTable['cellForm'] {
+    return this.#file.table.cellForm
   }
 
   /** Adds a problem that keeps the row from being read. */
-  addProblem(column: string | null, code: string, message: string, value?: string): void {
+  addProblem(column: string | null, code: string, message: string, value?: string, guess = ''): void {
     this.hasProblem = true
-    this.#file.findings.addProblem(this.#file.part, this.#problem(column, code, message, value))
+    const problem = this.#problem(column, code, message, value)
+    this.#file.findings.addProblem(this.#file.part, guess === '' ? problem : { ...problem, guess })
+  }
+
+  /** Adds a problem of a value that is none of its choices, with the flag that says what it means. */
+  addChoiceProblem(
+    column: string,
+    value: string,
+    message: string,
+    meanings: readonly string[],
+    code = 'invalid_choice',
+  ): void {
+    const guess = value === '' ? '' : meaningGuess(this.#file.table.nameOf(column), value, meanings)
+    this.addProblem(column, code, message, value, guess)
   }
 
   /** Adds a fault that does not keep the row from being read. */
@@ -81,6 +100,7 @@ export class RosterRow {
   }
 
   #problem(column: string | null, code: string, message: string, value: string | undefined): RosterProblem {
-    return { file: this.#file.file, line: this.line, column, value, code, message }
+    const name = column === null ? null : this.#file.table.nameOf(column)
+    return { file: this.#file.file, line: this.line, column: name, value, code, message }
   }
 }

@@ -21,7 +21,8 @@ export interface OpenedSide extends Side {
 }
 
 /**
- * Reads a side of a comparison: `profile:<name>`, the database of a local academy, a roster, or the name of a profile.
+ * Reads a side of a comparison: `profile:<name>`, the database of a local academy, a roster, `-` for one on standard input, or the name
+ * of a profile.
  * Throws a UsageError if there is none.
  */
 export async function openSide(
@@ -60,6 +61,7 @@ function partsOfRosters(): readonly Part[] {
 async function find({ io, profiles, sessionWith, sessionAt }: Context, given: string): Promise<Named> {
   const [, profile] = /^profile:(.+)$/.exec(given) ?? []
   if (profile !== undefined) return { session: sessionWith(profile) }
+  if (given === '-') return { path: given }
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch(() => null)
   if (found) return (await isDatabase(path)) ? { session: sessionAt(path) } : { path: given }

@@ -1,7 +1,11 @@
+import type { CellForm } from '../dataset/cell.ts'
 import { csvTable } from '../records/sources/csv.ts'
 import type { ImportFile } from '../records/sources/file.ts'
+import type { ColumnMap, ValueMap } from '../records/sources/header.ts'
+import type { Mapping } from '../records/sources/mapping.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { FindingsCollector } from './findings.ts'
+import { isRoleColumn, roleField } from './roles.ts'
 import type { RosterPart } from './roster.ts'
 
 /** One kind of file of a format. */
@@ -43,7 +47,13 @@ export interface TableReference {
 export interface OpenTable {
   /** Returns the place of a column; undefined if the file does not have it. */
   placeOf(column: string): number | undefined
+  /** Returns the text of a cell without space around it, or what the mapping reads for it. */
+  textAt(cells: readonly string[], place: number): string
+  /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
+  nameOf(column: string): string
   readonly header: readonly string[]
+  /** How cells with days and numbers are read. */
+  readonly cellForm: CellForm
   /** True for a name in the header that is a column of the table. */
   isKnown(name: string): boolean
   readonly rows: AsyncIterable<readonly { readonly line: number; readonly cells: readonly string[] }[]>
@@ -66,22 +76,31 @@ export function isShownBy(form: TableForm, header: readonly string[]): boolean {
   return form.shownBy.some((set) => set.every((column) => columns.has(column)))
 }
 
+/** Returns a header with the names that a mapping gives its columns; ignored columns have none. */
+export function mappedHeader(header: readonly string[], map: ColumnMap): readonly string[] {
+  return map.size === 0 ? header : header.map((name) => (map.has(name) ? (map.get(name) ?? '') : name))
+}
+
 /** Opens a file of a table; unknown and oddly spelled columns become notes. Throws a UsageError without a key column. */
 export async function openTable(
   file: ImportFile,
   form: TableForm,
   findings: FindingsCollector,
+  { map, values, delimiter, dateFormat }: Mapping,
 ): Promise<OpenTable> {
-  const { header, records, close } = await csvTable(file)
+  const { header, records, close, delimiter: separator } = await csvTable(file, delimiter)
+  const named = mappedHeader(header, map)
   const places = new Map<string, number>()
-  for (const [index, text] of header.entries()) {
+  for (const [index, text] of named.entries()) {
     const column = columnIn(form, text)
+    const isIgnored = map.get(header[index] ?? '') === null
+    if (isIgnored) continue
     if (column === null)
       findings.addLeniency(file.name, 'unknown columns are left out', text || 'without a name')
     else if (places.has(column)) findings.addLeniency(file.name, 'columns occur twice; read the first', text)
     else {
       places.set(column, index)
-      if (column !== text && !/\([A-Z_]+\)$/.test(text)) {
+      if (column !== text && !map.has(header[index] ?? '') && !/\([A-Z_]+\)$/.test(text)) {
         findings.addLeniency(file.name, 'columns are not spelled as specified', text)
       }
     }
@@ -94,6 +113,35 @@ export async function openTable(
       why: [`Columns: ${header.join(', ')}`],
     })
   }
-  const isKnown = (name: string) => columnIn(form, name) !== null
-  return { placeOf: (column) => places.get(column), header, isKnown, rows: records }
+  const meanings = meaningsByPlace(places, values)
+  return {
+    placeOf: (column) => places.get(column),
+    textAt(cells, place) {
+      const text = cells[place]?.trim() ?? ''
+      return meanings?.get(place)?.get(text.toLowerCase()) ?? text
+    },
+    nameOf(column) {
+      const name = header[places.get(column) ?? -1] ?? ''
+      return map.has(name) ? name : column
+    },
+    header,
+    cellForm: { now: Number.NaN, dateFormat, decimalComma: separator !== ',' },
+    isKnown: (name) => mappedHeader([name], map).some((each) => columnIn(form, each) !== null),
+    rows: records,
+  }
+}
+
+/** Returns what the mapping reads in place of texts in lower case, by place of a column; null if it says nothing of any. */
+function meaningsByPlace(
+  places: ReadonlyMap<string, number>,
+  values: ValueMap,
+): ReadonlyMap<number, ReadonlyMap<string, string>> | null {
+  const found = [...places].flatMap(([column, place]) => {
+    const path = column.toLowerCase()
+    const fields = [...(isRoleColumn(path) ? [roleField] : []), path.replace(/\d+$/, ''), path]
+    const pairs = fields.flatMap((field) => [...(values.get(field) ?? [])])
+    const meanings = new Map(pairs.map(([text, meaning]) => [text.toLowerCase(), meaning]))
+    return meanings.size === 0 ? [] : [[place, meanings] as const]
+  })
+  return found.length === 0 ? null : new Map(found)
 }

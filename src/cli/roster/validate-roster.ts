@@ -2,6 +2,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
+import { addressHint } from './declared-roster.ts'
 import { openRoster } from './open-roster.ts'
 import {
   formatNames,
@@ -47,7 +48,8 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   const shape = { table: ['kind', 'file', 'line', 'column', 'value', 'message'], paths: problemFields }
   output.check(shape)
   await io.expectGarbage?.()
-  const source = await openRoster(io, given.arguments['source'] ?? '', readRosterOptions(given))
+  const options = await readRosterOptions(io, given.flags)
+  const source = await openRoster(io, given.arguments['source'] ?? '', options)
   const { entries, findings } = source.read()
   const counts = new Map<string, number>()
   for await (const some of entries) {
@@ -70,6 +72,7 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
     }
   }
   if (!report.valid) throw refusal(report)
+  await options.keepMapping?.()
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
   await output.done(`${report.source} is valid${warnings}: ${summaryOf(report)}`)
 }
@@ -103,11 +106,15 @@ function reportOf(
     counts: countsOf(false),
     removed: countsOf(true),
     problemCount,
-    problems: findings.problems(),
+    problems: findings.problems().map(withGuess),
     warningCount: findings.warningCount(),
     warnings: findings.warnings(),
     notes: findings.notes(),
   }
+}
+
+function withGuess({ guess = '', ...problem }: RosterProblem): RosterProblem {
+  return { ...problem, message: problem.message + guess }
 }
 
 /** Returns a roster in words: `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
@@ -128,14 +135,13 @@ function summaryOf({ format, version, systemName, files, counts, removed }: Rost
 function refusal(report: RosterReport): UsageError {
   const { source, problemCount, problems, warningCount } = report
   const warnings = warningCount > 0 ? ` and ${pluralise(warningCount, 'warning')}` : ''
-  const lacksAddress = problems.some(({ code }) => code === 'no_address')
-  const hint = 'Make addresses of user names, if people have none: --email-domain school.example'
+  const hint = addressHint(problems)
   return new UsageError(
     `${pluralise(problemCount, 'problem')}${warnings} found in ${source}: ${summaryOf(report)}`,
     {
       code: 'invalid_roster',
       ...(problemCount > problems.length && { why: [`The first ${problems.length} are listed`] }),
-      ...(lacksAddress && { hint }),
+      ...(hint !== null && { hint }),
     },
   )
 }

@@ -1,4 +1,5 @@
 import type { ImportFile } from '../records/sources/file.ts'
+import type { Mapping } from '../records/sources/mapping.ts'
 import { createNameTable, type NameTable } from '../records/sources/name-table.ts'
 import type { FindingsCollector } from './findings.ts'
 import type { RosterEntry, RosterMode, RosterPart } from './roster.ts'
@@ -9,6 +10,8 @@ import { openTable, type TableForm, type TableReference } from './table.ts'
 export interface RosterOptions {
   /** Domain for the addresses of people who have none; null to refuse them. */
   readonly emailDomain: string | null
+  /** What the columns and values of the files mean. */
+  readonly mapping: Mapping
 }
 
 /** State of one reading of a roster's files. */
@@ -100,7 +103,7 @@ export async function* walk(
   }
 
   for (const file of files) {
-    const table = await openTable(file, form, findings)
+    const table = await openTable(file, form, findings, reading.options.mapping)
     const last = rowFiles.at(-1)
     const from = last ? last.from + (files[rowFiles.length - 1]?.lines ?? 0) + 1 : 0
     const part = reader.hasOtherParts ? null : form.part

@@ -123,7 +123,7 @@ test('unknown statuses and roles are problems, observers are left out', async ()
     'users.csv:3 status: must be one of active, suspended, deleted (gone)',
     'courses.csv:5 long_name: is required',
     'enrollments.csv:3 role: must be a role of Canvas: student, teacher, ta, designer or observer (mentor)',
-    'enrollments.csv:4 role: must be a role of Canvas: student, teacher, ta, designer or observer (42)',
+    'enrollments.csv:4 role_id: must be a role of Canvas: student, teacher, ta, designer or observer (42)',
   ])
   expect(recordsOf('users').map(({ status, profile }) => [status, profile])).toEqual([
     ['active', { displayName: 'Ada Lovelace' }],

@@ -181,7 +181,7 @@ describe('the users of a OneRoster package', () => {
       'users.csv: enabledUser is not true or false (3 times: TRUE, no, empty)',
       'users.csv: passwords are left out',
       'users.csv: people without a role in an academy are left out (parent)',
-      'users.csv: unknown roles; new users become learners (ext:coach)',
+      'users.csv: unknown roles, which --map-value can give a meaning; new users become learners (ext:coach)',
       'users.csv: addresses are read from username',
       'users.csv: administrators become analysts (principal)',
       'users.csv: user names with other characters are left out (SCHOOL\\eve)',

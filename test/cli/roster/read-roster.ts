@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { plainMapping } from '../../../src/cli/records/sources/mapping.ts'
 import { type OpenRosterOptions, openRoster } from '../../../src/cli/roster/open-roster.ts'
 import { loadRoster, type RosterPart, type RosterProblem } from '../../../src/cli/roster/roster.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
@@ -24,8 +25,8 @@ export function writeRoster(files: RosterFiles): string {
 
 /** Opens a file or folder as a roster. */
 export function openAt(path: string, options: Partial<OpenRosterOptions> = {}) {
-  const io = { cwd: path, signal: new AbortController().signal }
-  return openRoster(io, path, { format: null, emailDomain: null, ...options })
+  const io = { cwd: path, stdin: process.stdin, signal: new AbortController().signal }
+  return openRoster(io, path, { format: null, emailDomain: null, mapping: plainMapping, ...options })
 }
 
 /** Reads files as a roster; problems and warnings are texts, `users.csv:2 email: is required`. */

@@ -41,6 +41,8 @@ export interface ImportFileOptions {
 /** Maximum size of standard input, which is buffered to be read several times. */
 const maximumInputBytes = 256 * 1024 * 1024
 const lineBreak = 0x0a
+/** First bytes of a zip file. */
+export const zipSignature = 'PK\x03\x04'
 const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
   ['csv', 'csv'],
   ['txt', 'csv'],
@@ -91,6 +93,7 @@ export async function inspectFile(
     // `utf-16` names no byte order: take the one that the bytes show.
     options.charset === 'utf-16le' && found === 'utf-16be' ? found : (options.charset ?? found)
   const format = options.format ?? formatOf(name, start)
+  if (start.toString('latin1', 0, zipSignature.length) === zipSignature) throw zipped(name, path)
   const known = charset ?? (await assumedCharset(bytes(), name, options.encodingHint ?? encodingHint))
   // An empty JSONL file is valid and has no records; other formats need some characters to say that.
   if (size === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
@@ -138,6 +141,15 @@ async function* textOf(
       hint: encodingHint,
     })
   }
+}
+
+function zipped(name: string, path: string | null): UsageError {
+  return new UsageError(`Cannot read ${name}: it is a zip file`, {
+    hint:
+      path === null
+        ? 'Standard input takes a single CSV file: name the zip file or its folder instead'
+        : 'Extract it, and import its files',
+  })
 }
 
 const encodingHint = 'Name its encoding: --encoding shift_jis, macintosh, windows-1252, utf-16, …'

@@ -63,11 +63,28 @@ interface MappingProblem {
   readonly message: string
 }
 
-/** What a mapping is for. */
-interface MappedTo {
-  readonly dataset: Dataset
-  /** True for a local academy, whose choices are those of the contract. */
-  readonly isLocal: boolean
+/** Field that a mapping may name. */
+type MappedField = Pick<Column, 'name' | 'path' | 'secret'>
+
+/** Fields that a mapping may name. */
+export interface MappedTo {
+  readonly columns: readonly MappedField[]
+  /** Finds a field by a name that is not always spelled as in `columns`. */
+  fieldOf(name: string): MappedField | undefined
+  /** Returns what is wrong with the text that is read in place of another; null if nothing is. */
+  faultOf(field: MappedField, meaning: string): string | null
+}
+
+/** Returns the fields of a dataset. A local academy has no other choices than those of the contract. */
+export function fieldsOf(dataset: Dataset, isLocal: boolean): MappedTo {
+  return {
+    columns: dataset.columns,
+    fieldOf: (name) => meantColumn(dataset, name),
+    faultOf: ({ path }, meaning) => {
+      const column = dataset.columns.find((each) => each.path === path)
+      return column ? faultOf(column, meaning, dataset, isLocal) : null
+    },
+  }
 }
 
 /** Returns what is known of a file before it is opened: the file that `--mapping` names, and flags. Throws a UsageError. */
@@ -127,7 +144,7 @@ function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<
     return `--map-value ${JSON.stringify(`${name}:${pair?.[1]}=${pair?.[2]}`)} ${message}`
   })
   if (lines.length === 0) return mapping
-  const why = [`Fields: ${to.dataset.columns.map((column) => column.name).join(', ')}`]
+  const why = [`Fields: ${to.columns.map(({ name }) => name).join(', ')}`]
   const [only = ''] = lines
   throw lines.length === 1
     ? new UsageError(only, { code: 'invalid_mapping', why })
@@ -154,13 +171,12 @@ function mappingIn(
   to: MappedTo,
   problems: MappingProblem[],
 ): Mapping {
-  const { dataset } = to
-  const names = dataset.columns.map(({ name }) => name)
+  const names = to.columns.map(({ name }) => name)
   const unknownField = (field: string, others: readonly string[] = []) =>
     `names an unknown field: ${JSON.stringify(field)}${suggestionText(field, [...names, ...others])}`
   const map = new Map<string, string | null>()
   for (const [name, field] of Object.entries(document.columns)) {
-    const column = field === '' ? null : meantColumn(dataset, field)
+    const column = field === '' ? null : to.fieldOf(field)
     if (column === undefined) problems.push({ path: ['columns', name], message: unknownField(field) })
     map.set(headerName(name), column?.path ?? null)
   }
@@ -169,7 +185,7 @@ function mappingIn(
   for (const [field, meanings] of Object.entries(document.values)) {
     // A field may have the name of its column in the file.
     const path = columns.get(field)
-    const column = path ? dataset.columns.find((each) => each.path === path) : meantColumn(dataset, field)
+    const column = to.fieldOf(path || field)
     if (!column) {
       problems.push({ path: ['values', field], message: unknownField(field, [...columns.keys()]) })
       continue
@@ -179,7 +195,7 @@ function mappingIn(
       continue
     }
     for (const [text, meaning] of Object.entries(meanings)) {
-      const fault = faultOf(column, meaning, to)
+      const fault = to.faultOf(column, meaning)
       if (fault !== null) problems.push({ path: ['values', field, text], message: fault })
     }
     const given = Object.entries(meanings).map(([text, meaning]) => [text.trim(), meaning] as const)
@@ -198,8 +214,7 @@ function mappingIn(
   }
 }
 
-/** Returns what is wrong with the text that is read in place of another; null if nothing is. */
-function faultOf(column: Column, meaning: string, { dataset, isLocal }: MappedTo): string | null {
+function faultOf(column: Column, meaning: string, dataset: Dataset, isLocal: boolean): string | null {
   const record = {}
   try {
     const value = readCell(column, meaning, { now: 0, decimalComma: true })
@@ -226,6 +241,12 @@ function mergedValues(one: ValueMap, other: ValueMap): ValueMap {
   const merged = new Map(one)
   for (const [path, meanings] of other) merged.set(path, new Map([...(one.get(path) ?? []), ...meanings]))
   return merged
+}
+
+/** Returns a mapping with that of `--map` and `--map-value`. */
+export function withFlags(given: Mapping, flags: FlagValues, to: MappedTo): Mapping {
+  const { map, values } = mappedByFlags(flags, given.map, to)
+  return { ...given, map: new Map([...given.map, ...map]), values: mergedValues(given.values, values) }
 }
 
 /** A mapping, and the columns of the file that it is for. */
@@ -299,18 +320,21 @@ function ownMapping({ name }: ImportFile, header: readonly string[], to: MappedT
 }
 
 /** Returns the part of a mapping that an errors file needs, as JSON; null if it needs none. */
-export function headerMapping(mapping: Mapping, dataset: Dataset): string | null {
+export function headerMapping(mapping: Mapping, to: Pick<MappedTo, 'columns'>): string | null {
   const document = mappingDocument(
     { ...mapping, format: undefined, delimiter: undefined, charset: undefined },
-    dataset,
+    to,
   )
   return Object.keys(document).length === 0 ? null : jsonText(document)
 }
 
 /** Returns a mapping as a document with the names of fields. */
-export function mappingDocument(mapping: Mapping, dataset: Dataset): JsonObject {
+export function mappingDocument(
+  mapping: Mapping,
+  { columns: fields }: Pick<MappedTo, 'columns'>,
+): JsonObject {
   const { map, values, format, delimiter, charset, dateFormat, clearEmpty } = mapping
-  const nameOf = (path: string) => dataset.columns.find((column) => column.path === path)?.name ?? path
+  const nameOf = (path: string) => fields.find((field) => field.path === path)?.name ?? path
   const columns = [...map].map(([name, path]) => [name, path === null ? null : nameOf(path)])
   const meanings = [...values].map(([path, texts]) => [nameOf(path), Object.fromEntries(texts)])
   return {

@@ -221,7 +221,7 @@ describe('--save-mapping', () => {
     const ran = await local.run(['users', 'import', 'a.csv', ...flags, ...more])
     expect(ran, ran.stderr).toMatchObject({ code: 0 })
     expect(ran.stderr).toContain(
-      'note: Saved the mapping; the next import of such a file takes it: --mapping school.yaml\n',
+      'note: Saved the mapping; the next run with such files takes it: --mapping school.yaml\n',
     )
     expect(read(local, 'school.yaml')).toBe(`columns:
   Kennung: externalId

@@ -1,0 +1,38 @@
+/** Role of a person or an enrolment in an academy; null for people and enrolments that are left out. */
+export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
+
+/** Roles that a mapping may give for a role of a file, besides those of its format. */
+export const academyRoles = {
+  instructor: 'instructor',
+  analyst: 'analyst',
+  learner: 'learner',
+  none: null,
+} as const satisfies Readonly<Record<string, AcademyRole>>
+
+/** Role of an enrolment; null for one that is left out. */
+export type EnrollmentRole = Exclude<AcademyRole, 'analyst'>
+
+/** The same roles of enrolments: analysts have none. */
+export const enrollmentRoles = Object.entries(academyRoles).map(
+  ([name, role]) => [name, role === 'analyst' ? null : role] as const,
+)
+
+/** Note on people and enrolments that a mapping leaves out. */
+export const leftOutByMapping = 'roles mapped to none are left out'
+
+/** Field of a mapping for the roles of all formats. */
+export const roleField = 'role'
+
+/** True for a column with roles, by its name in lower case. */
+export function isRoleColumn(column: string): boolean {
+  return /^(role\d*|role_id|user_type|type\d+)$/.test(column)
+}
+
+/** Returns the end of a problem about a value that has no known meaning: the flag that says what it means. */
+export function meaningGuess(column: string, value: string, meanings: readonly string[]): string {
+  const pair = JSON.stringify(`${column.replace(/\d+$/, '')}:${value}=${meanings.join('|')}`)
+  return `; say what it means: --map-value ${pair}`
+}
+
+/** Meanings of a role, as a problem names them. */
+export const roleMeanings = ['learner', 'instructor', 'none'] as const
