@@ -1,5 +1,6 @@
 import { platformName, type Target } from '../../config/target.ts'
 import { type Call, calls } from '../../contract/calls.ts'
+import { type School as MappedSchool, schoolNamed } from '../../lms/oneroster-mapping.ts'
 import type { Context } from '../command/context.ts'
 import { expectedRows } from '../operation/expected-rows.ts'
 import { openWriting } from '../records/execute.ts'
@@ -118,17 +119,10 @@ function inOrder(counts: Written['counts']): Written['counts'] {
 }
 
 /** Returns the only organisation of a package: by the flags, else the name of the profile, host or database. */
-function orgOf(
-  { orgName, orgId }: RosterExport,
-  target: Target,
-): { readonly id: string; readonly name: string } {
+function orgOf({ orgName, orgId }: RosterExport, target: Target): MappedSchool {
   const place = target.kind === 'remote' ? platformName(target) : fileName(target.database)
-  const name = orgName ?? target.profile ?? place
-  const id = name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-  return { id: orgId ?? (id || 'school'), name }
+  const school = schoolNamed(orgName ?? target.profile ?? place)
+  return { ...school, ...(orgId !== null && { id: orgId }) }
 }
 
 function fileName(path: string): string {

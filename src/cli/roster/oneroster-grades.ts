@@ -1,7 +1,7 @@
 import { wholeCourse } from '../../contract/constants.ts'
+import { itemIn, joinIds, wholeCourseTitle } from '../../lms/roster-conventions.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { grades } from '../dataset/grades.ts'
-import { itemIn, joinIds, wholeCourseTitle } from './conventions.ts'
 import { addSchemaProblems, namedColumns, readDay } from './entries.ts'
 import { readTable } from './oneroster-rows.ts'
 import type { RosterEntry } from './roster.ts'

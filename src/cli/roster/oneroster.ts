@@ -1,6 +1,6 @@
+import { noTerm, openDays } from '../../lms/roster-conventions.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { courses } from '../dataset/courses.ts'
-import { noTerm, openDays } from './conventions.ts'
 import {
   addSchemaProblems,
   enrollmentEntries,

@@ -1,6 +1,6 @@
+import { noName } from '../../lms/roster-conventions.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { users } from '../dataset/users.ts'
-import { noName } from './conventions.ts'
 import { addSchemaProblems, entryOf, filled, namedColumns } from './entries.ts'
 import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'

@@ -69,6 +69,7 @@ export interface Grade {
   /** Weight of its own; null for that of the course. */
   readonly weight: number | null
   readonly gradedAt: string
+  readonly createdAt: string
   readonly published: boolean
 }
 
@@ -91,7 +92,7 @@ export function inKeyOrder<Item extends { readonly key: string }>(items: Item[])
 
 /** Returns a grade that the API shows. */
 export function gradeOf(shown: JsonObject, userKey: string): Grade {
-  const { itemId, source, label, scoreGiven, scoreMaximum, weight, gradedAt, published } = shown
+  const { itemId, source, label, scoreGiven, scoreMaximum, weight, gradedAt, createdAt, published } = shown
   return {
     userKey,
     itemId: textOf(itemId),
@@ -101,6 +102,7 @@ export function gradeOf(shown: JsonObject, userKey: string): Grade {
     scoreMaximum: typeof scoreMaximum === 'number' ? scoreMaximum : 100,
     weight: typeof weight === 'number' ? weight : null,
     gradedAt: textOf(gradedAt),
+    createdAt: textOf(createdAt),
     published: published !== false,
   }
 }
@@ -117,17 +119,6 @@ export function weightsOf({ assessmentCriteria }: JsonObject): Course['weights']
 /** Returns a text; empty for any other value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** Returns the first and last names of a person, made of the display name if both are missing; either may be empty. */
-export function namesOf({ firstName, lastName, displayName }: Person): [given: string, family: string] {
-  return firstName === '' && lastName === '' ? splitName(displayName) : [firstName, lastName]
-}
-
-/** Splits a name at its last space. */
-export function splitName(name: string): [given: string, family: string] {
-  const space = name.lastIndexOf(' ')
-  return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
 }
 
 /** Orders texts by their characters, the same everywhere. */

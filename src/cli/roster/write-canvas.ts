@@ -1,8 +1,9 @@
+import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Package, Table } from './package-folder.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
-import { type Course, type Enrolment, type Group, namesOf, type Person } from './school-records.ts'
+import type { Course, Enrolment, Group, Person } from './school-records.ts'
 import type { Written } from './write-oneroster.ts'
 
 /** Columns of the tables, in the order of the documentation; optional ones that an academy has no values for are left out. */

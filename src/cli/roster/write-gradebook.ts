@@ -1,6 +1,6 @@
-import { wholeCourse } from '../../contract/constants.ts'
+import { daysOf, itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/oneroster-mapping.ts'
+import { noCategory } from '../../lms/roster-conventions.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { itemIn, joinIds, noCategory, wholeCourseTitle } from './conventions.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
 import type { Package } from './package-folder.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
@@ -8,11 +8,7 @@ import { type Course, compare, type Grade } from './school-records.ts'
 /** Writes grades as line items with their results; the weights of courses are categories. */
 export interface Gradebook {
   /** Adds the grades in a course. Items that have weights but no grades become line items, too. */
-  add(
-    course: Course,
-    days: readonly [startDate: string, endDate: string],
-    grades: readonly Grade[],
-  ): Promise<void>
+  add(course: Course, grades: readonly Grade[]): Promise<void>
   /** Writes all tables; returns the number of results. */
   finish(): Promise<number>
   notes(): readonly string[]
@@ -26,105 +22,67 @@ interface GradebookForm {
 
 /** Line item of a course, with its results. */
 interface Item {
+  readonly id: string
   readonly course: string
   readonly session: string
   readonly days: readonly [startDate: string, endDate: string]
   readonly itemId: string
   readonly title: string
   readonly max: number
+  readonly category: string
   /** Null for an item without a weight of the course. */
   readonly weight: number | null
   readonly results: readonly (readonly [userKey: string, score: number, day: string])[]
 }
 
 /** Starts a gradebook. Its tables appear only if there is a line item. */
-export function createGradebook(
-  to: Package,
-  form: GradebookForm,
-  sessionOf: (course: Course) => string,
-): Gradebook {
-  return new TwoPassGradebook(to, form, sessionOf)
+export function createGradebook(to: Package, form: GradebookForm): Gradebook {
+  return new TwoPassGradebook(to, form)
 }
 
-/**
- * Ids of line items are unique in a package, items only in their course: an item that several courses have gets the
- * course in its id. So all items have to be known before the first is written.
- */
+/** Writes the items of all courses at the end, table by table. */
 class TwoPassGradebook implements Gradebook {
   readonly #to: Package
   readonly #form: GradebookForm
-  readonly #sessionOf: (course: Course) => string
-  readonly #seen = new Set<string>()
-  /** Items that more than one course has. */
-  readonly #shared = new Set<string>()
   readonly #left = { unpublished: 0, cleared: 0, sources: 0, weights: 0, unweighted: 0, scaled: 0 }
   #items: Awaited<ReturnType<Package['scratch']>> | null = null
 
-  constructor(to: Package, form: GradebookForm, sessionOf: (course: Course) => string) {
+  constructor(to: Package, form: GradebookForm) {
     this.#to = to
     this.#form = form
-    this.#sessionOf = sessionOf
   }
 
-  async add(course: Course, days: Item['days'], grades: readonly Grade[]): Promise<void> {
+  async add(course: Course, grades: readonly Grade[]): Promise<void> {
     const gradesByItem = Map.groupBy(this.#shown(grades), ({ itemId }) => itemId)
-    const titles = new Map([...gradesByItem].map(([itemId, some]) => [itemId, titleOf(itemId, some)]))
-    const known = new Set([...titles].flat())
-    const ungraded = course.weights.map(({ name }) => name).filter((name) => !known.has(name))
-    for (const name of ungraded) titles.set(name, name)
-    const weightByTitle = this.#weightsOf(course, titles, gradesByItem)
+    const newest = [...gradesByItem].flatMap(([itemId, some]) => {
+      const grade = newestIn(some)
+      return grade ? [[itemId, grade] as const] : []
+    })
+    const { items, lostWeights } = itemsOf(course.key, course.weights, new Map(newest))
     const isWeighted = this.#form.version !== '1.1'
+    this.#left.weights += lostWeights
     if (!isWeighted) {
-      this.#left.unweighted += weightByTitle.size
-      for (const name of ungraded) titles.delete(name)
+      this.#left.unweighted += new Set(
+        items.flatMap(({ weight, title }) => (weight === null ? [] : [title])),
+      ).size
     }
-    for (const [itemId, title] of [...titles].sort(([one], [other]) => compare(one, other))) {
-      if (this.#seen.has(itemId)) this.#shared.add(itemId)
-      this.#seen.add(itemId)
-      const some = gradesByItem.get(itemId) ?? []
-      const max = newestOf(some)?.scoreMaximum ?? 100
-      const weight = weightByTitle.get(title) ?? null
+    for (const { sourcedId: id, itemId, title, max, categoryId, weight } of items) {
+      const some = gradesByItem.get(itemId)
+      // OneRoster 1.1 has no weights, so that an item without grades says nothing.
+      if (!some && !isWeighted) continue
       const item: Item = {
-        ...{
-          course: course.key,
-          session: this.#sessionOf(course),
-          days,
-          itemId,
-          title,
-          max,
-          weight: isWeighted ? weight : null,
-        },
-        results: some.map((grade) => [grade.userKey, this.#scoreOf(grade, max), grade.gradedAt.slice(0, 10)]),
+        ...{ id, course: course.key, session: sessionOf(course.term).sourcedId, days: daysOf(course.term) },
+        ...{ itemId, title, max, weight: isWeighted ? weight : null },
+        category: isWeighted ? categoryId : noCategory.id,
+        results: (some ?? []).map((grade) => [
+          grade.userKey,
+          this.#scoreOf(grade, max),
+          grade.gradedAt.slice(0, 10),
+        ]),
       }
       this.#items ??= await this.#to.scratch()
       await this.#items.add(item)
     }
-  }
-
-  /**
-   * Returns the weights of items by their titles: those of the course, else those of their grades, unless they add up to
-   * more than 100, which no course may have.
-   */
-  #weightsOf(
-    { weights }: Course,
-    titles: ReadonlyMap<string, string>,
-    gradesByItem: ReadonlyMap<string, readonly Grade[]>,
-  ): ReadonlyMap<string, number> {
-    const ofCourse = new Map<string, number>()
-    const own = new Map<string, number>()
-    for (const [itemId, title] of titles) {
-      const declared = weights.find(({ name }) => name === itemId || name === title)?.weight
-      if (declared !== undefined) ofCourse.set(title, declared)
-      const given = newestOf(gradesByItem.get(itemId) ?? [])?.weight ?? null
-      if (given === null || given === declared) continue
-      if (declared === undefined && !own.has(title)) own.set(title, given)
-      else this.#left.weights += 1
-    }
-    const all = new Map([...own, ...ofCourse])
-    const sum = [...all.values()].reduce((total, weight) => total + weight, 0)
-    if (sum <= 100 + 1e-9) return all
-    this.#left.weights += own.size
-    return ofCourse
   }
 
   async finish(): Promise<number> {
@@ -141,11 +99,7 @@ class TwoPassGradebook implements Gradebook {
     let courseBefore: string | null = null
     for await (const read of this.#items.read()) {
       // The scratch has items only.
-      const { course, session, days, itemId, title, max, weight, results: all } = read as Item
-      // Readers take an id with the course in front for the item of the course.
-      const isPlain = !this.#shared.has(itemId) && itemIn(itemId, course) === itemId
-      const id = isPlain ? itemId : joinIds(course, itemId)
-      const category = weight === null ? noCategory.id : joinIds(course, title)
+      const { id, course, session, days, itemId, title, max, category, weight, results: all } = read as Item
       if (course !== courseBefore) categorised = new Set([noCategory.id])
       courseBefore = course
       // Several items may have the title that a weight is for.
@@ -158,7 +112,17 @@ class TwoPassGradebook implements Gradebook {
       ])
       for (const [userKey, score, day] of all) {
         await results.add([
-          ...[joinIds(course, itemId, userKey), '', '', id, userKey, 'fully graded', String(score), day, ''],
+          ...[
+            resultIdOf(course, itemId, userKey),
+            '',
+            '',
+            id,
+            userKey,
+            'fully graded',
+            String(score),
+            day,
+            '',
+          ],
           ...(is12 ? ['', course, 'false', 'false', 'false', 'false'] : []),
         ])
       }
@@ -209,14 +173,19 @@ class TwoPassGradebook implements Gradebook {
   }
 
   #scoreOf({ scoreGiven, scoreMaximum }: Grade, max: number): number {
-    const score = scoreGiven ?? 0
-    if (scoreMaximum === max) return score
-    this.#left.scaled += 1
-    return Math.round((score / scoreMaximum) * max * 10_000) / 10_000
+    if (scoreMaximum !== max) this.#left.scaled += 1
+    return scoreOn(max, scoreGiven ?? 0, scoreMaximum)
   }
 }
 
-/** Returns the newest grade; of several the one of the first source and user. */
+/** Returns the grade of an item that was made last. */
+function newestIn(grades: readonly Grade[]): Grade | undefined {
+  return grades.toSorted(
+    (one, other) => compare(other.createdAt, one.createdAt) || compare(one.userKey, other.userKey),
+  )[0]
+}
+
+/** Returns the grade that was given last; of several the one of the first source and user. */
 function newestOf(grades: readonly Grade[]): Grade | undefined {
   return grades.toSorted(
     (one, other) =>
@@ -224,9 +193,4 @@ function newestOf(grades: readonly Grade[]): Grade | undefined {
       compare(one.source, other.source) ||
       compare(one.userKey, other.userKey),
   )[0]
-}
-
-function titleOf(itemId: string, grades: readonly Grade[]): string {
-  const label = newestOf(grades)?.label ?? ''
-  return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
 }

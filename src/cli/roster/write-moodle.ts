@@ -1,5 +1,6 @@
+import { namesOf } from '../../lms/oneroster-mapping.ts'
+import { noName } from '../../lms/roster-conventions.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { noName } from './conventions.ts'
 import type { Package } from './package-folder.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
@@ -9,7 +10,6 @@ import {
   type Enrolment,
   type Group,
   type Member,
-  namesOf,
   type Person,
 } from './school-records.ts'
 import type { Written } from './write-oneroster.ts'

@@ -1,5 +1,15 @@
+import {
+  enrollmentIdOf,
+  isEnrolled,
+  type School as MappedSchool,
+  roleOf,
+  type Session,
+  sessionOf,
+  type UserNames,
+  userNamesOf,
+} from '../../lms/oneroster-mapping.ts'
+import { joinIds, noName, noTerm, openDays } from '../../lms/roster-conventions.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { joinIds, noName, noTerm, openDays } from './conventions.ts'
 import {
   type OneRosterTable,
   type OneRosterVersion,
@@ -9,14 +19,14 @@ import {
 import type { Package, Table } from './package-folder.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
-import { type Course, type Enrolment, namesOf, type Person, splitName, type Term } from './school-records.ts'
+import type { Course, Enrolment, Person } from './school-records.ts'
 import { createGradebook } from './write-gradebook.ts'
 
 /** Form of a package. */
 export interface OneRosterForm {
   readonly version: OneRosterVersion
   /** The school that all records belong to, the only organisation of the package. */
-  readonly org: { readonly id: string; readonly name: string }
+  readonly org: MappedSchool
   readonly parts: ReadonlySet<RosterPart>
 }
 
@@ -77,10 +87,7 @@ class OneRosterWriter {
   async #writeSessions(): Promise<void> {
     const { terms, courses } = this.#school
     const add = bulk(await this.#table('academicSessions'))
-    for (const { key, name, ...days } of terms) {
-      const [startDate, endDate] = daysOf(days)
-      await add(key, name, 'term', startDate, endDate, blank, schoolYearOf(endDate))
-    }
+    for (const term of terms) await add(...sessionCells(sessionOf(term)))
     this.#counts.terms = terms.length
     const open = terms.filter(({ startDate, endDate }) => startDate === null || endDate === null)
     if (open.length > 0) {
@@ -90,8 +97,7 @@ class OneRosterWriter {
     }
     const without = courses.filter(({ term }) => term === null).length
     if (without === 0) return
-    const [startDate, endDate] = daysOf(null)
-    await add(noTerm.id, noTerm.title, 'term', startDate, endDate, blank, schoolYearOf(endDate))
+    await add(...sessionCells(sessionOf(null)))
     this.#notes.push(
       `${pluralise(without, 'course')} without a term: written with the session ${noTerm.id}, since OneRoster requires one`,
     )
@@ -104,7 +110,7 @@ class OneRosterWriter {
     const addClass = bulk(await this.#table('classes'))
     for (const { key, title, term } of courses) {
       await addCourse(key, blank, title, blank, blank, org.id, blank, blank)
-      const session = sessionOf({ term })
+      const session = sessionOf(term).sourcedId
       await addClass(key, title, blank, key, blank, 'scheduled', blank, org.id, session, blank, blank, blank)
     }
     this.#counts.courses = courses.length
@@ -114,7 +120,7 @@ class OneRosterWriter {
     const { parts, version, org } = this.#form
     const wantsEnrolments = parts.has('enrollments')
     const table = wantsEnrolments ? await this.#table('enrollments') : null
-    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }, sessionOf) : null
+    const gradebook = parts.has('grades') ? createGradebook(this.#to, { version, org }) : null
     for (const course of this.#school.courses) {
       if (!table && !gradebook && !this.#inside) break
       const enrolments = await this.#school.enrolmentsIn(course)
@@ -126,7 +132,7 @@ class OneRosterWriter {
       )
       // Grades require an enrolment: leave out grades of users who have none.
       const grades = (await this.#school.gradesIn(course)).filter(({ userKey }) => learners.has(userKey))
-      await gradebook.add(course, daysOf(course.term), grades)
+      await gradebook.add(course, grades)
     }
     if (table) this.#counts.enrollments = table.rows
     if (gradebook) {
@@ -139,7 +145,7 @@ class OneRosterWriter {
     const add = bulk(table)
     let isFirst = true
     for (const { userKey, role, status, enrolledAt } of enrolments) {
-      if (status === 'inactive') {
+      if (!isEnrolled(status)) {
         this.#inactive += 1
         continue
       }
@@ -147,10 +153,9 @@ class OneRosterWriter {
       const isTeacher = role === 'instructor'
       const isPrimary = isTeacher && isFirst
       if (isTeacher) isFirst = false
-      const name = isTeacher ? 'teacher' : 'student'
       const wait = add(
-        joinIds(course.key, userKey, name),
-        ...[course.key, this.#form.org.id, userKey, name, String(isPrimary)],
+        enrollmentIdOf(course.key, userKey, role),
+        ...[course.key, this.#form.org.id, userKey, roleOf(role), String(isPrimary)],
         ...[enrolledAt.slice(0, 10), blank],
       )
       if (wait) await wait
@@ -164,7 +169,7 @@ class OneRosterWriter {
     const roles = version === '1.2' ? bulk(await this.#table('roles')) : null
     for await (const some of this.#school.people(this.#inside)) {
       for (const person of some) {
-        const role = person.role === 'instructor' ? 'teacher' : 'student'
+        const role = roleOf(person.role)
         const wait = add(person.key, ...(roles ? this.#cellsOf12(person) : this.#cellsOf11(person, role)))
         if (wait) await wait
         if (!roles) continue
@@ -177,30 +182,29 @@ class OneRosterWriter {
   }
 
   #cellsOf11(person: Person, role: string): string[] {
-    const { email, username, isSuspended, displayName } = person
-    const [given, family] = this.#requiredNames(person)
+    const { email, isSuspended, displayName } = person
+    const { username, givenName: given, familyName: family } = this.#namesOf(person)
     if (displayName !== '' && displayName !== `${given} ${family}`) this.#displayNames += 1
     return [
-      ...[String(!isSuspended), this.#form.org.id, role, username || email, blank, given, family],
+      ...[String(!isSuspended), this.#form.org.id, role, username, blank, given, family],
       ...[blank, blank, email, blank, blank, blank, blank, blank],
     ]
   }
 
   #cellsOf12(person: Person): string[] {
-    const { email, username, isSuspended } = person
-    const [given, family] = this.#requiredNames(person)
-    const [preferredGiven, preferredFamily] = preferredNames(person)
+    const { email, isSuspended } = person
+    const { username, givenName, familyName, ...preferred } = this.#namesOf(person)
     return [
-      ...[String(!isSuspended), username || email, blank, given, family, blank, blank, email],
-      ...[blank, blank, blank, blank, blank, blank, preferredGiven, blank, preferredFamily],
-      ...[this.#form.org.id, blank],
+      ...[String(!isSuspended), username, blank, givenName, familyName, blank, blank, email],
+      ...[blank, blank, blank, blank, blank, blank],
+      ...[preferred.preferredGivenName, blank, preferred.preferredFamilyName, this.#form.org.id, blank],
     ]
   }
 
-  #requiredNames(person: Person): [given: string, family: string] {
-    const [given, family] = namesOf(person)
-    if (given === '' || family === '') this.#unnamed += 1
-    return [given || noName, family || noName]
+  #namesOf(person: Person): UserNames {
+    const names = userNamesOf(person)
+    if (names.isUnnamed) this.#unnamed += 1
+    return names
   }
 
   async #writeManifest(): Promise<void> {
@@ -240,35 +244,6 @@ class OneRosterWriter {
   }
 }
 
-function daysOf(term: Pick<Term, 'startDate' | 'endDate'> | null): [startDate: string, endDate: string] {
-  return [term?.startDate ?? openDays.startDate, term?.endDate ?? openDays.endDate]
-}
-
-/** First month after the end of a school year. */
-const firstMonth = 8
-
-/** Returns the school year of a session, named by the year in which it ends; it begins in August. */
-function schoolYearOf(endDate: string): string {
-  if (endDate === openDays.endDate) return endDate.slice(0, 4)
-  const [year, month] = endDate.split('-').map(Number)
-  return String(Number(year) + (Number(month) >= firstMonth ? 1 : 0)).padStart(4, '0')
-}
-
-/** Splits a display name, so that its parts, or the own names in place of empty parts, make it up again. */
-function preferredNames(person: Person): [given: string, family: string] {
-  const { displayName } = person
-  if (displayName === '') return ['', '']
-  const [given, family] = namesOf(person)
-  if (family !== '' && displayName.endsWith(` ${family}`)) {
-    return [displayName.slice(0, -family.length - 1).trim(), '']
-  }
-  if (given !== '' && displayName.startsWith(`${given} `)) {
-    return ['', displayName.slice(given.length + 1).trim()]
-  }
-  return splitName(displayName)
-}
-
-/** Returns the session that a course belongs to. */
-function sessionOf({ term }: Pick<Course, 'term'>): string {
-  return term?.key ?? noTerm.id
+function sessionCells({ sourcedId, title, startDate, endDate, schoolYear }: Session): [string, ...string[]] {
+  return [sourcedId, title, 'term', startDate, endDate, blank, schoolYear]
 }

@@ -61,8 +61,8 @@ describe('a OneRoster package', () => {
         'sourcedId,status,dateLastModified,title,description,assignDate,dueDate,classSourcedId,categorySourcedId,academicSessionSourcedId,resultValueMin,resultValueMax,schoolSourcedId',
         'ART:$course,,,Course grade,,2000-01-01,2099-12-31,ART,no-category,no-term,0,100,sea-school',
         'BIO:$course,,,Course grade,,2025-09-01,2026-01-31,BIO,no-category,T1,0,100,sea-school',
-        'Essay,,,Essay,,2025-09-01,2026-01-31,BIO,BIO:Essay,T1,0,100,sea-school',
-        'exam-1,,,Exam,,2025-09-01,2026-01-31,BIO,BIO:Exam,T1,0,20,sea-school',
+        'BIO:Essay,,,Essay,,2025-09-01,2026-01-31,BIO,BIO:Essay,T1,0,100,sea-school',
+        'BIO:exam-1,,,Exam,,2025-09-01,2026-01-31,BIO,BIO:Exam,T1,0,20,sea-school',
       ],
       'manifest.csv': [
         'propertyName,value',
@@ -102,7 +102,7 @@ describe('a OneRoster package', () => {
         'sourcedId,status,dateLastModified,lineItemSourcedId,studentSourcedId,scoreStatus,score,scoreDate,comment,textScore,classSourcedId,inProgress,incomplete,late,missing',
         'ART:$course:u4,,,ART:$course,u4,fully graded,90,2026-02-03,,,ART,false,false,false,false',
         'BIO:$course:u1,,,BIO:$course,u1,fully graded,80,2026-02-02,,,BIO,false,false,false,false',
-        'BIO:exam-1:u1,,,exam-1,u1,fully graded,17,2026-02-01,,,BIO,false,false,false,false',
+        'BIO:exam-1:u1,,,BIO:exam-1,u1,fully graded,17,2026-02-01,,,BIO,false,false,false,false',
       ],
       'roles.csv': [
         'sourcedId,status,dateLastModified,userSourcedId,roleType,role,beginDate,endDate,orgSourcedId,userProfileSourcedId',
@@ -249,8 +249,8 @@ grades:
     const told = await exported(local, '--format oneroster school')
     const files = linesIn(local, 'school')
     expect(files['results.csv']?.slice(1)).toEqual([
-      'C:exam:a,,,exam,a,fully graded,7,2026-01-02,,,C,false,false,false,false',
-      'C:exam:b,,,exam,b,fully graded,5,2026-01-01,,,C,false,false,false,false',
+      'C:exam:a,,,C:exam,a,fully graded,7,2026-01-02,,,C,false,false,false,false',
+      'C:exam:b,,,C:exam,b,fully graded,5,2026-01-01,,,C,false,false,false,false',
     ])
     expect(told).toContain('note: 1 grade of further sources left out')
     expect(told).toContain('note: 1 score converted to the maximum of the item')

@@ -1,0 +1,246 @@
+import { wholeCourse } from '../contract/constants.ts'
+import { joinIds, noCategory, noName, noTerm, openDays, wholeCourseTitle } from './roster-conventions.ts'
+
+// How the records of an academy are those of OneRoster. Packages and the REST interface are made from these, so that both
+// say the same of an academy. Each course is a class and its course, each term a session; all belong to one school.
+
+/** The school that all records of an academy belong to. */
+export interface School {
+  readonly id: string
+  readonly name: string
+}
+
+/** Returns the school with a name; its id is made from that. */
+export function schoolNamed(name: string): School {
+  const id = name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+  return { id: id || 'school', name }
+}
+
+/** Term of an academy. The key of a record is its external id; its id if it has none. */
+export interface MappedTerm {
+  readonly key: string
+  readonly name: string
+  /** First day, `2026-09-01`; null if open. */
+  readonly startDate: string | null
+  readonly endDate: string | null
+}
+
+/** Academic session. */
+export interface Session {
+  readonly sourcedId: string
+  readonly title: string
+  readonly startDate: string
+  readonly endDate: string
+  readonly schoolYear: string
+}
+
+/** Returns the session of a term; null is that of courses without a term, which OneRoster requires. */
+export function sessionOf(term: MappedTerm | null): Session {
+  const [startDate, endDate] = daysOf(term)
+  return {
+    sourcedId: term?.key ?? noTerm.id,
+    title: term?.name ?? noTerm.title,
+    ...{ startDate, endDate, schoolYear: schoolYearOf(endDate) },
+  }
+}
+
+/** Returns the first and last day of a term's session. */
+export function daysOf(
+  term: Pick<MappedTerm, 'startDate' | 'endDate'> | null,
+): readonly [startDate: string, endDate: string] {
+  return [term?.startDate ?? openDays.startDate, term?.endDate ?? openDays.endDate]
+}
+
+/** First month after the end of a school year. */
+const firstMonth = 8
+
+/** Returns the school year of a session, named by the year in which it ends; it begins in August. */
+function schoolYearOf(endDate: string): string {
+  if (endDate === openDays.endDate) return endDate.slice(0, 4)
+  const [year, month] = endDate.split('-').map(Number)
+  return String(Number(year) + (Number(month) >= firstMonth ? 1 : 0)).padStart(4, '0')
+}
+
+/** Person of an academy: a learner or an instructor. */
+export interface MappedPerson {
+  readonly email: string
+  readonly username: string
+  readonly role: 'learner' | 'instructor'
+  readonly firstName: string
+  readonly lastName: string
+  readonly displayName: string
+}
+
+/** Names of a user as OneRoster has them. */
+export interface UserNames {
+  readonly username: string
+  readonly givenName: string
+  readonly familyName: string
+  /** Parts of the display name; empty where they are as above. */
+  readonly preferredGivenName: string
+  readonly preferredFamilyName: string
+  /** True if the given or the family name is missing, and written as `noName`. */
+  readonly isUnnamed: boolean
+}
+
+/** Returns the role of a person or of an enrolment. */
+export function roleOf(role: 'learner' | 'instructor'): 'student' | 'teacher' {
+  return role === 'instructor' ? 'teacher' : 'student'
+}
+
+/** Returns the names of a person. */
+export function userNamesOf(person: MappedPerson): UserNames {
+  const [given, family] = namesOf(person)
+  const [preferredGivenName, preferredFamilyName] = preferredNames(person)
+  return {
+    username: person.username || person.email,
+    givenName: given || noName,
+    familyName: family || noName,
+    ...{ preferredGivenName, preferredFamilyName },
+    isUnnamed: given === '' || family === '',
+  }
+}
+
+type Names = Pick<MappedPerson, 'firstName' | 'lastName' | 'displayName'>
+
+/** Returns the first and last names of a person, made of the display name if both are missing; either may be empty. */
+export function namesOf({ firstName, lastName, displayName }: Names): [given: string, family: string] {
+  return firstName === '' && lastName === '' ? splitName(displayName) : [firstName, lastName]
+}
+
+/** Splits a name at its last space. */
+export function splitName(name: string): [given: string, family: string] {
+  const space = name.lastIndexOf(' ')
+  return space < 0 ? [name, ''] : [name.slice(0, space).trim(), name.slice(space + 1)]
+}
+
+/** Splits a display name, so that its parts, or the own names in place of empty parts, make it up again. */
+function preferredNames(person: Names): [given: string, family: string] {
+  const { displayName } = person
+  if (displayName === '') return ['', '']
+  const [given, family] = namesOf(person)
+  if (family !== '' && displayName.endsWith(` ${family}`)) {
+    return [displayName.slice(0, -family.length - 1).trim(), '']
+  }
+  if (given !== '' && displayName.startsWith(`${given} `)) {
+    return ['', displayName.slice(given.length + 1).trim()]
+  }
+  return splitName(displayName)
+}
+
+/** Returns the id of an enrolment. */
+export function enrollmentIdOf(course: string, user: string, role: 'learner' | 'instructor'): string {
+  return joinIds(course, user, roleOf(role))
+}
+
+/** True for an enrolment that OneRoster has: it has no inactive ones, and no completion. */
+export function isEnrolled(status: string): boolean {
+  return status === 'active' || status === 'completed'
+}
+
+/** What the newest grade of an item says about the item. */
+export interface ItemGrade {
+  readonly label: string
+  readonly scoreMaximum: number
+  /** Weight of its own; null for that of the course. */
+  readonly weight: number | null
+}
+
+/** Line item of a course. */
+export interface MappedItem {
+  readonly sourcedId: string
+  readonly itemId: string
+  readonly title: string
+  readonly max: number
+  readonly categoryId: string
+  /** Share of the grade of the course; null without one. */
+  readonly weight: number | null
+}
+
+/** Line items of a course with the weights that they lack. */
+export interface MappedItems {
+  readonly items: readonly MappedItem[]
+  /** Number of weights of grades that the course has no place for. */
+  readonly lostWeights: number
+}
+
+/**
+ * Returns the line items of a course: its graded items, and those that have a weight but no grade. A weight is the category
+ * of its own.
+ *
+ * @param graded newest grades of items by their ids
+ * @param weights weights of the course, by item id or title
+ */
+export function itemsOf(
+  course: string,
+  weights: readonly { readonly name: string; readonly weight: number }[],
+  graded: ReadonlyMap<string, ItemGrade>,
+): MappedItems {
+  const titles = new Map([...graded].map(([itemId, grade]) => [itemId, titleOf(itemId, grade.label)]))
+  const known = new Set([...titles].flat())
+  for (const { name } of weights) if (!known.has(name)) titles.set(name, name)
+  const { weightByTitle, lost } = weightsOf(weights, titles, graded)
+  const items = [...titles]
+    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([itemId, title]) => {
+      const weight = weightByTitle.get(title) ?? null
+      const categoryId = weight === null ? noCategory.id : joinIds(course, title)
+      const max = graded.get(itemId)?.scoreMaximum ?? 100
+      return { sourcedId: lineItemIdOf(course, itemId), itemId, title, max, categoryId, weight }
+    })
+  return { items, lostWeights: lost }
+}
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/**
+ * Returns the id of the line item of an item. Items are unique in their course only, so the course is a part of it; a UUID
+ * is unique by itself, and stays the id that another system gave it.
+ */
+export function lineItemIdOf(course: string, itemId: string): string {
+  return uuid.test(itemId) ? itemId : joinIds(course, itemId)
+}
+
+/** Returns the id of the result of a learner. */
+export function resultIdOf(course: string, itemId: string, user: string): string {
+  return joinIds(course, itemId, user)
+}
+
+/** Returns a score as one of the maximum of the item. */
+export function scoreOn(max: number, scoreGiven: number, scoreMaximum: number): number {
+  if (scoreMaximum === max) return scoreGiven
+  return Math.round((scoreGiven / scoreMaximum) * max * 10_000) / 10_000
+}
+
+/** Returns the title of an item. */
+export function titleOf(itemId: string, label: string): string {
+  return label || (itemId === wholeCourse ? wholeCourseTitle : itemId)
+}
+
+/**
+ * Returns the weights of items by their titles: those of the course, else those of their grades, unless they add up to
+ * more than 100, which no course may have.
+ */
+function weightsOf(
+  weights: readonly { readonly name: string; readonly weight: number }[],
+  titles: ReadonlyMap<string, string>,
+  graded: ReadonlyMap<string, ItemGrade>,
+): { readonly weightByTitle: ReadonlyMap<string, number>; readonly lost: number } {
+  const ofCourse = new Map<string, number>()
+  const own = new Map<string, number>()
+  let lost = 0
+  for (const [itemId, title] of titles) {
+    const declared = weights.find(({ name }) => name === itemId || name === title)?.weight
+    if (declared !== undefined) ofCourse.set(title, declared)
+    const given = graded.get(itemId)?.weight ?? null
+    if (given === null || given === declared) continue
+    if (declared === undefined && !own.has(title)) own.set(title, given)
+    else lost += 1
+  }
+  const all = new Map([...own, ...ofCourse])
+  const sum = [...all.values()].reduce((total, weight) => total + weight, 0)
+  return sum <= 100 + 1e-9 ? { weightByTitle: all, lost } : { weightByTitle: ofCourse, lost: lost + own.size }
+}
