@@ -22,6 +22,18 @@ export type MachineScope = (typeof machineScopes)[number]
 export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const
 export type LmsKind = (typeof lmsKinds)[number]
 
+/** Kinds of records that are read from other systems, in the order in which an academy needs them. */
+export const recordParts = [
+  'terms',
+  'users',
+  'courses',
+  'groups',
+  'memberships',
+  'enrollments',
+  'grades',
+] as const
+export type RecordPart = (typeof recordParts)[number]
+
 /** Effect of a grade on progress: none, 100% when the course is passed, or the grade as the percentage. */
 export const gradeToProgressChoices = ['none', 'completed_on_pass', 'percent'] as const
 export type GradeToProgress = (typeof gradeToProgressChoices)[number]

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { gradeToProgressChoices, lmsKinds, mappedNouns } from './constants.ts'
+import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
+import { ForeignRecords, LmsKind, RecordPart } from './foreign-records.ts'
 import {
   exactly,
   inPeriod,
@@ -17,7 +18,6 @@ import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
 
-export const LmsKind = named('LmsKind', 'Kind of the other learning management system', z.enum(lmsKinds))
 export const GradeToProgress = named(
   'GradeToProgress',
   'Effect of a grade on progress: none, 100% once the course is passed, or the grade as the percentage',
@@ -294,6 +294,21 @@ export const integrations = operationsOf('integrations', {
     roles: admins,
     response: IntegrationCheck,
     status: 200,
+    report: true,
+  },
+  records: {
+    at: 'GET /v1/integrations/{lmsKind}/records',
+    summary: 'List records of the other system',
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({
+      part: RecordPart.meta({ description: 'Kind of the records' }),
+      of: z.string().min(1).max(255).optional().meta({
+        description: 'Id in the other system of the course or group whose records are wanted',
+      }),
+      cursor: z.string().max(4096).optional().meta({ description: 'nextCursor of the previous page' }),
+    }),
+    response: ForeignRecords,
     report: true,
   },
   mappings: {

@@ -172,6 +172,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await ofDisabledEndpoint(admin))
   keep(await admin.post('/v1/lessons', lesson))
   keep(await ofOtherLease(admin))
+  keep(await ofOtherSystem(admin))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
   await admin.post('/v1/courses', { title: 'Once' }, key)
@@ -209,6 +210,13 @@ async function ofDisabledEndpoint(admin: Person): Promise<Answer> {
   const path = '/v1/webhooks/endpoints'
   const { body } = await admin.post(path, { url: 'https://lms.example.org/hooks', status: 'disabled' })
   return admin.post(`${path}/${body.id}/test`)
+}
+
+/** Provokes other_system_refused: Moodle does not know the token. */
+async function ofOtherSystem(admin: Person): Promise<Answer> {
+  const settings = { baseUrl: 'https://moodle.example.org', accessToken: 'another-token' }
+  await admin.put('/v1/integrations/moodle', settings)
+  return admin.get('/v1/integrations/moodle/records?part=courses')
 }
 
 /** Provokes apply_in_progress: another apply holds the lease. */

@@ -1,4 +1,5 @@
 import { readExampleData } from '../../src/cli/local-server/example-data.ts'
+import { moodleToken } from '../helpers/fake-moodle.ts'
 import { connect } from '../helpers/lms.ts'
 import { createGrant } from '../helpers/signed-in.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
@@ -289,6 +290,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'integrations.remove': { request: 'DELETE /v1/integrations/{lmsKind}' },
   'integrations.test': { request: 'POST /v1/integrations/{lmsKind}/test' },
+  'integrations.records': { request: 'GET /v1/integrations/{lmsKind}/records?part=courses' },
   'integrations.mappings': { request: 'GET /v1/integrations/{lmsKind}/mappings?noun=course' },
   'integrations.mapping': { request: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}' },
   'integrations.map': {
@@ -410,7 +412,11 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const endpointId = endpoint.body.id
   const message = await admin.post(`/v1/webhooks/endpoints/${endpointId}/test`)
   const lmsKind = 'moodle'
-  const moodle = await connect(academy, admin, lmsKind, { gradeToProgress: 'none' })
+  const moodle = await connect(academy, admin, lmsKind, {
+    gradeToProgress: 'none',
+    baseUrl: 'https://moodle.example.org',
+    accessToken: moodleToken,
+  })
   const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   clock.advance(minute)
   const leaseId = 'apply-4711-on-build-7'

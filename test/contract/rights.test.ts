@@ -118,6 +118,7 @@ GET    /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  s
 PUT    /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
 DELETE /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
 POST   /v1/integrations/{lmsKind}/test                    ss+s+  sssss  sssss  sssss
+GET    /v1/integrations/{lmsKind}/records                 ss+s+  sssss  sssss  sssss
 GET    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
 GET    /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
 PUT    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss

@@ -21,6 +21,8 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { createLazyOutgoing } from '../../src/server/outgoing/outgoing-when-needed.ts'
 import { loadAllRoutes, loadAllWebRoutes } from '../../src/server/routes.ts'
+import { fakeMoodle } from './fake-moodle.ts'
+import { outgoingTo } from './fake-system.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
 import { watchDatabase } from './plans/watched-database.ts'
@@ -176,7 +178,7 @@ export async function openTestAcademy({
       ...(inboxPerDay && { inboxPerDay }),
       passwordCost: cost,
       sealing,
-      outgoing: createLazyOutgoing({ loopback: true }),
+      outgoing: outgoingTo('moodle.example.org', fakeMoodle, createLazyOutgoing({ loopback: true })),
       log: (entry) => logged.push(entry),
     },
     () => routes,

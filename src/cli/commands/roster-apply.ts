@@ -60,7 +60,7 @@ const skipInvalidFlag = {
 
 const sourceArgument: Argument = {
   name: 'source',
-  summary: 'Roster: folder, zip file or CSV file; - for a CSV file on standard input',
+  summary: 'Roster: folder, zip file, CSV file or integration:<kind>; - for a CSV file on standard input',
   optional: true,
   unlisted: ['--file', '-f'],
 }
@@ -75,13 +75,17 @@ export const diffCommand: Command = {
     {
       name: 'sides',
       summary:
-        'One or two of: roster, - (CSV on standard input), profile:<name>, database of a local academy',
+        'One or two of: roster, - (CSV on standard input), integration:<kind>, profile:<name>, database of a local academy',
       rest: true,
     },
   ],
   flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
-  examples: ['roster diff school.zip', 'roster diff monday.zip tuesday.zip -o csv'],
+  examples: [
+    'roster diff school.zip',
+    'roster diff monday.zip tuesday.zip -o csv',
+    'roster diff integration:canvas',
+  ],
   run: runDiff,
 }
 
@@ -207,7 +211,7 @@ async function rosterOf(
   }
   const { defaultLabel, readDeclaredRoster } = await import('../roster/declared-roster.ts')
   await context.io.expectGarbage?.()
-  const roster = await readDeclaredRoster(context.io, path, scopeOf(given), read)
+  const roster = await readDeclaredRoster(context, path, scopeOf(given), read)
   const label = flags['label'] === undefined ? defaultLabel(roster) : String(flags['label'])
   return {
     roster,

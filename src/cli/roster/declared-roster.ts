@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
+import type { Context } from '../command/context.ts'
 import { type Declared, type Entry, type Part, withMemberships } from '../records/entries.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Io } from '../terminal/io.ts'
-import { type OpenRosterOptions, openRoster } from './open-roster.ts'
+import type { OpenRosterOptions } from './open-roster.ts'
+import { integrationIn, openSource } from './open-source.ts'
 import { loadRoster, type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
@@ -36,12 +37,12 @@ const maxShown = 20
 
 /** Reads a roster. Throws a UsageError for rows with problems, unless they are left out. */
 export async function readDeclaredRoster(
-  io: Io,
+  context: Context,
   path: string,
   scope: Scope,
   { skipInvalid, ...options }: RosterReadOptions,
 ): Promise<DeclaredRoster> {
-  const source = await openRoster(io, path, options)
+  const source = await openSource(context, path, options, scope.only)
   const { declared, removed, mode, findings } = await loadRoster(source)
   const problemCount = findings.problemCount()
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)
@@ -88,7 +89,7 @@ function problemsError(
     const was = value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`
     return `${file}:${line}: ${what}${was}${guess}`
   })
-  const all = `See all of them with \`learnctl roster validate ${name} --format ${format}\`, or leave these rows out: --skip-invalid`
+  const all = `See all of them with \`learnctl roster validate ${name}${integrationIn(name) ? '' : ` --format ${format}`}\`, or leave these rows out: --skip-invalid`
   return new UsageError(`${pluralise(count, 'problem')} found in ${name}`, {
     code: 'invalid_roster',
     why: [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])],

@@ -8,11 +8,11 @@ import { isManifest, type Manifest, readManifest } from './manifest.ts'
 import { otherOneRosterFiles } from './oneroster-tables.ts'
 import { openPackage } from './package.ts'
 import {
+  type FileSource,
   formatNames,
   type RosterFormat,
   type RosterMode,
   type RosterPart,
-  type RosterSource,
   rosterFormats,
   rosterParts,
 } from './roster.ts'
@@ -48,7 +48,7 @@ export async function openRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
   given: string,
   options: OpenRosterOptions,
-): Promise<RosterSource> {
+): Promise<FileSource> {
   const { map, delimiter } = options.mapping
   const { files, others } = await filesOf(io, given, options)
   const headed: HeadedFile[] = []
@@ -95,7 +95,7 @@ function sourceOf(
   format: RosterFormat,
   options: RosterOptions,
   { used, leftOut, manifest }: SortedFiles & { readonly manifest: Manifest | null },
-): RosterSource {
+): FileSource {
   const { tables, more = {}, read } = formatReaders[format]
   const forms = tables.filter((form) => used.has(form.name))
   const modeOf = (table: string): RosterMode => (manifest?.modeOf(table) === 'delta' ? 'delta' : 'bulk')
@@ -110,6 +110,7 @@ function sourceOf(
   return {
     name,
     format,
+    title: formatNames[format],
     version: manifest?.version ?? (format === 'oneroster' ? versionOf(used) : null),
     systemName: manifest?.systemName ?? null,
     files: forms.flatMap((form) =>

@@ -1,3 +1,4 @@
+import type { LmsKind } from '../../contract/constants.ts'
 import type { Entry, Part, Place } from '../records/entries.ts'
 
 /** Formats of rosters. */
@@ -88,11 +89,14 @@ export interface RosterReading {
   readonly findings: RosterFindings
 }
 
-/** A roster in files: a folder, a zip file or a single CSV file. */
+/** A roster in files (a folder, a zip file or a single CSV file), or that of another system. */
 export interface RosterSource {
-  /** Path as given. */
+  /** Path as given, or `integration:` and the kind of system. */
   readonly name: string
-  readonly format: RosterFormat
+  /** Format of the files, or kind of the system. */
+  readonly format: RosterFormat | LmsKind
+  /** Name of the format or system in messages. */
+  readonly title: string
   /** Version that the manifest names; null if there is none. */
   readonly version: string | null
   /** Name of the system that wrote it, by its manifest. */
@@ -104,6 +108,11 @@ export interface RosterSource {
   mode(part: RosterPart): RosterMode
   /** Reads the files from the beginning. */
   read(): RosterReading
+}
+
+/** A roster in files. */
+export interface FileSource extends RosterSource {
+  readonly format: RosterFormat
 }
 
 /** File of a roster. */

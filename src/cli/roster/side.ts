@@ -7,6 +7,7 @@ import type { Session } from '../session/session.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Side } from './compare-rosters.ts'
 import { type RosterReadOptions, readDeclaredRoster } from './declared-roster.ts'
+import { integrationIn } from './open-source.ts'
 import { rosterPartOf, rosterParts } from './roster.ts'
 import { inScope, type Scope } from './scope.ts'
 
@@ -33,7 +34,7 @@ export async function openSide(
 ): Promise<OpenedSide> {
   const named = await find(context, given)
   if ('path' in named) {
-    const roster = await readDeclaredRoster(context.io, named.path, scope, options)
+    const roster = await readDeclaredRoster(context, named.path, scope, options)
     return {
       name: given,
       declared: roster.declared,
@@ -61,7 +62,7 @@ function partsOfRosters(): readonly Part[] {
 async function find({ io, profiles, sessionWith, sessionAt }: Context, given: string): Promise<Named> {
   const [, profile] = /^profile:(.+)$/.exec(given) ?? []
   if (profile !== undefined) return { session: sessionWith(profile) }
-  if (given === '-') return { path: given }
+  if (given === '-' || integrationIn(given)) return { path: given }
   const path = resolve(io.cwd, given)
   const found = await stat(path).catch(() => null)
   if (found) return (await isDatabase(path)) ? { session: sessionAt(path) } : { path: given }

@@ -3,9 +3,8 @@ import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { addressHint } from './declared-roster.ts'
-import { openRoster } from './open-roster.ts'
+import { openSource } from './open-source.ts'
 import {
-  formatNames,
   type RosterFindings,
   type RosterPart,
   type RosterProblem,
@@ -49,7 +48,7 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   output.check(shape)
   await io.expectGarbage?.()
   const options = await readRosterOptions(io, given.flags)
-  const source = await openRoster(io, given.arguments['source'] ?? '', options)
+  const source = await openSource(context, given.arguments['source'] ?? '', options, [])
   const { entries, findings } = source.read()
   const counts = new Map<string, number>()
   for await (const some of entries) {
@@ -71,10 +70,10 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
       if (notKept.length > 0) await output.note(`${name}: columns that are not kept: ${notKept.join(', ')}`)
     }
   }
-  if (!report.valid) throw refusal(report)
+  if (!report.valid) throw refusal(source.title, report)
   await options.keepMapping?.()
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
-  await output.done(`${report.source} is valid${warnings}: ${summaryOf(report)}`)
+  await output.done(`${report.source} is valid${warnings}: ${summaryOf(source.title, report)}`)
 }
 
 function countKey(part: RosterPart, isRemoved: boolean): string {
@@ -118,8 +117,11 @@ function withGuess({ guess = '', ...problem }: RosterProblem): RosterProblem {
 }
 
 /** Returns a roster in words: `OneRoster 1.2 (bulk) of Springfield SIS with 3 terms, 100 users; removed: 2 users`. */
-function summaryOf({ format, version, systemName, files, counts, removed }: RosterReport): string {
-  const name = [formatNames[format as RosterSource['format']], version ?? ''].join(' ').trim()
+function summaryOf(
+  title: string,
+  { format, version, systemName, files, counts, removed }: RosterReport,
+): string {
+  const name = [title, version ?? ''].join(' ').trim()
   const modes =
     format === 'oneroster' ? ` (${[...new Set(files.map(({ mode }) => mode))].join(' and ')})` : ''
   const text = (all: Readonly<Record<string, number>>) =>
@@ -128,16 +130,16 @@ function summaryOf({ format, version, systemName, files, counts, removed }: Rost
       .map(([part, count]) => pluralise(count, rosterNouns[part as RosterPart]))
       .join(', ')
   const gone = text(removed)
-  const from = systemName === null ? '' : ` of ${systemName}`
+  const from = systemName === null || systemName === format ? '' : ` of ${systemName}`
   return `${name}${modes}${from} with ${text(counts) || 'no records'}${gone === '' ? '' : `; removed: ${gone}`}`
 }
 
-function refusal(report: RosterReport): UsageError {
+function refusal(title: string, report: RosterReport): UsageError {
   const { source, problemCount, problems, warningCount } = report
   const warnings = warningCount > 0 ? ` and ${pluralise(warningCount, 'warning')}` : ''
   const hint = addressHint(problems)
   return new UsageError(
-    `${pluralise(problemCount, 'problem')}${warnings} found in ${source}: ${summaryOf(report)}`,
+    `${pluralise(problemCount, 'problem')}${warnings} found in ${source}: ${summaryOf(title, report)}`,
     {
       code: 'invalid_roster',
       ...(problemCount > problems.length && { why: [`The first ${problems.length} are listed`] }),

@@ -227,6 +227,8 @@ export const operationWords: Words = {
     'Its secrets are deleted, and its events are refused from now on. Mappings and grades are kept.',
   'integrations.test':
     'Asks the other system who the access token belongs to, and checks the settings of the integration. No redirect is followed, and the token is sent over https only, unless the other system is on this machine or in a network that the server allows.',
+  'integrations.records':
+    'Asks the other system for one page, with its access token, which never leaves the server. Send `nextCursor` as `cursor` with the same `part` and `of` to continue. If the other system asks to wait, or does not answer, the response is 503 with `Retry-After`; if it refuses, 409 `other_system_refused`, whose `reason` is token, permission or answer. Nothing is stored.',
   'integrations.mappings':
     'The newest come first. A mapping whose course or user was deleted has `targetStatus` deleted: events about it are not matched until it is restored.',
   'integrations.mapping': 'Returns one mapping by its id.',

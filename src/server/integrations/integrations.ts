@@ -30,6 +30,7 @@ import {
   webhookPathOf,
 } from './integration.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
+import { readRecords } from './read-records.ts'
 import { changedSecrets, requireTokenAgain } from './secret-change.ts'
 
 const canvasOnly = ['rootAccountUuid', 'jwksUrl', 'jwks'] as const
@@ -117,6 +118,8 @@ export const integrationRoutes = routesOf(integrations, {
       }
     },
   },
+
+  records: { isUntransacted: true, handle: readRecords },
 
   mappings: listMappings,
   mapping: getMapping,

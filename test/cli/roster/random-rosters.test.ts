@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { formatReaders } from '../../../src/cli/roster/formats.ts'
-import type { RosterEntry, RosterSource } from '../../../src/cli/roster/roster.ts'
+import type { FileSource, RosterEntry } from '../../../src/cli/roster/roster.ts'
 import { CommandError } from '../../../src/cli/terminal/errors.ts'
 import { freshDirectory } from '../../helpers/fresh-directory.ts'
 import { oneRosterPackage } from '../../helpers/oneroster-package.ts'
@@ -123,7 +123,7 @@ function countIn(notes: readonly string[], file: string): number {
     .reduce((sum, note) => sum + Number(/\((\d+) times/.exec(note)?.[1] ?? 1), 0)
 }
 
-async function requireAccounted(source: RosterSource): Promise<void> {
+async function requireAccounted(source: FileSource): Promise<void> {
   const { entries, findings } = source.read()
   const found: RosterEntry[] = []
   for await (const some of entries) found.push(...some)

@@ -1,0 +1,33 @@
+import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
+import type { Context } from '../command/context.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { type OpenRosterOptions, openRoster } from './open-roster.ts'
+import type { RosterPart, RosterSource } from './roster.ts'
+
+/**
+ * Opens a roster: files, or `integration:canvas` for the system of an integration.
+ *
+ * @param only parts to read of another system; none for all but grades
+ */
+export async function openSource(
+  context: Context,
+  given: string,
+  options: OpenRosterOptions,
+  only: readonly RosterPart[],
+): Promise<RosterSource> {
+  const kind = integrationIn(given)
+  if (kind === null) return openRoster(context.io, given, options)
+  const { openIntegration } = await import('./integration-source.ts')
+  return openIntegration(context, kind, options, only)
+}
+
+/** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for an unknown kind. */
+export function integrationIn(given: string): LmsKind | null {
+  const [, name] = /^integration:(.*)$/.exec(given) ?? []
+  if (name === undefined) return null
+  const kind = lmsKinds.find((each) => each === name)
+  if (kind) return kind
+  throw new UsageError(`Unknown integration ${JSON.stringify(name)}`, {
+    hint: `Name one of ${lmsKinds.map((each) => `integration:${each}`).join(', ')}`,
+  })
+}

@@ -1,0 +1,381 @@
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
+import {
+  jsonIn,
+  type LmsRecord,
+  objectsIn,
+  type RecordNote,
+  type RecordPage,
+  type RecordQuestion,
+  type RecordRefusal,
+  type RecordResponse,
+  type RecordSystem,
+  refusal,
+  retryAfterIn,
+  textIn,
+} from './records.ts'
+
+const title = 'Canvas'
+const pageSize = 100
+/** What each request takes of the quota in advance (canvas-lms app/middleware/request_throttle.rb, `up_front_cost`). */
+const upFrontCost = 50
+const requestsAtOnce = 8
+const waitSeconds = 10
+
+/**
+ * Reads the REST API of Canvas (developerdocs.instructure.com/services/canvas): what an account lists if the token is
+ * that of an account admin, else the courses of its user with their people.
+ */
+export const canvasRecords: RecordSystem = {
+  title,
+  requestsAtOnce,
+  lists: [
+    { part: 'terms', of: null },
+    { part: 'courses', of: null },
+    { part: 'users', of: null },
+    { part: 'groups', of: null },
+    { part: 'groups', of: 'courses' },
+    { part: 'memberships', of: 'groups' },
+    { part: 'enrollments', of: 'courses' },
+    { part: 'grades', of: 'courses' },
+  ],
+  request: (question, { token }) => ({
+    method: 'GET',
+    path: pathOf(question),
+    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
+  }),
+  read(response, question) {
+    const found = readJson(response, question)
+    if ('page' in found) return found.page
+    if ('refusal' in found) return found
+    const { rows } = found
+    const { records, notes } = readers[question.part](rows, question)
+    return { records, notes, next: nextIn(response, question), ...paceOf(response) }
+  },
+}
+
+/** A position in the user's own courses, which are read if the account may not be listed. */
+const ownCourses = 'own'
+
+function pathOf({ part, of, position }: RecordQuestion): `/${string}` {
+  const isOwn = position === ownCourses || position?.startsWith(`${ownCourses}:`) === true
+  const page = isOwn ? position.slice(ownCourses.length + 1) : (position ?? '')
+  const query = new URLSearchParams([
+    ...parametersOf(part, of),
+    ['per_page', String(pageSize)],
+    ...(page === '' ? [] : [['page', page]]),
+  ])
+  return `/api/v1/${isOwn ? 'courses' : resourceOf(part, of)}?${query}`
+}
+
+function resourceOf(part: RecordQuestion['part'], of: string | null): string {
+  const id = encodeURIComponent(of ?? '')
+  if (of === null) return `accounts/self/${part}`
+  if (part === 'memberships') return `groups/${id}/users`
+  const below = { groups: 'sections', grades: 'students/submissions' } as const
+  return `courses/${id}/${part === 'groups' || part === 'grades' ? below[part] : part}`
+}
+
+function parametersOf(part: RecordQuestion['part'], of: string | null): string[][] {
+  switch (part) {
+    case 'users':
+      return [
+        ['include[]', 'email'],
+        ...(of === null
+          ? []
+          : ['active', 'invited', 'completed', 'inactive'].map((one) => ['enrollment_state[]', one])),
+      ]
+    case 'courses':
+      return [
+        ['include[]', 'term'],
+        ['include[]', 'total_students'],
+      ]
+    case 'enrollments':
+      return ['active', 'invited', 'creation_pending', 'completed', 'inactive'].map((one) => ['state[]', one])
+    case 'grades':
+      return [
+        ['student_ids[]', 'all'],
+        ['include[]', 'assignment'],
+      ]
+    default:
+      return []
+  }
+}
+
+type Found =
+  | { readonly rows: readonly JsonObject[] }
+  /** The token may not list the account: another list takes its place. */
+  | { readonly page: RecordPage }
+  | RecordRefusal
+
+function readJson(response: RecordResponse, question: RecordQuestion): Found {
+  const { status, headers, body } = response
+  // The status was 403 before 2025, with the same text.
+  if (status === 429 || (status === 403 && /rate limit exceeded/i.test(body))) {
+    return {
+      refusal: 'busy',
+      detail: 'the quota of the token is used up',
+      retryAfter: retryAfterIn(response, waitSeconds),
+    }
+  }
+  if (status >= 500) {
+    return {
+      refusal: 'busy',
+      detail: `${title} answers with HTTP ${status}`,
+      retryAfter: retryAfterIn(response, 5),
+    }
+  }
+  if (status >= 300 && status < 400) {
+    return refusal(
+      'answer',
+      `${title} redirects to another page: set the base URL to where Canvas is, and check the token`,
+    )
+  }
+  if (status === 401 && (headers['www-authenticate'] !== undefined || /access token/i.test(body))) {
+    return refusal('token', 'the access token is not accepted; it may have expired or been deleted')
+  }
+  if (status === 401 || status === 403 || status === 404) return withoutRight(status, question)
+  const found = jsonIn(title, response)
+  if ('refusal' in found) return found
+  if (status !== 200) return refusal('answer', `${title} answers with HTTP ${status}`)
+  const rows = isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json
+  if (!Array.isArray(rows)) return refusal('answer', `${title} sent no list: check the base URL`)
+  return { rows: objectsIn(rows) }
+}
+
+/** Permissions of Canvas that lists need, by their names in its settings. */
+const permissions = {
+  terms: 'account admin (any permission on the account)',
+  users: 'Users - view list',
+  courses: 'Courses - view list',
+  groups: 'Groups - view all student groups',
+  memberships: 'Groups - view all student groups',
+  enrollments: 'Users - view list of the course',
+  grades: 'Grades - view all grades',
+} as const
+
+function withoutRight(status: number, { part, of, position }: RecordQuestion): Found {
+  const permission = permissions[part]
+  const lacks = `for want of the permission “${permission}”`
+  if (of === null && position === null) {
+    if (part === 'courses') return { page: { records: [], next: ownCourses, notes: [] } }
+    if (part === 'users') {
+      const text = `list of people is not visible to this token, ${lacks}: people without a course are missing`
+      return { page: { records: [], next: null, byCourse: true, notes: [{ text, count: 1, hides: part }] } }
+    }
+    if (part === 'terms' || part === 'groups') {
+      const text = `list of ${part} is not visible to this token, ${lacks}`
+      return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
+    }
+  }
+  if (part === 'grades' || status === 404) {
+    const text = `${of === null ? 'list' : part === 'memberships' ? 'group' : 'course'} does not show its ${part} to this token, ${lacks}`
+    return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
+  }
+  return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
+}
+
+/** Returns the bookmark of the next page, which Canvas gives as a URL in the header Link. */
+function nextIn({ headers }: RecordResponse, { position }: RecordQuestion): string | null {
+  const isOwn = position?.startsWith(ownCourses) === true
+  for (const [, url = '', parameters = ''] of (headers['link'] ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (!/;\s*rel="?next"?/i.test(parameters) || !URL.canParse(url)) continue
+    const page = new URL(url).searchParams.get('page')
+    if (page !== null && page !== '') return isOwn ? `${ownCourses}:${page}` : page
+  }
+  return null
+}
+
+function paceOf({ headers }: RecordResponse): Pick<RecordPage, 'requestsAtOnce'> {
+  const remaining = Number(headers['x-rate-limit-remaining'] ?? Number.NaN)
+  if (Number.isNaN(remaining)) return {}
+  return { requestsAtOnce: Math.min(requestsAtOnce, Math.max(1, Math.floor(remaining / upFrontCost))) }
+}
+
+interface Read {
+  readonly records: readonly LmsRecord[]
+  readonly notes: readonly RecordNote[]
+}
+type Reader = (rows: readonly JsonObject[], question: RecordQuestion) => Read
+
+/** What a row becomes: records, or the words of a note if it is left out; empty words are no note. */
+type RowRecords = LmsRecord | readonly LmsRecord[] | string
+
+/** Returns a reader of rows one by one. */
+function each(read: (row: JsonObject, question: RecordQuestion) => RowRecords): Reader {
+  return (rows, question) => {
+    const records: LmsRecord[] = []
+    const counts = new Map<string, number>()
+    for (const row of rows) {
+      const found = read(row, question)
+      if (typeof found !== 'string') records.push(...[found].flat())
+      else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
+    }
+    return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
+  }
+}
+
+const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
+  terms: each(termOf),
+  users: each(userOf),
+  courses: each(courseOf),
+  groups: (rows, question) => (question.of === null ? each(groupOf)(rows, question) : sectionsOf(rows)),
+  memberships: each(({ id }, { of }) => ({
+    part: 'memberships',
+    id: null,
+    record: { groupId: `own:${of}`, userId: `own:${id}` },
+  })),
+  enrollments: each(enrollmentOf),
+  grades: each(gradeOf),
+}
+
+/** Returns the id of a SIS, else that of Canvas. */
+function externalIdOf(row: JsonObject, sis: string): string {
+  return textIn(row, sis) ?? textIn(row, 'id') ?? ''
+}
+
+/** Returns the given members that have a value. */
+function known(record: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+function termOf(row: JsonObject): LmsRecord | string {
+  // Courses without a term are in this one; SIS imports do not have it.
+  if (textIn(row, 'sis_term_id') === null && row['name'] === 'Default Term') return ''
+  if (row['workflow_state'] === 'deleted') return 'deleted terms are left out'
+  const day = (name: string) => textIn(row, name)?.slice(0, 10) ?? null
+  return {
+    part: 'terms',
+    id: textIn(row, 'id'),
+    record: {
+      externalId: externalIdOf(row, 'sis_term_id'),
+      name: textIn(row, 'name') ?? '',
+      startDate: day('start_at'),
+      endDate: day('end_at'),
+    },
+  }
+}
+
+function userOf(row: JsonObject): LmsRecord {
+  const names = { firstName: textIn(row, 'first_name'), lastName: textIn(row, 'last_name') }
+  const isNameless = names.firstName === null && names.lastName === null
+  return {
+    part: 'users',
+    id: textIn(row, 'id'),
+    record: known({
+      externalId: externalIdOf(row, 'sis_user_id'),
+      email: textIn(row, 'email'),
+      username: textIn(row, 'login_id'),
+      ...names,
+      displayName: textIn(row, 'short_name') ?? (isNameless ? textIn(row, 'name') : null),
+    }),
+  }
+}
+
+const courseStatuses: Readonly<Record<string, string>> = {
+  available: 'published',
+  completed: 'archived',
+  unpublished: 'draft',
+}
+
+function courseOf(row: JsonObject): LmsRecord | string {
+  if (row['access_restricted_by_date'] === true || textIn(row, 'name') === null) {
+    return 'courses are not visible to this token, because their dates are over'
+  }
+  const term = isJsonObject(row['term']) ? row['term'] : null
+  const isInTerm = term !== null && (textIn(term, 'sis_term_id') !== null || term['name'] !== 'Default Term')
+  const students = row['total_students']
+  return {
+    part: 'courses',
+    id: textIn(row, 'id'),
+    record: known({
+      externalId: externalIdOf(row, 'sis_course_id'),
+      title: textIn(row, 'name'),
+      status: courseStatuses[textIn(row, 'workflow_state') ?? ''],
+      term: isInTerm ? `ext:${externalIdOf(term, 'sis_term_id')}` : null,
+      ...(typeof students === 'number' && { learnerCount: students }),
+    }),
+  }
+}
+
+function groupOf(row: JsonObject): LmsRecord {
+  const id = textIn(row, 'id')
+  return {
+    part: 'groups',
+    id,
+    record: {
+      externalId: externalIdOf(row, 'sis_group_id'),
+      name: textIn(row, 'name') ?? '',
+      courseId: null,
+    },
+  }
+}
+
+/** Sections of a course; without ids of a SIS they count only if there are several, since each course has one. */
+function sectionsOf(rows: readonly JsonObject[]): Read {
+  const named = rows.filter((row) => textIn(row, 'sis_section_id') !== null)
+  const counted = named.length > 0 || rows.length === 1 ? named : rows
+  const records = counted.map(
+    (row): LmsRecord => ({
+      part: 'groups',
+      id: sectionId(textIn(row, 'id')),
+      record: {
+        externalId: externalIdOf(row, 'sis_section_id'),
+        name: textIn(row, 'name') ?? '',
+        courseId: `own:${textIn(row, 'course_id')}`,
+      },
+    }),
+  )
+  return { records, notes: [] }
+}
+
+const roles: Readonly<Record<string, 'learner' | 'instructor'>> = {
+  StudentEnrollment: 'learner',
+  TeacherEnrollment: 'instructor',
+  TaEnrollment: 'instructor',
+  DesignerEnrollment: 'instructor',
+}
+
+/** Sections and groups are numbered apart. */
+function sectionId(id: string | null): string {
+  return `section-${id}`
+}
+
+function enrollmentOf(row: JsonObject, { of }: RecordQuestion): RowRecords {
+  const type = textIn(row, 'type') ?? ''
+  if (type === 'StudentViewEnrollment') return ''
+  const role = Object.hasOwn(roles, type) ? roles[type] : undefined
+  if (role === undefined) return 'enrolments of observers are left out'
+  const state = textIn(row, 'enrollment_state') ?? ''
+  const sis = textIn(row, 'sis_user_id')
+  const userId = sis === null ? `own:${textIn(row, 'user_id')}` : `ext:${sis}`
+  const status = state === 'completed' || state === 'inactive' ? state : 'active'
+  const groupId = `own:${sectionId(textIn(row, 'course_section_id'))}`
+  return [
+    { part: 'enrollments', id: null, record: { courseId: `own:${of}`, userId, role, status } },
+    { part: 'memberships', id: null, record: { groupId, userId } },
+  ]
+}
+
+function gradeOf(row: JsonObject, { of }: RecordQuestion): LmsRecord | string {
+  const score = row['score']
+  const assignment = isJsonObject(row['assignment']) ? row['assignment'] : {}
+  if (typeof score !== 'number') return ''
+  const maximum = assignment['points_possible']
+  if (typeof maximum !== 'number' || maximum <= 0) return 'scores of assignments without points are left out'
+  return {
+    part: 'grades',
+    id: null,
+    record: known({
+      courseId: `own:${of}`,
+      learnerId: `own:${textIn(row, 'user_id')}`,
+      itemId: textIn(row, 'assignment_id'),
+      label: textIn(assignment, 'name') ?? '',
+      scoreGiven: score,
+      scoreMaximum: maximum,
+      gradedAt: textIn(row, 'graded_at'),
+      published: textIn(row, 'posted_at') !== null && row['workflow_state'] === 'graded',
+    }),
+  }
+}

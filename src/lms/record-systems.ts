@@ -1,0 +1,20 @@
+import type { LmsKind } from '../contract/constants.ts'
+import { canvasRecords } from './canvas-records.ts'
+import { moodleRecords } from './moodle-records.ts'
+import type { RecordSystem } from './records.ts'
+
+/** The systems whose records can be read; a system is one line here and one file. */
+const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
+  canvas: canvasRecords,
+  moodle: moodleRecords,
+}
+
+/** Returns how the records of a kind of system are read; undefined if they cannot be. */
+export function recordSystemOf(kind: LmsKind): RecordSystem | undefined {
+  return systems[kind]
+}
+
+/** Returns the names of all systems whose records can be read. */
+export function readableTitles(): readonly string[] {
+  return Object.values(systems).map(({ title }) => title)
+}

@@ -1,0 +1,141 @@
+import { isJsonObject, type JsonObject, parseJson } from '../codec/json-text.ts'
+import type { RecordPart } from '../contract/constants.ts'
+
+/** A page of records that is wanted of another system. */
+export interface RecordQuestion {
+  readonly part: RecordPart
+  /** The other system's id of the course or group whose records are wanted; null for those of the whole system. */
+  readonly of: string | null
+  /** Where the page begins, as the page before said; null for the first. */
+  readonly position: string | null
+}
+
+/** What authenticates requests to another system. */
+export interface RecordCredential {
+  readonly token: string
+}
+
+/** A request to another system. */
+export interface RecordRequest {
+  readonly method: 'GET' | 'POST'
+  /** Path below the base URL, with its query. */
+  readonly path: `/${string}`
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** Response of another system; header names are in lower case. */
+export interface RecordResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: string
+}
+
+/**
+ * A record of another system with the fields of a roster. It refers to others by external id, `ext:S-42`, or by the
+ * other system's id, `own:17`.
+ */
+export interface LmsRecord {
+  readonly part: RecordPart
+  /** The other system's id, by which it is referred to and asked for lists of its own; null without one. */
+  readonly id: string | null
+  readonly record: JsonObject
+}
+
+/** What was read leniently, left out, or is not visible to the credential. */
+export interface RecordNote {
+  /** Text that follows the count: `students are not visible to this token`. */
+  readonly text: string
+  readonly count: number
+  /** Part with records that were not seen: a roster of it says nothing of what it lacks. */
+  readonly hides?: RecordPart
+}
+
+/** A page of records. */
+export interface RecordPage {
+  readonly records: readonly LmsRecord[]
+  /** Where the next page begins; null after the last one. */
+  readonly next: string | null
+  readonly notes?: readonly RecordNote[]
+  /** Requests at once that the system allows now, if that has changed. */
+  readonly requestsAtOnce?: number
+  /** True if the credential may list the part by course only. */
+  readonly byCourse?: true
+}
+
+/** Why there is no page. The detail is a clause without a secret and without a learner's name. */
+export interface RecordRefusal {
+  readonly refusal: 'token' | 'permission' | 'answer' | 'busy'
+  readonly detail: string
+  /** Seconds to wait, if the system is busy. */
+  readonly retryAfter?: number
+}
+
+/** Lists that a system has: of a whole part, or of each course or group. */
+export interface RecordList {
+  readonly part: RecordPart
+  readonly of: 'courses' | 'groups' | null
+}
+
+/** A system whose records can be read; it needs no network, database or clock. */
+export interface RecordSystem {
+  /** Name of the system. */
+  readonly title: string
+  /** Requests that it allows at once. */
+  readonly requestsAtOnce: number
+  readonly lists: readonly RecordList[]
+  request(question: RecordQuestion, credential: RecordCredential): RecordRequest
+  read(response: RecordResponse, question: RecordQuestion): RecordPage | RecordRefusal
+}
+
+/** True for an answer without a page. */
+export function isRefusal(answer: RecordPage | RecordRefusal): answer is RecordRefusal {
+  return 'refusal' in answer
+}
+
+/** Reads the JSON of a response; a refusal for a web page or half a document. */
+export function jsonIn(
+  title: string,
+  { status, body }: RecordResponse,
+): { readonly json: unknown } | RecordRefusal {
+  const text = body.trim()
+  try {
+    return { json: parseJson(text) }
+  } catch {
+    if (/^<(!doctype|html)/i.test(text)) {
+      return refusal(
+        'answer',
+        `${title} answers with a web page (HTTP ${status}): check the base URL and the token`,
+      )
+    }
+    if (status < 300 && /^[[{]/.test(text)) {
+      return { refusal: 'busy', detail: `${title} sent half a response`, retryAfter: 1 }
+    }
+    return refusal('answer', `${title} sent no JSON (HTTP ${status}): check the base URL`)
+  }
+}
+
+/** Returns a refusal that waiting does not end. */
+export function refusal(why: 'token' | 'permission' | 'answer', detail: string): RecordRefusal {
+  return { refusal: why, detail }
+}
+
+/** Returns the seconds of `Retry-After` (RFC 9110 §10.2.3); a date is compared with that of the response. */
+export function retryAfterIn({ headers }: RecordResponse, otherwise: number): number {
+  const text = headers['retry-after'] ?? ''
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  const [until, date] = [Date.parse(text), Date.parse(headers['date'] ?? '')]
+  return Number.isNaN(until - date) ? otherwise : Math.max(1, Math.ceil((until - date) / 1000))
+}
+
+/** Returns a text or a number of an object as text; null for anything else, and for empty text. */
+export function textIn(object: JsonObject, name: string): string | null {
+  const value = object[name]
+  if (typeof value === 'string') return value.trim() === '' ? null : value.trim()
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : null
+}
+
+/** Returns the objects of a list. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}

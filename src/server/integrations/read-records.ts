@@ -1,0 +1,122 @@
+import type { RecordPart } from '../../contract/constants.ts'
+import type { ForeignRecords } from '../../contract/foreign-records.ts'
+import type { integrations } from '../../contract/integrations.ts'
+import { readableTitles, recordSystemOf } from '../../lms/record-systems.ts'
+import {
+  isRefusal,
+  type RecordPage,
+  type RecordQuestion,
+  type RecordRefusal,
+  type RecordResponse,
+  type RecordSystem,
+} from '../../lms/records.ts'
+import type { Call } from '../http/handler.ts'
+import { OutgoingError, type OutgoingResponse, type OutgoingTrouble } from '../outgoing/outgoing.ts'
+import { notFound, ProblemError, unavailable } from '../problem-error.ts'
+import { accessTokenOf, integrationOf, requireKind } from './integration.ts'
+
+/** Time for one page, less than clients wait for a response. */
+const timeoutMs = 25_000
+const maximumBytes = 16 * 1024 * 1024
+
+/** Asks the other system for one page of records. Nothing of the academy is read meanwhile, and nothing is stored. */
+export async function readRecords(call: Call<typeof integrations.records>): Promise<ForeignRecords> {
+  const { database, sealing, params, query } = call
+  const lmsKind = requireKind(params.lmsKind)
+  const integration = await integrationOf(database, lmsKind)
+  if (!integration) throw notFound('integration', lmsKind)
+  const system = recordSystemOf(lmsKind)
+  if (!system) {
+    throw refused('answer', `Records can be read from ${readableTitles().join(', ')}, not from ${lmsKind}.`)
+  }
+  const { part, of = null } = query
+  if (
+    !system.lists.some((list) => list.part === part && (of === null || list.of !== null || part === 'users'))
+  ) {
+    throw refused('answer', `${system.title} has no list of ${part}${of === null ? '' : ' of one course'}.`)
+  }
+  const token = accessTokenOf(integration, sealing)
+  if (integration.baseUrl === null || token === undefined) {
+    throw refused('token', `The integration ${lmsKind} needs a base URL and an access token.`)
+  }
+  const place = `integration:${lmsKind}:cursor:${part}:${of ?? ''}`
+  const position = query.cursor === undefined ? null : openCursor(call, place, query.cursor)
+  const question = { part, of, position }
+  const page = await ask(system, question, token, integration.baseUrl, call)
+  return {
+    lmsKind,
+    system: system.title,
+    data: page.records.map(({ part, id, record }) => ({ part, id, record })),
+    // Encrypted, because the position of a list that is sorted by name holds a name.
+    nextCursor: page.next === null ? null : await sealing.seal(database, place, page.next),
+    byCourse: page.byCourse === true,
+    requestsAtOnce: page.requestsAtOnce ?? system.requestsAtOnce,
+    lists: system.lists.map(({ part, of }) => ({ part, of })),
+    notes: (page.notes ?? []).map(({ text, count, hides = null }) => ({ text, count, hides })),
+  }
+}
+
+async function ask(
+  system: RecordSystem,
+  question: RecordQuestion,
+  token: string,
+  baseUrl: string,
+  { outgoing }: Pick<Call, 'outgoing'>,
+): Promise<RecordPage> {
+  const { path, ...request } = system.request(question, { token })
+  try {
+    const response = await outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
+    const answer = system.read(responseOf(response), question)
+    if (isRefusal(answer)) throw problemOf(system.title, question.part, answer)
+    return answer
+  } catch (error) {
+    if (error instanceof OutgoingError) throw troubleOf(system.title, error)
+    throw error
+  }
+}
+
+function responseOf({ status, headers, body }: OutgoingResponse): RecordResponse {
+  const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')] as const)
+  return { status, headers: Object.fromEntries(texts), body: body.toString() }
+}
+
+function problemOf(
+  title: string,
+  part: RecordPart,
+  { refusal, detail, retryAfter = 5 }: RecordRefusal,
+): ProblemError {
+  if (refusal === 'busy') {
+    return unavailable(
+      `${title} asks to wait before more ${part} are read: ${detail}.`,
+      Math.max(1, retryAfter),
+    )
+  }
+  return refused(refusal, `${title}: ${detail}.`)
+}
+
+function refused(reason: Exclude<RecordRefusal['refusal'], 'busy'>, detail: string): ProblemError {
+  return new ProblemError('other_system_refused', detail, { members: { reason } })
+}
+
+/** Troubles that last: another attempt meets the same. */
+const lasting: ReadonlySet<OutgoingTrouble> = new Set([
+  'forbidden_address',
+  'unencrypted',
+  'not_found',
+  'tls',
+])
+
+function troubleOf(title: string, error: OutgoingError): ProblemError {
+  const detail = `${title} cannot be reached: ${error.message}.`
+  return lasting.has(error.trouble) ? refused('answer', detail) : unavailable(detail, 1, error)
+}
+
+function openCursor({ sealing }: Pick<Call, 'sealing'>, place: string, cursor: string): string {
+  try {
+    return sealing.open(place, cursor)
+  } catch (error) {
+    throw new ProblemError('invalid_cursor', 'The cursor is not one of this list; start without one.', {
+      cause: error,
+    })
+  }
+}
