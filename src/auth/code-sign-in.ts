@@ -12,7 +12,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
 import { failurePage, successPage } from './callback-page.ts'
-import { type ClientIdentity, clientAuthentication, tryEachPlace } from './client-authentication.ts'
+import { clientAuthentication, tryEachPlace } from './client-authentication.ts'
 import { SignInError } from './errors.ts'
 import { type Fetch, refusalError } from './oauth-exchange.ts'
 import { type Loopback, openLoopback, readPasted } from './redirect-listener.ts'
@@ -30,6 +30,8 @@ export interface Kept {
 export interface SignIn<Result extends Kept> extends TokenPurpose {
   readonly fetch: Fetch
   readonly signal: AbortSignal
+  /** Command that signs in to a server of others, for hints; `learnctl auth login` without it. */
+  readonly again?: string
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /** Stores the tokens after checking that they work. */
   readonly keep: (tokens: StoredTokens) => Promise<Result>
@@ -39,6 +41,8 @@ export interface SignIn<Result extends Kept> extends TokenPurpose {
 export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   /** Registered redirect URI; null for any port, as this program's own client may use. */
   readonly redirectUri: string | null
+  /** Parameters of the authorization request besides those of OAuth 2.0. */
+  readonly parameters?: Readonly<Record<string, string>>
   /** Shows the user the URL to open. */
   readonly show: (url: string) => Promise<void>
   /** Prompts for the final URL of the browser until `check` accepts it; null if prompts are disabled. */
@@ -53,6 +57,7 @@ export interface AuthorizationRequest {
   readonly scopes: readonly string[]
   readonly state: string
   readonly challenge: string
+  readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
 /** Returns the URL that requests an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
@@ -66,6 +71,7 @@ export function authorizationUrl(request: AuthorizationRequest): string {
     state: request.state,
     code_challenge: request.challenge,
     code_challenge_method: 'S256',
+    ...request.parameters,
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
@@ -92,6 +98,7 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
       scopes,
       state,
       challenge: await calculatePKCECodeChallenge(verifier),
+      parameters: signIn.parameters,
     })
     await signIn.show(url)
     const parameters = await waitForRedirect(signIn, loopback, state)
@@ -155,12 +162,12 @@ async function askForRedirect(
   return redirect
 }
 
-function timedOut({ server, client }: CodeSignIn): SignInError {
+function timedOut({ server, client, again = 'learnctl auth login' }: CodeSignIn): SignInError {
   const unknown = !server.hasMetadata && client.id === ownClientId
   return new SignInError('sign_in_timed_out', `Sign-in timed out after ${signInTimeoutMinutes} minutes`, {
     hint: unknown
       ? 'If learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <uri>'
-      : 'Try again: learnctl auth login',
+      : `Try again: ${again}`,
   })
 }
 
@@ -171,7 +178,7 @@ async function exchangeCode(
   verifier: string,
 ): Promise<StoredTokens> {
   const { server, client, fetch, signal } = signIn
-  const answer = validateRedirect(server, client, redirected)
+  const answer = validateRedirect(signIn, redirected)
   const placed = await tryEachPlace(client, server.secretPlaces, (place) =>
     requestTokens(signIn, place, () =>
       authorizationCodeGrantRequest(
@@ -192,21 +199,19 @@ async function exchangeCode(
   // invalid_grant.
   const usedUp = refusal.error === 'invalid_grant' && placed.place !== server.secretPlaces[0]
   const hint = usedUp ? 'Try again with the secret in the form: --client-auth post' : undefined
-  throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hint)
+  throw refusalError(new URL(server.tokenEndpoint).host, client, refusal, hint ?? hintOf(signIn))
 }
 
 /** Validates that the redirect comes from this server and contains a code (RFC 9207 §2.4). */
-function validateRedirect(
-  server: AuthorizationServer,
-  client: ClientIdentity,
-  redirected: URLSearchParams,
-): URLSearchParams {
+function validateRedirect(signIn: CodeSignIn, redirected: URLSearchParams): URLSearchParams {
+  const { server, client } = signIn
   const issuer = redirected.get('iss')
-  if (issuer === null ? server.sendsIssuer : issuer !== server.issuer) throw wrongIssuer(server, issuer)
+  if (issuer === null ? server.sendsIssuer : issuer !== server.issuer) throw wrongIssuer(signIn, issuer)
   const error = redirected.get('error')
   const host = new URL(server.issuer).host
   if (error !== null) {
-    throw refusalError(host, client, { error, description: redirected.get('error_description') })
+    const description = redirected.get('error_description')
+    throw refusalError(host, client, { error, description }, hintOf(signIn))
   }
   if (!redirected.get('code')) {
     throw new SignInError('answer_unusable', `${host} returned no authorization code`)
@@ -214,9 +219,17 @@ function validateRedirect(
   return validateAuthResponse(metadataOf(server), { client_id: client.id }, redirected, skipStateCheck)
 }
 
-function wrongIssuer({ issuer }: AuthorizationServer, given: string | null): SignInError {
+/** Returns the hint for a refusal of a server of others; undefined for the usual ones. */
+function hintOf({ again }: CodeSignIn): string | undefined {
+  return again === undefined ? undefined : `Check the client id and secret, and try again: ${again}`
+}
+
+function wrongIssuer(
+  { server: { issuer }, again = 'learnctl auth login' }: CodeSignIn,
+  given: string | null,
+): SignInError {
   return new SignInError('wrong_issuer', `The response in the browser is not from ${issuer}`, {
     why: [given === null ? 'It does not name its issuer' : `It is from ${given}`],
-    hint: 'Close the other sign-in and try again: learnctl auth login',
+    hint: `Close the other sign-in and try again: ${again}`,
   })
 }

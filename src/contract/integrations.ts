@@ -99,6 +99,24 @@ const attributes = {
     'URL of the other system',
   ),
   accessToken: field(Secret.nullable().optional(), 'Access token of the other system; can only be written'),
+  clientId: field(
+    optional(text(1, 255)),
+    'Client id of the OAuth application that is registered there; classroom only',
+    'Client id of the OAuth application that is registered there',
+  ),
+  clientSecret: field(
+    Secret.nullable().optional(),
+    'Client secret of the OAuth application; classroom only; can only be written',
+  ),
+  refreshToken: field(
+    Secret.nullable().optional(),
+    'Refresh token of the user who signed in there; classroom only; can only be written',
+  ),
+  tokenUrl: field(
+    optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
+    'URL where access tokens are requested (default that of the system); classroom only',
+    'URL where access tokens are requested; null for that of the system',
+  ),
   webhookSecrets: field(
     z.array(Secret).max(2).nullable().optional(),
     'The secret that the other system signs or sends events with; a second one is accepted until oldSecretEndsAt; can only be written',
@@ -152,15 +170,17 @@ const ShownSecret = shown(() => ({
 }))
 export type ShownSecret = z.output<typeof ShownSecret>
 
+/** A secret in responses that is replaced at once. */
+const ShownToken = shown(() => ({
+  setAt,
+  last4,
+  endsAt: field(Time.nullable(), 'Until when it is accepted; always null'),
+}))
+
 const Secrets = shown(() => ({
-  accessToken: field(
-    shown(() => ({
-      setAt,
-      last4,
-      endsAt: field(Time.nullable(), 'Until when it is accepted; always null'),
-    })).nullable(),
-    'The access token; null if none is set',
-  ),
+  accessToken: field(ShownToken.nullable(), 'The access token; null if none is set'),
+  clientSecret: field(ShownToken.nullable(), 'The client secret; null if none is set'),
+  refreshToken: field(ShownToken.nullable(), 'The refresh token; null if no user has signed in'),
   webhook: field(z.array(ShownSecret), 'The webhook secrets that are accepted, newest first'),
 }))
 
@@ -174,6 +194,8 @@ export const Integration = named(
     const {
       baseUrl,
       accessToken: _token,
+      clientSecret: _clientSecret,
+      refreshToken: _refreshToken,
       webhookSecrets: _secrets,
       oldSecretEndsAt: _end,
       ...others

@@ -92,6 +92,16 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     setUp:
       'In Thinkific, create a webhook with this URL for the topics enrollment.progress and enrollment.completed; the webhook secret is the API key of the site, or the client secret of the app',
   },
+  classroom: {
+    title: 'Google Classroom',
+    proof: { by: 'standard' },
+    id: null,
+    time: { path: 'timestamp', form: 'instant' },
+    mediaTypes: ['application/json'],
+    learner: [['reference', 'data.userId']],
+    setUp:
+      'Google Classroom sends no events: sign in with learnctl integrations sign-in classroom to read and write its courses and grades. A relay can send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
+  },
   standard: {
     title: 'Standard Webhooks',
     proof: { by: 'standard' },

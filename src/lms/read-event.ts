@@ -15,6 +15,7 @@ const eventReaders: Readonly<Record<LmsKind, EventReader>> = {
   moodle: readMoodleEvent,
   openedx: readOpenedxEvent,
   thinkific: readThinkificEvent,
+  classroom: readStandardEvent,
   standard: readStandardEvent,
 }
 

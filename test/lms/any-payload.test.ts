@@ -20,6 +20,7 @@ const samples: Readonly<Record<LmsKind, readonly string[]>> = {
   moodle: ['moodle_local_webhooks.user_graded.composed'],
   openedx: ['openedx_webhooks_plugin.grade.composed'],
   thinkific: ['thinkific.enrollment.progress'],
+  classroom: ['standard.grade_updated.composed'],
   standard: ['standard.grade_updated.composed'],
 }
 

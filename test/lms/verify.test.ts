@@ -22,6 +22,7 @@ const payloads = {
   moodle: sample('moodle_local_webhooks.user_graded.composed'),
   openedx: sample('openedx_webhooks_plugin.grade.composed'),
   thinkific: sample('thinkific.enrollment.progress'),
+  classroom: sample('standard.grade_updated.composed'),
   standard: sample('standard.grade_updated.composed'),
 } satisfies Record<LmsKind, JsonObject>
 const kinds = Object.keys(payloads) as LmsKind[]

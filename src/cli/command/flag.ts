@@ -283,3 +283,11 @@ export function requirePlanAlone(flags: FlagValues, others: readonly string[], h
     why: ['A saved plan has everything that it was made with'],
   })
 }
+
+/** Opens pages in a browser; `--no-browser` prints their URLs. */
+export const browserFlag = {
+  name: 'browser',
+  kind: 'switch',
+  negatable: true,
+  summary: 'Open the browser (--no-browser prints the URL)',
+} as const satisfies Flag

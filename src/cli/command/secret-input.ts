@@ -10,6 +10,9 @@ export interface SecretInput {
   readonly words: string
 }
 
+/** The client secret of an OAuth client. */
+export const clientSecret: SecretInput = { name: 'client-secret', words: 'client secret' }
+
 /**
  * Returns the two flags for a secret. It is not a flag's value: other users of the machine can read a process's
  * arguments.

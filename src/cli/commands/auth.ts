@@ -2,7 +2,7 @@ import { credentialOf, isLocal, profileOf, withCredential } from '../../config/p
 import { type Credential, overridingVariable } from '../../config/target.ts'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import { browserFlag, checkChoices, type Flag } from '../command/flag.ts'
 import { filters as grantFilters } from '../flags/grants.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
@@ -28,12 +28,7 @@ const oauthFlags: readonly Flag[] = [
     placeholder: 'scopes',
     summary: 'Scopes to request (default all that your role allows; "read write" on other platforms)',
   },
-  {
-    name: 'browser',
-    kind: 'switch',
-    negatable: true,
-    summary: 'Open the browser (--no-browser prints the URL)',
-  },
+  browserFlag,
   {
     name: 'client-id',
     kind: 'text',

@@ -14,6 +14,7 @@ import {
   readSecrets,
   shownSecret,
 } from './integration-input.ts'
+import { signInCommand } from './integration-sign-in.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
@@ -24,7 +25,7 @@ const kind = {
   choices: lmsKinds,
 }
 const listed = ['lmsKind', 'baseUrl', 'gradeToProgress', 'webhookPath', 'updatedAt']
-const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'version']
+const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'clientId', 'version']
 
 /** Returns the command `set` with the values that were read for it. */
 function setCall(fixed: object, generates: boolean): Command {
@@ -101,6 +102,7 @@ export const commands: readonly Command[] = [
     examples: ['integrations get moodle', 'integrations get moodle -o yaml'],
   }),
   { ...setCall({}, false), run: runSet },
+  signInCommand,
   call({
     name: 'test',
     summary: 'Check the connection to the other system',

@@ -1,23 +1,31 @@
 import { IntegrationInput, integrations } from '../../contract/integrations.ts'
 import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
 
-const { baseUrl, rootAccountUuid, gradeToProgress, gradeItems, defaultGradeMaximum, oldSecretEndsAt } =
-  flagsOf(IntegrationInput, {
-    gradeItems: {
-      placeholder: '@file|json',
-      summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
-    },
-    oldSecretEndsAt: {
-      name: 'old-secret-until',
-      time: 'future',
-      summary: 'How long the previous webhook secret is accepted, such as 7d (default 24h)',
-    },
-  })
+const {
+  baseUrl,
+  rootAccountUuid,
+  tokenUrl,
+  gradeToProgress,
+  gradeItems,
+  defaultGradeMaximum,
+  oldSecretEndsAt,
+} = flagsOf(IntegrationInput, {
+  gradeItems: {
+    placeholder: '@file|json',
+    summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
+  },
+  oldSecretEndsAt: {
+    name: 'old-secret-until',
+    time: 'future',
+    summary: 'How long the previous webhook secret is accepted, such as 7d (default 24h)',
+  },
+})
 
 /** The flags of an integration's fields; secrets and keys are read from standard input, variables and files. */
 export const fields = {
   baseUrl,
   rootAccountUuid,
+  tokenUrl,
   gradeToProgress,
   gradeItems,
   defaultGradeMaximum,

@@ -1,5 +1,5 @@
 import { commonScopes } from '../../auth/authorization-server.ts'
-import { type SignIn, signInByCode, signInTimeoutMinutes } from '../../auth/code-sign-in.ts'
+import { type CodeSignIn, type SignIn, signInByCode, signInTimeoutMinutes } from '../../auth/code-sign-in.ts'
 import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
 import {
@@ -37,16 +37,31 @@ export interface SignedIn {
 
 /** Signs in with a browser that redirects to this machine, or whose final URL the user pastes. */
 export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
-  const { prompts } = context
-  const { url } = plan.place
   return signInByCode({
     ...signInOptionsOf(context, plan),
     redirectUri: plan.client.redirectUri,
+    ...browserSteps(context, plan.place.url, plan.browser),
+  })
+}
+
+/**
+ * Returns how a sign-in shows its URL and takes a pasted one.
+ *
+ * @param place name or URL of the system
+ * @param browser true to open the page on this machine
+ */
+export function browserSteps(
+  context: Context,
+  place: string,
+  browser: boolean,
+): Pick<CodeSignIn, 'show' | 'paste'> {
+  const { prompts } = context
+  return {
     show: async (address) => {
-      const opening = plan.browser && (await openPage(context, address))
+      const opening = browser && (await openPage(context, address))
       const lead = opening
-        ? `Opening a browser to sign in to ${url}\nIf it does not open, visit this URL:`
-        : `To sign in to ${url}\nopen this URL in a browser:`
+        ? `Opening a browser to sign in to ${place}\nIf it does not open, visit this URL:`
+        : `To sign in to ${place}\nopen this URL in a browser:`
       const wait =
         prompts.refusal === null ? '' : `Waiting for sign-in (up to ${signInTimeoutMinutes} minutes)\n`
       await writeStderr(context.io, `${lead}\n\n${address}\n\n${wait}`)
@@ -61,7 +76,7 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
             )
           }
         : null,
-  })
+  }
 }
 
 /** Signs in with a code that the user enters on any machine. */

@@ -37,7 +37,13 @@ export interface SignInPlan {
 export async function planSignIn(context: Context, given: Given): Promise<SignInPlan | null> {
   const { settings, session, io, output } = context
   const device = given.flags['device'] === true
-  if (!device && !settings.dryRun.value) assertUserPresent(context, given)
+  if (!device && !settings.dryRun.value) {
+    assertUserPresent(
+      context,
+      given,
+      'Set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
+    )
+  }
   const place = await signInPlace(context)
   const client = await oauthClient(context, given)
   const insecure = settings.insecureHttp.value
@@ -70,7 +76,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
 }
 
 /** Throws if no user can open a page: prompts are disabled, or the output is not shown. */
-function assertUserPresent({ settings, io }: Context, { flags }: Given): void {
+export function assertUserPresent({ settings, io }: Context, { flags }: Given, hint: string): void {
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
   if (!noInput.value && !unseen) return
@@ -81,12 +87,12 @@ function assertUserPresent({ settings, io }: Context, { flags }: Given): void {
         ? `Prompts are disabled (${noInput.origin.name})`
         : 'Standard input is not a terminal, and no browser is available',
     ],
-    hint: 'Set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
+    hint,
   })
 }
 
 /** True if a browser can probably be opened on this machine: there is a display, or BROWSER is set. */
-function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
+export function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
   if (env['BROWSER']) return true
   if (platform === 'linux') return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])
   return !env['SSH_CONNECTION']
@@ -178,7 +184,7 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
 }
 
 /** Returns the redirect URI, which must lead to this machine (RFC 8252 §7.3). */
-function redirectUriOf(flags: FlagValues): string | null {
+export function redirectUriOf(flags: FlagValues): string | null {
   const text = textOf(flags, 'redirect-uri')
   if (text === null) return null
   const url = URL.canParse(text) ? new URL(text) : null

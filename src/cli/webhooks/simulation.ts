@@ -194,5 +194,6 @@ export const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   moodle: moodleEvents,
   openedx: openedxEvents,
   thinkific: thinkificEvents,
+  classroom: standardEvents,
   standard: standardEvents,
 }

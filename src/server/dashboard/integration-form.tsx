@@ -51,7 +51,7 @@ export function IntegrationForm({
         input={{ type: 'url', maxlength: 2048 }}
         {...filledIn}
       />
-      <SecretField name="accessToken" set={accessToken} {...filledIn} />
+      {kind === 'classroom' ? null : <SecretField name="accessToken" set={accessToken} {...filledIn} />}
       {accessToken === null ? null : (
         <fieldset>
           <Choice form={form} name="removeToken" words="Remove the access token" />

@@ -277,7 +277,7 @@ function generateSecret(signedIn: SignedInRequest, form: URLSearchParams, kind: 
 }
 
 function IntegrationFacts({ integration, last }: { integration: Integration | undefined; last: Child }) {
-  const { webhook = [], accessToken = null } = integration?.secrets ?? {}
+  const { webhook = [], accessToken = null, refreshToken = null } = integration?.secrets ?? {}
   const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
   return (
     <Facts
@@ -299,6 +299,8 @@ function IntegrationFacts({ integration, last }: { integration: Integration | un
               </>,
             ] as const,
         ),
+        ...(integration?.clientId ? [['Client id', lineOf(integration.clientId, 120)] as const] : []),
+        ...(refreshToken === null ? [] : [['Signed in', <Minute time={refreshToken.setAt} />] as const]),
         ...(accessToken === null
           ? []
           : [
@@ -318,6 +320,8 @@ function IntegrationFacts({ integration, last }: { integration: Integration | un
 const checkWords: Readonly<Record<string, string>> = {
   connection: 'Connection',
   accessToken: 'Access token',
+  signIn: 'Sign-in',
+  scopes: 'Scopes',
   webhookSecret: 'Webhook secret',
   rootAccountUuid: 'Root account UUID',
 }

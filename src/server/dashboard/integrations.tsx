@@ -66,6 +66,9 @@ export const integrationsPage = listPage<System>({
 /** Whether deliveries of a system are accepted. */
 export function ConnectionState({ integration }: { integration: Integration | undefined }) {
   if (!integration) return <span class="state">not connected</span>
+  if (integration.lmsKind === 'classroom' && integration.secrets.refreshToken !== null) {
+    return <span class="state active">signed in</span>
+  }
   const verifies =
     integration.secrets.webhook.length > 0 ||
     (integration.lmsKind === 'canvas' && integration.rootAccountUuid !== null)

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { IntegrationCheck } from '../../contract/integrations.ts'
+import { classroomSignIn } from '../../lms/classroom.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type OutgoingTrouble,
 } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
+import { type Access, checkSignIn, describeScopes } from './classroom-check.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 
 type Check = IntegrationCheck['checks'][number]
@@ -36,8 +38,10 @@ export async function checkConnection(integration: Integration, call: CheckCall)
   ]
 }
 
-async function checkAccess(integration: Integration, { sealing, outgoing }: CheckCall): Promise<Check[]> {
+async function checkAccess(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { lmsKind, baseUrl } = integration
+  if (lmsKind === 'classroom') return checkClassroom(integration, call)
+  const { sealing } = call
   const probeOf = probes[lmsKind]
   if (!probeOf) {
     return [check('connection', 'skipped', 'Standard Webhooks has no API to ask; only the secret is checked')]
@@ -57,18 +61,45 @@ async function checkAccess(integration: Integration, { sealing, outgoing }: Chec
       check('accessToken', 'failed', sealTrouble(error)),
     ]
   }
-  const probe = probeOf(baseUrl, token ?? '')
+  return sendProbe(probeOf(baseUrl, token ?? ''), token !== undefined, call)
+}
+
+/** Checks the sign-in of a user at Google, the granted scopes and the API. */
+async function checkClassroom(integration: Integration, call: CheckCall): Promise<Check[]> {
+  let access: Access
+  try {
+    access = await checkSignIn(integration, call)
+  } catch (error) {
+    return [check('signIn', 'failed', sealTrouble(error))]
+  }
+  const { grant } = access
+  if (!grant) return [check('signIn', access.isSignedIn ? 'failed' : 'skipped', access.trouble)]
+  const { isEnough, detail } = describeScopes(grant)
+  const url = `${integration.baseUrl ?? classroomSignIn.baseUrl}/v1/userProfiles/me`
+  const probe: Probe = {
+    request: get(url, { authorization: `Bearer ${grant.token}` }),
+    ownerOf: ({ id, emailAddress }) =>
+      id === undefined ? undefined : formatName(emailAddress ?? 'a user without a visible address', id),
+  }
+  return [
+    check('signIn', 'ok', 'Google granted access'),
+    check('scopes', isEnough ? 'ok' : 'failed', detail),
+    ...(await sendProbe(probe, true, call)),
+  ]
+}
+
+async function sendProbe(probe: Probe, hasToken: boolean, { outgoing }: CheckCall): Promise<Check[]> {
   // Without a token, this only checks whether the system answers.
-  const request = token === undefined ? { ...probe.request, headers: {} } : probe.request
+  const request = hasToken ? probe.request : { ...probe.request, headers: {} }
   try {
     const answer = await outgoing({ ...request, timeoutMs, maximumBytes })
     const { isAccepted, detail } = readProbeResponse(answer, probe)
     const { host } = new URL(request.url)
     return [
       check('connection', 'ok', `${host} answers`),
-      token === undefined
-        ? check('accessToken', 'skipped', 'no access token is set')
-        : check('accessToken', isAccepted ? 'ok' : 'failed', detail),
+      hasToken
+        ? check('accessToken', isAccepted ? 'ok' : 'failed', detail)
+        : check('accessToken', 'skipped', 'no access token is set'),
     ]
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
@@ -85,6 +116,7 @@ function checkSecret(integration: Integration, { sealing, now }: CheckCall): Che
   const counting = integration.webhookSecrets.filter(({ endsAt }) => endsAt === null || endsAt > now)
   const [newest, old] = counting
   if (!newest) {
+    if (lmsKind === 'classroom') return check(name, 'skipped', 'Google Classroom sends no events')
     return lmsKind === 'canvas'
       ? check(name, 'skipped', 'no webhook secret is set: only events signed by Canvas are accepted')
       : check(name, 'failed', 'no webhook secret is set: every event is refused')
@@ -184,6 +216,8 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
       ownerOf: ({ items }) => (Array.isArray(items) ? 'a user who can read courses' : undefined),
     }
   },
+  // Its token comes from a sign-in: checkClassroom.
+  classroom: null,
   standard: null,
 }
 

@@ -29,6 +29,13 @@ export interface Integration {
   /** URL of the system, without a trailing slash. */
   readonly baseUrl: string | null
   readonly accessToken: StoredSecret | null
+  /** Client id of the OAuth application that is registered there. */
+  readonly clientId: string | null
+  readonly clientSecret: StoredSecret | null
+  /** Refresh token of the user who signed in there. */
+  readonly refreshToken: StoredSecret | null
+  /** URL where access tokens are requested; null for that of the system. */
+  readonly tokenUrl: string | null
   /** Newest first; at most two. */
   readonly webhookSecrets: readonly StoredSecret[]
   readonly rootAccountUuid: string | null
@@ -52,6 +59,10 @@ export interface IntegrationRow extends Row {
   readonly access_token: string | null
   readonly access_token_set_at: string | null
   readonly access_token_last4: string | null
+  readonly client_id: string | null
+  readonly client_secret: string | null
+  readonly refresh_token: string | null
+  readonly token_url: string | null
   readonly webhook_secrets: string
   readonly root_account_uuid: string | null
   readonly jwks_url: string | null
@@ -65,8 +76,8 @@ export interface IntegrationRow extends Row {
 }
 
 /** Columns of an integration. */
-export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, webhook_secrets,
-  root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
+export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, client_id,
+  client_secret, refresh_token, token_url, webhook_secrets, root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
 
 /** Returns the integration of a kind; undefined if it is not set up, and for an unknown kind. */
 export async function integrationOf(database: Database, kind: string): Promise<Integration | undefined> {
@@ -84,8 +95,12 @@ export async function listIntegrations(database: Database): Promise<Integration[
   return rows.map(toIntegration)
 }
 
+/** Secrets of an integration that are replaced at once. */
+export const singleSecrets = ['accessToken', 'clientSecret', 'refreshToken'] as const
+export type SingleSecret = (typeof singleSecrets)[number]
+
 /** Returns the place that a secret of an integration is sealed for. */
-export function secretPlaceOf(kind: string, field: 'accessToken' | 'webhookSecret'): string {
+export function secretPlaceOf(kind: string, field: SingleSecret | 'webhookSecret'): string {
   return `integration:${kind}:${field}`
 }
 
@@ -104,30 +119,52 @@ export function webhookSecretsAt(
     .map(({ sealed }) => sealing.open(place, sealed))
 }
 
+/** Returns a secret of an integration; undefined without one. Throws 503 if it cannot be decrypted. */
+export function secretOf(
+  integration: Integration,
+  field: SingleSecret,
+  sealing: Pick<Sealing, 'open'>,
+): string | undefined {
+  const stored = integration[field]
+  return stored ? sealing.open(secretPlaceOf(integration.lmsKind, field), stored.sealed) : undefined
+}
+
 /**
  * Returns the access token of the other system; undefined without one. Throws 503 if it cannot be decrypted.
  */
-export function accessTokenOf({ lmsKind, accessToken }: Integration, sealing: Sealing): string | undefined {
-  return accessToken ? sealing.open(secretPlaceOf(lmsKind, 'accessToken'), accessToken.sealed) : undefined
+export function accessTokenOf(integration: Integration, sealing: Sealing): string | undefined {
+  return secretOf(integration, 'accessToken', sealing)
 }
 
 /** Stores an integration, in place of the previous one of its kind. */
 export async function storeIntegration(database: Database, integration: Integration): Promise<void> {
-  const { lmsKind, baseUrl, accessToken, webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
+  const { lmsKind, baseUrl, accessToken, clientId, clientSecret, refreshToken, tokenUrl } = integration
+  const { webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
   const { gradeToProgress, gradeItems, defaultGradeMaximum, version, createdAt, updatedAt } = integration
   await database.run(sql`
     insert into integrations (${integrationColumns})
     values (${lmsKind}, ${baseUrl}, ${accessToken?.sealed ?? null}, ${accessToken?.setAt ?? null},
-            ${accessToken?.last4 ?? null}, ${JSON.stringify(webhookSecrets)}, ${rootAccountUuid}, ${jwksUrl}, ${jwks},
+            ${accessToken?.last4 ?? null}, ${clientId}, ${secretText(clientSecret)}, ${secretText(refreshToken)},
+            ${tokenUrl}, ${JSON.stringify(webhookSecrets)}, ${rootAccountUuid}, ${jwksUrl}, ${jwks},
             ${gradeToProgress}, ${JSON.stringify(gradeItems)}, ${defaultGradeMaximum}, ${version}, ${createdAt},
             ${updatedAt})
     on conflict (lms_kind) do update set
       base_url = excluded.base_url, access_token = excluded.access_token,
       access_token_set_at = excluded.access_token_set_at, access_token_last4 = excluded.access_token_last4,
+      client_id = excluded.client_id, client_secret = excluded.client_secret,
+      refresh_token = excluded.refresh_token, token_url = excluded.token_url,
       webhook_secrets = excluded.webhook_secrets, root_account_uuid = excluded.root_account_uuid,
       jwks_url = excluded.jwks_url, jwks = excluded.jwks, grade_to_progress = excluded.grade_to_progress,
       grade_items = excluded.grade_items, default_grade_maximum = excluded.default_grade_maximum,
       version = excluded.version, updated_at = excluded.updated_at`)
+}
+
+function secretText(secret: StoredSecret | null): string | null {
+  return secret && JSON.stringify(secret)
+}
+
+function secretIn(text: string | null): StoredSecret | null {
+  return text === null ? null : (JSON.parse(text) as StoredSecret)
 }
 
 /** Converts a row to an integration. */
@@ -145,6 +182,10 @@ export function toIntegration(row: IntegrationRow): Integration {
             last4: row.access_token_last4,
             endsAt: null,
           },
+    clientId: row.client_id,
+    clientSecret: secretIn(row.client_secret),
+    refreshToken: secretIn(row.refresh_token),
+    tokenUrl: row.token_url,
     webhookSecrets: JSON.parse(row.webhook_secrets) as StoredSecret[],
     rootAccountUuid: row.root_account_uuid,
     jwksUrl: row.jwks_url,

@@ -31,9 +31,13 @@ import {
 } from './integration.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
 import { readRecords } from './read-records.ts'
-import { changedSecrets, requireTokenAgain } from './secret-change.ts'
+import { changedSecrets, requireSecretsAgain } from './secret-change.ts'
 
-const canvasOnly = ['rootAccountUuid', 'jwksUrl', 'jwks'] as const
+/** Fields that only one kind supports. */
+const fieldsOfKind: Readonly<Partial<Record<LmsKind, readonly string[]>>> = {
+  canvas: ['rootAccountUuid', 'jwksUrl', 'jwks'],
+  classroom: ['clientId', 'clientSecret', 'refreshToken', 'tokenUrl'],
+}
 
 export const integrationRoutes = routesOf(integrations, {
   list: ({ database, query, now }) =>
@@ -63,9 +67,11 @@ export const integrationRoutes = routesOf(integrations, {
     const sent = isJsonObject(call.rawBody) ? call.rawBody : {}
     // null removes a field in a merge patch, but the parsed body does not distinguish it from an absent one.
     const removed = (field: string) => Object.hasOwn(sent, field) && sent[field] === null
-    requireTokenAgain(stored, sent, input.baseUrl)
+    requireSecretsAgain(stored, sent, input)
     const secrets = await changedSecrets(call, lmsKind, stored, {
       accessToken: removed('accessToken') ? null : input.accessToken,
+      clientSecret: removed('clientSecret') ? null : input.clientSecret,
+      refreshToken: removed('refreshToken') ? null : input.refreshToken,
       webhookSecrets: removed('webhookSecrets') ? null : input.webhookSecrets,
       oldSecretEndsAt: removed('oldSecretEndsAt') ? null : input.oldSecretEndsAt,
     })
@@ -73,6 +79,8 @@ export const integrationRoutes = routesOf(integrations, {
       lmsKind,
       baseUrl: input.baseUrl,
       ...secrets,
+      clientId: input.clientId,
+      tokenUrl: input.tokenUrl,
       rootAccountUuid: input.rootAccountUuid,
       jwksUrl: input.jwksUrl,
       jwks: input.jwks && JSON.stringify(input.jwks),
@@ -139,9 +147,11 @@ async function findIntegration(database: Database, kind: string): Promise<Integr
 function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   if (!isJsonObject(rawBody)) return []
   const faults: Fault[] = []
-  for (const field of canvasOnly) {
-    if (kind === 'canvas' || (rawBody[field] ?? null) === null) continue
-    faults.push({ pointer: `#/${field}`, code: 'not_applicable', detail: 'applies to canvas only' })
+  for (const [other, fields] of Object.entries(fieldsOfKind)) {
+    for (const field of fields) {
+      if (kind === other || (rawBody[field] ?? null) === null) continue
+      faults.push({ pointer: `#/${field}`, code: 'not_applicable', detail: `applies to ${other} only` })
+    }
   }
   const secrets: unknown = rawBody['webhookSecrets']
   if (kind !== 'standard' || !Array.isArray(secrets)) return faults
@@ -161,14 +171,18 @@ function isStandardSecret(secret: string): boolean {
 
 /** Converts an integration for display; of its secrets only that and since when they exist. */
 function shownIntegration(integration: Integration, now: string): Shown {
-  const { accessToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
+  const { accessToken, clientSecret, refreshToken, webhookSecrets, jwks, gradeItems, ...rest } = integration
   return {
     lmsKind: rest.lmsKind,
     baseUrl: rest.baseUrl,
     secrets: {
       accessToken: accessToken && shownSecret(accessToken),
+      clientSecret: clientSecret && shownSecret(clientSecret),
+      refreshToken: refreshToken && shownSecret(refreshToken),
       webhook: webhookSecrets.filter(({ endsAt }) => endsAt === null || endsAt > now).map(shownSecret),
     },
+    clientId: rest.clientId,
+    tokenUrl: rest.tokenUrl,
     rootAccountUuid: rest.rootAccountUuid,
     jwksUrl: rest.jwksUrl,
     jwks: jwks === null ? null : (JSON.parse(jwks) as Shown['jwks']),

@@ -1,7 +1,7 @@
 import type { IntegrationInput } from '../../contract/integrations.ts'
 import type { Call } from '../http/handler.ts'
 import { invalid, ProblemError } from '../problem-error.ts'
-import { type Integration, type StoredSecret, secretPlaceOf } from './integration.ts'
+import { type Integration, type SingleSecret, type StoredSecret, secretPlaceOf } from './integration.ts'
 
 /** Minimum length of a secret whose last four characters may be shown. */
 const minLengthToShowEnd = 24
@@ -9,21 +9,39 @@ const minLengthToShowEnd = 24
 const maxOverlapMs = 366 * 24 * 60 * 60 * 1000
 
 type SecretCall = Pick<Call, 'database' | 'sealing' | 'now'>
-type Sent = Pick<IntegrationInput, 'accessToken' | 'webhookSecrets' | 'oldSecretEndsAt'>
+type Sent = Pick<IntegrationInput, SingleSecret | 'webhookSecrets' | 'oldSecretEndsAt'>
+
+/** Secrets that are sent to an address, by the field with the address. */
+const recipients = {
+  baseUrl: ['accessToken', 'refreshToken'],
+  tokenUrl: ['clientSecret', 'refreshToken'],
+} as const
+const secretWords: Readonly<Record<SingleSecret, string>> = {
+  accessToken: 'access token',
+  clientSecret: 'client secret',
+  refreshToken: 'refresh token',
+}
 
 /**
- * Throws 422 if a new base URL would receive the access token of the previous system: a user who can change
- * the URL must not be able to read the token. The token must be sent again or removed.
+ * Throws 422 if a new address would receive the secrets that were set for the previous one: a user who can change
+ * the address must not be able to read them. They must be sent again or removed.
  */
-export function requireTokenAgain(
+export function requireSecretsAgain(
   stored: Integration | undefined,
   sent: object,
-  baseUrl: string | null,
+  next: Pick<Integration, 'baseUrl' | 'tokenUrl'>,
 ): void {
-  if (!stored?.accessToken || Object.hasOwn(sent, 'accessToken')) return
-  if (baseUrl === null || baseUrl === stored.baseUrl) return
-  const detail = 'requires the access token again: the stored one was set for another address'
-  throw invalid([{ pointer: '#/baseUrl', code: 'access_token_required', detail }])
+  for (const [field, secrets] of Object.entries(recipients) as [
+    keyof typeof recipients,
+    readonly SingleSecret[],
+  ][]) {
+    if (next[field] === null || next[field] === (stored?.[field] ?? null)) continue
+    const missing = secrets.find((secret) => stored?.[secret] && !Object.hasOwn(sent, secret))
+    if (missing === undefined) continue
+    const detail = `requires the ${secretWords[missing]} again: the stored one was set for another address`
+    const code = `${secretWords[missing].replace(' ', '_')}_required`
+    throw invalid([{ pointer: `#/${field}`, code, detail }])
+  }
 }
 
 /** Returns the secrets of an integration after a change; unchanged ones keep their metadata. */
@@ -32,7 +50,7 @@ export async function changedSecrets(
   kind: string,
   stored: Integration | undefined,
   sent: Sent,
-): Promise<Pick<Integration, 'accessToken' | 'webhookSecrets'>> {
+): Promise<Pick<Integration, SingleSecret | 'webhookSecrets'>> {
   const { now } = call
   const end = sent.oldSecretEndsAt
   if (end && Date.parse(end) - Date.parse(now) > maxOverlapMs) {
@@ -40,22 +58,24 @@ export async function changedSecrets(
       { pointer: '#/oldSecretEndsAt', code: 'too_late', detail: 'must be within a year from now' },
     ])
   }
-  const before = { accessToken: stored?.accessToken ?? null, webhookSecrets: stored?.webhookSecrets ?? [] }
+  const changed = async (field: SingleSecret) =>
+    changeSecret(call, secretPlaceOf(kind, field), stored?.[field] ?? null, sent[field])
   return {
-    accessToken: await changeToken(call, kind, before.accessToken, sent.accessToken),
-    webhookSecrets: await changeSecrets(call, kind, before.webhookSecrets, sent),
+    accessToken: await changed('accessToken'),
+    clientSecret: await changed('clientSecret'),
+    refreshToken: await changed('refreshToken'),
+    webhookSecrets: await changeSecrets(call, kind, stored?.webhookSecrets ?? [], sent),
   }
 }
 
-async function changeToken(
+async function changeSecret(
   call: SecretCall,
-  kind: string,
+  place: string,
   before: StoredSecret | null,
   sent: string | null | undefined,
 ): Promise<StoredSecret | null> {
   if (sent === undefined) return before
   if (sent === null) return null
-  const place = secretPlaceOf(kind, 'accessToken')
   return isStored(call, place, before, sent) ? before : sealSecret(call, place, sent)
 }
 

@@ -211,7 +211,7 @@ const values: Readonly<Record<string, string>> = {
   'progress_steps.status': choice('completed', 'in_progress'),
   'counters.kind': `case when n % 10 = 0 then ${choice('none', 'in_progress', 'completed', 'open', 'early')} else 'in_progress at' end`,
   'counter_changes.kind': choice('none', 'none at', 'in_progress', 'in_progress at', 'completed'),
-  lms_kind: choice('canvas', 'moodle', 'openedx', 'thinkific', 'standard'),
+  lms_kind: choice('canvas', 'moodle', 'openedx', 'thinkific', 'classroom', 'standard'),
   'webhook_deliveries.status': choice('applied', 'applied', 'stale', 'ignored', 'unmatched', 'failed'),
   'webhook_messages.status': choice('delivered', 'delivered', 'pending', 'failed'),
   'webhook_messages.type': choice(

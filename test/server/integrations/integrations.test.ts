@@ -35,7 +35,9 @@ test('an integration is set up by a PUT, and changed by others that merge', asyn
   expect(made.body).toEqual({
     lmsKind: 'canvas',
     baseUrl: 'https://canvas.example.edu',
-    secrets: { accessToken: null, webhook: [] },
+    secrets: { accessToken: null, clientSecret: null, refreshToken: null, webhook: [] },
+    clientId: null,
+    tokenUrl: null,
     rootAccountUuid: 'abc',
     jwksUrl: null,
     jwks: null,
@@ -127,6 +129,8 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
   expect(JSON.stringify(rows)).toContain('integration.updated')
   expect(answers[1]?.body.secrets).toEqual({
     accessToken: { setAt: start, last4: '9876', endsAt: null },
+    clientSecret: null,
+    refreshToken: null,
     webhook: [
       { setAt: start, last4: '0001', endsAt: null },
       { setAt: start, last4: '0002', endsAt: after(day) },

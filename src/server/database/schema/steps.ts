@@ -84,8 +84,8 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
 }
 
 /**
- * Adds terms, groups, changes of many records, kinds of endpoints, applications that act for themselves, and the creator
- * of a course, whom its first version names.
+ * Adds terms, groups, changes of many records, kinds of endpoints, applications that act for themselves, OAuth clients of
+ * integrations, and the creator of a course, whom its first version names.
  */
 async function upgradeFrom25(database: Database): Promise<void> {
   await addCreators(database)
@@ -94,6 +94,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addGroups(database)
   await addEndpointKinds(database)
   await addMachineClients(database)
+  await addIntegrationClients(database)
 }
 
 async function addCreators(database: Database): Promise<void> {
@@ -156,6 +157,12 @@ async function addEndpointKinds(database: Database): Promise<void> {
 async function addMachineClients(database: Database): Promise<void> {
   await database.run(addColumn(database.dialect, 'oauth_clients', 'machine_scopes', withDefault(text, '[]')))
   await addTables(database, [clientTokens])
+}
+
+async function addIntegrationClients(database: Database): Promise<void> {
+  for (const name of ['client_id', 'client_secret', 'refresh_token', 'token_url']) {
+    await database.run(addColumn(database.dialect, 'integrations', name, orNull(text)))
+  }
 }
 
 async function addTables(database: Database, tables: readonly Table[]): Promise<void> {

@@ -1,0 +1,51 @@
+import { classroomSignIn, missingScopes } from '../../lms/classroom.ts'
+import type { Call } from '../http/handler.ts'
+import { type AccessGrant, forgetAccess, GrantError, grantAccess } from './access-grant.ts'
+import type { Integration } from './integration.ts'
+
+/** How to sign in to Google Classroom, in messages. */
+export const signInAgain = 'sign in with: learnctl integrations sign-in classroom'
+
+/** Access of an integration: a token, or why there is none, as a clause. */
+export type Access =
+  | { readonly grant: AccessGrant; readonly trouble: null }
+  | { readonly grant: null; readonly trouble: string; readonly isSignedIn: boolean }
+
+/** Requests access for a connection check. Throws 503 if a secret cannot be decrypted. */
+export async function checkSignIn(
+  integration: Integration,
+  call: Pick<Call, 'sealing' | 'outgoing' | 'now'>,
+): Promise<Access> {
+  // A check asks Google again whether the sign-in is still valid.
+  forgetAccess(integration, call)
+  try {
+    const grant = await grantAccess(integration, integration.tokenUrl ?? classroomSignIn.tokenUrl, call)
+    if (grant) return { grant, trouble: null }
+    return { grant: null, trouble: `no user has signed in: ${signInAgain}`, isSignedIn: false }
+  } catch (error) {
+    if (!(error instanceof GrantError)) throw error
+    const again = error.reason === 'ended' || error.reason === 'client' ? `: ${signInAgain}` : ''
+    return { grant: null, trouble: error.message + again, isSignedIn: true }
+  }
+}
+
+/** Returns the scopes of a grant as a clause, and whether it allows to read everything. */
+export function describeScopes({ scopes }: AccessGrant): {
+  readonly isEnough: boolean
+  readonly detail: string
+} {
+  if (scopes === null) return { isEnough: true, detail: 'Google does not say which scopes are granted' }
+  const toRead = missingScopes(scopes, classroomSignIn.readScopes)
+  if (toRead.length > 0) {
+    const noun = toRead.length === 1 ? 'scope' : 'scopes'
+    return { isEnough: false, detail: `missing ${noun} ${toRead.join(', ')}: ${signInAgain}, and allow all` }
+  }
+  const toWrite = missingScopes(scopes, classroomSignIn.scopes)
+  return {
+    isEnough: true,
+    detail:
+      toWrite.length === 0
+        ? 'all scopes are granted'
+        : `can only read: writing requires ${toWrite.join(', ')}`,
+  }
+}
