@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { eventPatterns } from './actions.ts'
+import { ChatSettings } from './chat.ts'
 import { answered, field, named, patchOf, sent, shown } from './fields.ts'
 import { choices, inPeriod, page, paging, period, UpdatedSince, updatedSince } from './lists.ts'
 import { Message } from './messages.ts'
@@ -7,11 +8,11 @@ import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
 import { Instant, optional, Time, WebAddress } from './values.ts'
 
-/** Kinds of endpoints: receivers of Standard Webhooks. */
-export const endpointKinds = ['standard'] as const
+/** Kinds of endpoints: receivers of Standard Webhooks, and chats in which people read messages. */
+export const endpointKinds = ['standard', 'slack', 'teams'] as const
 export const EndpointKind = named(
   'EndpointKind',
-  'What an endpoint receives: standard for signed events (Standard Webhooks)',
+  'What an endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel',
   z.enum(endpointKinds),
 )
 export type EndpointKind = z.output<typeof EndpointKind>
@@ -33,12 +34,12 @@ const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isP
 const attributes = {
   kind: field(
     EndpointKind.default('standard'),
-    'What the endpoint receives: standard for signed events (Standard Webhooks). It cannot be changed',
-    'What it receives: standard for signed events (Standard Webhooks)',
+    'What the endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel. It cannot be changed',
+    'What it receives: standard for signed events, slack or teams for messages in a channel',
   ),
   url: field(
     EndpointUrl,
-    'Where events are sent: an https URL, or an http URL that the server allows',
+    'Where events are sent: an https URL, or an http URL that the server allows. That of a slack or teams endpoint is a secret: responses have its host and last characters',
     'URL to send events to: https, or http on this machine',
   ),
   events: field(
@@ -48,6 +49,10 @@ const attributes = {
   ),
   description: field(z.string().trim().max(255).default(''), 'What the endpoint is for'),
   status: field(EndpointStatus.default('active'), 'Whether events are sent to it', 'Whether events are sent'),
+  chat: field(
+    optional(ChatSettings),
+    'What a slack or teams endpoint writes, and when; null for other kinds',
+  ),
   expiresAt: field(
     optional(Instant),
     'When the endpoint is deleted, null for never',
@@ -65,7 +70,7 @@ export const EndpointPatch = named(
 )
 
 function shownFields() {
-  const { kind, url, events, description, status, expiresAt } = answered(attributes)
+  const { kind, url, events, description, status, chat, expiresAt } = answered(attributes)
   return {
     id: field(z.string(), 'Id of the endpoint, whe_…'),
     kind,
@@ -73,6 +78,7 @@ function shownFields() {
     events: field(z.array(z.string()).max(eventPatterns.length), events.says),
     description,
     status,
+    chat,
     disabledReason: field(
       z.enum(['gone']).nullable(),
       'Why the server disabled it: gone if the receiver returned 410; null if it did not',
@@ -101,7 +107,7 @@ export const NewEndpoint = named(
     ...shownFields(),
     secret: field(
       z.string().nullable(),
-      'The signing secret, whsec_…. Shown only once: null in a replayed response',
+      'The signing secret, whsec_…. Shown only once: null in a replayed response, and for a slack or teams endpoint',
     ),
   })),
 )

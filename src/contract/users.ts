@@ -20,23 +20,7 @@ import {
 } from './lists.ts'
 import { admins, everyone, operationsOf, teachers } from './operation.ts'
 import { changed, externalId, managedBy } from './record-fields.ts'
-import { Language, optional, text, WebAddress } from './values.ts'
-
-const Timezone = z
-  .string()
-  .max(100, { abort: true })
-  .refine(isTimezone, {
-    params: { code: 'invalid_timezone' },
-    error: 'must be an IANA time zone, such as Europe/Vienna',
-  })
-
-function isTimezone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
-  } catch {
-    return false
-  }
-}
+import { Language, optional, Timezone, text, WebAddress } from './values.ts'
 
 const Accessibility = sent({
   highContrast: field(z.boolean().default(false), 'Use high contrast'),

@@ -76,6 +76,22 @@ export const Language = z
     error: 'must be a BCP 47 language tag, such as en or pt-BR',
   })
 
+export const Timezone = z
+  .string()
+  .max(100, { abort: true })
+  .refine(isTimezone, {
+    params: { code: 'invalid_timezone' },
+    error: 'must be an IANA time zone, such as Europe/Vienna',
+  })
+
+function isTimezone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** All codes of two letters, except replaced ones (ISO 639-1); none was added since 2003. */
 const twoLetterLanguages: ReadonlySet<string> = new Set(
   `aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu

@@ -179,12 +179,21 @@ const all: readonly Sample[] = [
   },
   {
     name: 'webhook endpoint',
-    // A kind other than the default has attributes of its own.
-    schema: EndpointInput.omit({ kind: true }),
+    schema: EndpointInput,
     path: '/v1/webhooks/endpoints',
-    least: { url: 'https://lms.example/hooks' },
+    hidden: 'url',
+    least: { kind: 'teams', url: 'https://lms.example/hooks' },
     whole: {
+      kind: 'teams',
       url: 'https://other.example/hooks?school=7',
+      chat: {
+        schedule: 'daily',
+        digestHour: 17,
+        digestTimezone: 'Europe/Vienna',
+        courseIds: ['{courseId}'],
+        atRiskOnly: true,
+        learnerNames: true,
+      },
       events: ['course.*', 'progress.completed'],
       description: 'Catalogue',
       status: 'disabled',

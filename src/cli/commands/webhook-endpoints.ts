@@ -161,7 +161,7 @@ const endpointCommands: readonly Command[] = [
     name: 'endpoints create',
     summary: 'Create a webhook endpoint (its secret is shown only once)',
     description:
-      'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.',
+      'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.\n\nWith --kind slack or --kind teams, people read messages in a channel instead: --to is the URL of the incoming webhook or of the\nworkflow, which is stored encrypted and never shown again.',
     operation: async () => (await contract()).create,
     fields: endpointFields,
     ifLost: 'delete the endpoint and create another',
@@ -174,6 +174,8 @@ const endpointCommands: readonly Command[] = [
     examples: [
       'webhooks endpoints create --to https://lms.example.org/hooks --events course.*,progress.completed',
       'webhooks endpoints create --to https://lms.example.org/hooks -o json',
+      'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --events progress.completed',
+      'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --schedule daily --digest-hour 7',
     ],
   }),
   call({

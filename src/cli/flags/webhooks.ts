@@ -7,6 +7,9 @@ import { filtersOf, flagsOf } from './derive-flags.ts'
 export const endpointFields = flagsOf(EndpointInput, {
   url: { name: 'to', placeholder: 'url' },
   events: { kind: 'words', placeholder: 'event,…', hasChoicesInSummary: true },
+
+  'chat.digestTimezone': { placeholder: 'zone' },
+  'chat.courseIds': { name: 'course' },
   expiresAt: { time: 'future', never: true, default: 'never' },
 })
 

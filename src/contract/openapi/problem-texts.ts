@@ -107,7 +107,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'keys.list': ['not_found'],
   'keys.create': ['not_found', 'user_inactive', 'limit_reached'],
   'grants.list': ['not_found'],
-  'endpoints.create': ['limit_reached', 'encryption_unavailable'],
+  'endpoints.create': ['not_found', 'limit_reached', 'encryption_unavailable'],
   'endpoints.rotate': ['encryption_unavailable'],
   'endpoints.test': ['endpoint_disabled'],
   'leases.take': ['apply_in_progress'],

@@ -35,7 +35,8 @@ export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
     select cast(${stem} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
            cast(${body} as text), 'pending', 0, 0, cast(${at} as text), cast(${at} as text)
-    from webhook_subscriptions where pattern in (${join(patternsOf(type))})`)
+    from webhook_subscriptions where pattern in (${join(patternsOf(type))})
+      and (courses is null or courses like ${`%${courseOf(change) ?? '!'}%`})`)
 }
 
 /** Queues a message for one endpoint, regardless of its subscriptions; returns its id. */
@@ -99,6 +100,13 @@ function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
   const data: JsonObject = noun === 'progress' ? {} : { id }
   for (const field of eventFields[noun] ?? []) if (Object.hasOwn(record, field)) data[field] = record[field]
   return data
+}
+
+/** Returns the course that a change is about; null for none. */
+function courseOf({ action, before, after, id }: Changed): string | null {
+  if (action.startsWith('course.')) return id
+  const courseId = recordOf({ before, after })['courseId']
+  return typeof courseId === 'string' ? courseId : null
 }
 
 /** Returns the subject of a change: the learner, else the course, else the record itself. */

@@ -1,7 +1,9 @@
 import { createCachedOpening, type Sealing } from '../access/sealing.ts'
 import type { Claimed } from './claim.ts'
+import type { Delivery } from './endpoint-kind.ts'
 import { deliveryOf } from './endpoint-kinds.ts'
 import { type EndpointRow, secretPlace } from './endpoint-row.ts'
+import { withoutSecret } from './hidden-url.ts'
 import { failureOf, type Outcome } from './outcome.ts'
 import type { Send } from './sender.ts'
 
@@ -12,6 +14,8 @@ export type Later = (work: () => void, ms: number) => { clear(): void }
 export interface AttemptParts {
   readonly send: Send
   readonly sealing: Sealing
+  readonly database: Delivery['database']
+  readonly publicUrl?: string | undefined
   readonly now: () => Date
   /** Clock of the signatures, which receivers compare with their own. */
   readonly signedAt: () => Date
@@ -34,8 +38,18 @@ class UnreadableSecret extends Error {}
  * Creates a function that delivers messages by the kind of their endpoint and returns the outcome of each; it
  * never throws.
  */
-export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
+export function attemptsWith({
+  send,
+  sealing,
+  database,
+  publicUrl,
+  now,
+  signedAt,
+  later,
+  stopping,
+}: AttemptParts) {
   const cached = createCachedOpening(sealing, now)
+  const dashboardUrl = publicUrl === undefined ? null : `${publicUrl}/dashboard`
 
   function openFor(place: string, sealed: string): string {
     try {
@@ -46,6 +60,7 @@ export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: 
   }
 
   return async (endpoint: EndpointRow, messages: readonly Claimed[]): Promise<readonly Outcome[]> => {
+    const secrets = new Set<string>()
     const ending = new AbortController()
     const end = () => ending.abort()
     stopping.addEventListener('abort', end, { once: true })
@@ -62,17 +77,28 @@ export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: 
 
     try {
       const outcome = await deliveryOf(endpoint).deliver(messages, {
-        ...{ endpoint, now: now(), signedAt: signedAt() },
-        open: (sealed) => openFor(secretPlace(endpoint.id), sealed),
+        ...{ endpoint, database, dashboardUrl, now: now(), signedAt: signedAt() },
+        open: (sealed) => {
+          const secret = openFor(secretPlace(endpoint.id), sealed)
+          secrets.add(secret)
+          return secret
+        },
         post: (request) => send({ ...request, signal: ending.signal }),
       })
-      return 'kind' in outcome ? messages.map(() => outcome) : outcome
+      const outcomes = 'kind' in outcome ? messages.map(() => outcome) : outcome
+      return outcomes.map((each) => redacted(each, secrets))
     } catch (error) {
-      const outcome = failed(error)
+      const outcome = redacted(failed(error), secrets)
       return messages.map(() => outcome)
     } finally {
       timer.clear()
       stopping.removeEventListener('abort', end)
     }
   }
+}
+
+/** Removes the secrets of an endpoint from the outcome, which is stored and shown: a receiver may return them. */
+function redacted(outcome: Outcome, secrets: ReadonlySet<string>): Outcome {
+  const clean = (text: string) => [...secrets].reduce(withoutSecret, text)
+  return { ...outcome, result: clean(outcome.result), response: clean(outcome.response) }
 }

@@ -49,7 +49,7 @@ export function serveOutbox({
 /** Dependencies of a dispatcher. */
 export interface DispatcherParts
   extends Pick<AttemptParts, 'sealing' | 'now'>,
-    Partial<Pick<AttemptParts, 'signedAt' | 'later'>> {
+    Partial<Pick<AttemptParts, 'signedAt' | 'later' | 'publicUrl'>> {
   readonly database: Store
   readonly sender: Sender
   readonly newId: IdMaker
@@ -115,10 +115,12 @@ export class Dispatcher {
 
   constructor(given: DispatcherParts) {
     const parts = { later: usualLater, elapsedMs: () => performance.now(), ...given }
-    const { sender, sealing, now, signedAt = now, later, elapsedMs } = parts
+    const { sender, sealing, database, publicUrl, now, signedAt = now, later, elapsedMs } = parts
     const stopping = this.#aborting.signal
     this.#parts = parts
-    this.#attempt = attemptsWith({ send: sender.send, sealing, now, signedAt, later, stopping })
+    this.#attempt = attemptsWith({
+      ...{ send: sender.send, sealing, database, publicUrl, now, signedAt, later, stopping },
+    })
     this.#load = createRequestLoad(elapsedMs)
     const round = () => this.#round()
     this.#rounds = new Rounds({ round, retryMs: roundMs, rested: () => this.#rested(), later, elapsedMs })

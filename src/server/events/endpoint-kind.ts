@@ -1,3 +1,4 @@
+import type { Database } from '../database/database.ts'
 import type { Claimed } from './claim.ts'
 import type { EndpointRow } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
@@ -26,6 +27,10 @@ export interface EndpointDelivery {
 /** One delivery to an endpoint. */
 export interface Delivery {
   readonly endpoint: EndpointRow
+  /** To read names of courses and people. */
+  readonly database: Pick<Database, 'all'>
+  /** URL of the dashboard; null if the server does not know its own address. */
+  readonly dashboardUrl: string | null
   readonly now: Date
   /** Time of signatures, which receivers compare with their own. */
   readonly signedAt: Date

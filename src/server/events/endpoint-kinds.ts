@@ -1,10 +1,14 @@
 import type { EndpointKind } from '../../contract/endpoints.ts'
 import type { EndpointDelivery } from './endpoint-kind.ts'
+import { slackDelivery } from './slack-endpoint.ts'
 import { standardDelivery } from './standard-endpoint.ts'
+import { teamsDelivery } from './teams-endpoint.ts'
 
 /** Deliveries by kind of endpoint. */
 const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
   standard: standardDelivery,
+  slack: slackDelivery,
+  teams: teamsDelivery,
 }
 
 /** Returns how messages are delivered to an endpoint. */

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import type { ChatSettings } from '../../contract/chat.ts'
 import type { Endpoint } from '../../contract/endpoints.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem-error.ts'
@@ -10,6 +11,8 @@ export interface EndpointRow extends Row {
   readonly url: string
   /** A JSON array. */
   readonly events: string
+  /** JSON, by kind; null without. */
+  readonly settings: string | null
   readonly description: string
   readonly status: string
   readonly disabled_reason: string | null
@@ -29,7 +32,7 @@ export interface EndpointRow extends Row {
 }
 
 /** Columns of an endpoint, from `webhook_endpoints e`. */
-export const endpointColumns = sql`e.id, e.kind, e.url, e.events, e.description, e.status, e.disabled_reason, e.expires_at,
+export const endpointColumns = sql`e.id, e.kind, e.url, e.events, e.settings, e.description, e.status, e.disabled_reason, e.expires_at,
   e.paused_until, e.secret, e.previous_secret, e.previous_secret_until, e.mark, e.next_delivery_at, e.version, e.created_at, e.updated_at`
 
 /** Returns the place that a secret of an endpoint is sealed for. */
@@ -57,6 +60,20 @@ export async function removeEndpoint(database: Database, id: string, now: string
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
 }
 
+/** Returns the settings of an endpoint that writes into a channel; null for other kinds. */
+export function toChatSettings({
+  kind,
+  settings,
+}: Pick<EndpointRow, 'kind' | 'settings'>): ChatSettings | null {
+  // The contract validated the values before they were stored.
+  return isChat(kind) && settings !== null ? (JSON.parse(settings) as ChatSettings) : null
+}
+
+/** True for a kind whose endpoints write into a channel, and whose URL is a secret. */
+export function isChat(kind: string): boolean {
+  return kind === 'slack' || kind === 'teams'
+}
+
 /** Converts a row to an endpoint, without its secrets. */
 export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   const ahead = (time: string | null) => (time !== null && time > now ? time : null)
@@ -68,6 +85,7 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
     events: JSON.parse(row.events) as string[],
     description: row.description,
     status: row.status as Endpoint['status'],
+    chat: toChatSettings(row),
     disabledReason: row.disabled_reason as Endpoint['disabledReason'],
     expiresAt: row.expires_at,
     pausedUntil: ahead(row.paused_until),

@@ -1,24 +1,29 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import { testEvent, withoutOverlap } from '../../contract/actions.ts'
+import { ChatSettings } from '../../contract/chat.ts'
 import { Endpoint, EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { recordChange } from '../changes/change.ts'
 import { enqueueFor, forgetSubscribers, markLength } from '../changes/event-queue.ts'
 import type { Database } from '../database/database.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
-import { requireVersion } from '../http/handler.ts'
+import { matchesReference } from '../database/reference.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, ProblemError } from '../problem-error.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
 import {
   type EndpointRow,
   endpointColumns,
   findEndpoint,
+  isChat,
   isKept,
   removeEndpoint,
   secretPlace,
+  toChatSettings,
   toEndpoint,
 } from './endpoint-row.ts'
+import { isShownUrl, shownUrl } from './hidden-url.ts'
 import { findMessage } from './messages.ts'
 
 /** Maximum endpoints: each event is written once for each, and each has its own connections. */
@@ -59,11 +64,12 @@ export const endpointRoutes = routesOf(endpoints, {
     requireAhead(input.expiresAt, now)
     const mark = await findFreeMark(database)
     const id = call.newId('whe')
-    const secret = newSecret()
-    const sealed = await call.sealing.seal(database, secretPlace(id), secret)
+    const secret = isChat(input.kind) ? null : newSecret()
+    const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? input.url)
     await database.run(sql`
-      insert into webhook_endpoints (id, kind, url, events, description, status, expires_at, secret, mark, version, created_at, updated_at)
-      values (${id}, ${input.kind}, ${input.url}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
+      insert into webhook_endpoints (id, kind, url, settings, events, description, status, expires_at, secret, mark, version,
+        created_at, updated_at)
+      values (${id}, ${input.kind}, ${storedUrl(input)}, ${await settingsOf(call, input)}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
               ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
     const row = await findEndpoint(database, id, now)
     await subscribe(database, row)
@@ -82,15 +88,23 @@ export const endpointRoutes = routesOf(endpoints, {
       const detail = 'cannot be changed; create another endpoint'
       throw invalid([{ pointer: '#/kind', code: 'read_only', detail }])
     }
-    const same = Object.entries(input).every(
-      ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
-    )
+    const settings = await settingsOf(call, input)
+    const isNewUrl = input.url !== before.url
+    const secret =
+      isChat(row.kind) && isNewUrl
+        ? await call.sealing.seal(database, secretPlace(row.id), input.url)
+        : row.secret
+    const same =
+      settings === row.settings &&
+      Object.entries({ ...input, chat: before.chat }).every(
+        ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
+      )
     if (same) return before
     if (input.expiresAt !== before.expiresAt) requireAhead(input.expiresAt, now)
     // Activating an endpoint ends its pause and removes why it was disabled.
     await database.run(sql`
       update webhook_endpoints set
-        url = ${input.url}, events = ${JSON.stringify(input.events)}, description = ${input.description},
+        url = ${isNewUrl ? storedUrl(input) : before.url}, secret = ${secret}, settings = ${settings}, events = ${JSON.stringify(input.events)}, description = ${input.description},
         status = ${input.status}, expires_at = ${input.expiresAt},
         disabled_reason = ${input.status === 'active' ? null : before.disabledReason},
         paused_until = ${input.url === before.url && input.status === before.status ? row.paused_until : null},
@@ -117,6 +131,7 @@ export const endpointRoutes = routesOf(endpoints, {
     const { database, params, now } = call
     const row = await findEndpoint(database, params.endpointId, now)
     requireVersion(call, row.version)
+    requireSigned(row)
     const secret = newSecret()
     const sealed = await call.sealing.seal(database, secretPlace(row.id), secret)
     await database.run(sql`
@@ -146,18 +161,59 @@ export const endpointRoutes = routesOf(endpoints, {
   },
 })
 
+/** Returns the URL as it is stored: of a chat only what may be shown of it. Throws 422 for a shown one. */
+function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
+  if (!isChat(kind)) return url
+  if (!isShownUrl(url)) return shownUrl(url)
+  const detail = 'is only the shown part of a URL; send the whole one'
+  throw invalid([{ pointer: '#/url', code: 'invalid_url', detail }])
+}
+
+/** Returns the settings of an endpoint as they are stored, with ids of courses; null for none. Throws 422. */
+async function settingsOf(
+  { database }: Pick<Call, 'database'>,
+  { kind, chat }: Pick<EndpointInput, 'kind' | 'chat'>,
+): Promise<string | null> {
+  if (!isChat(kind)) {
+    if (chat === null) return null
+    throw invalid([{ pointer: '#/chat', code: 'not_applicable', detail: 'requires the kind slack or teams' }])
+  }
+  const settings = chat ?? ChatSettings.parse({})
+  const courseIds: string[] = []
+  for (const [index, reference] of settings.courseIds.entries()) {
+    const course = await database.one<{ id: string }>(
+      sql`select id from courses where ${matchesReference('courses', reference)}`,
+    )
+    if (!course) throw parentNotFound(`#/chat/courseIds/${index}`, 'course', reference)
+    courseIds.push(course.id)
+  }
+  return JSON.stringify({ ...settings, courseIds: [...new Set(courseIds)] })
+}
+
+/** Throws 422 for an endpoint without a signing secret. */
+function requireSigned({ kind, url }: EndpointRow): void {
+  if (!isChat(kind)) return
+  throw new ProblemError(
+    'read_only',
+    `Webhook endpoint ${url} of kind ${kind} has no signing secret; its URL is the secret: update it.`,
+  )
+}
+
 /** Stores the subscriptions that each event is checked against; none for an inactive endpoint. */
 export async function subscribe(
   database: Database,
-  { id, mark, events, status }: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status'>,
+  endpoint: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status' | 'kind' | 'settings'>,
 ): Promise<void> {
+  const { id, mark, events, status } = endpoint
+  const chat = toChatSettings(endpoint)
+  const courses = chat && chat.courseIds.length > 0 ? chat.courseIds.join() : null
   forgetSubscribers()
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
-  if (status !== 'active') return
+  if (status !== 'active' || chat?.schedule === 'daily') return
   const patterns = withoutOverlap(JSON.parse(events) as string[])
   await database.run(sql`
-    insert into webhook_subscriptions (pattern, endpoint_id, mark)
-    values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark})`))}`)
+    insert into webhook_subscriptions (pattern, endpoint_id, mark, courses)
+    values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark}, ${courses})`))}`)
 }
 
 /** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */

@@ -3,8 +3,11 @@ import type { Received } from './sender.ts'
 
 /** Result of an attempt. */
 export interface Outcome {
-  /** `released` is an attempt that was aborted because the server stops: it does not count. */
-  readonly kind: 'delivered' | 'failed' | 'gone' | 'released'
+  /**
+   * `refused` is a message that the receiver will never accept; `released` is an attempt that was aborted because the server
+   * stops: it does not count.
+   */
+  readonly kind: 'delivered' | 'failed' | 'refused' | 'gone' | 'released'
   /** HTTP status; null without a response. */
   readonly status: number | null
   /** Description of the result. */

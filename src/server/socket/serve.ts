@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     { ...longReadLimits, ...options.longReads },
   )
   const outbox = serveOutbox({
-    ...{ database, sealing, newId, now, reach },
+    ...{ database, sealing, newId, now, reach, publicUrl },
     // Receivers compare the signature's time with their clock, so it is the real time even if the academy's
     // is fixed.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),

@@ -1,6 +1,9 @@
 import { integer, orNull, type Table, text, withDefault } from './table.ts'
 
-/** Receivers of events; `kind` and what follows is how messages are delivered to them. */
+/**
+ * Receivers of events. `settings` is JSON by kind. The URL of a slack or teams endpoint is its secret, of which `url`
+ * has the shown part.
+ */
 export const webhookEndpoints: Table = {
   name: 'webhook_endpoints',
   columns: {
@@ -21,6 +24,7 @@ export const webhookEndpoints: Table = {
     updated_at: text,
     deleted_at: orNull(text),
     kind: withDefault(text, 'standard'),
+    settings: orNull(text),
     next_delivery_at: orNull(text),
   },
   key: 'id',
@@ -31,13 +35,17 @@ export const webhookEndpoints: Table = {
   ],
 }
 
-/** Subscriptions of active endpoints. Each change looks here for endpoints that want its events. */
-const webhookSubscriptions: Table = {
+/**
+ * Subscriptions of active endpoints. Each change looks here for endpoints that want its events. `courses` is null for
+ * all, else the ids of courses with commas between them.
+ */
+export const webhookSubscriptions: Table = {
   name: 'webhook_subscriptions',
   columns: {
     pattern: text,
     endpoint_id: text,
     mark: text,
+    courses: orNull(text),
   },
   key: 'pattern, endpoint_id',
   inKeyOrder: true,

@@ -11,7 +11,7 @@ import {
 import { type Database, DatabaseError, type Row } from '../database.ts'
 import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
-import { changeCounts, changes, webhookEndpoints } from './events.ts'
+import { changeCounts, changes, webhookEndpoints, webhookSubscriptions } from './events.ts'
 import { groupTables } from './groups.ts'
 import { clientTokens } from './oauth.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
@@ -148,9 +148,16 @@ async function addTerms(database: Database): Promise<void> {
 }
 
 async function addEndpointKinds(database: Database): Promise<void> {
-  for (const name of ['kind', 'next_delivery_at'] as const) {
-    const column = webhookEndpoints.columns[name]
-    if (column) await database.run(addColumn(database.dialect, 'webhook_endpoints', name, column))
+  const { dialect } = database
+  const added = [
+    [webhookEndpoints, ['kind', 'settings', 'next_delivery_at']],
+    [webhookSubscriptions, ['courses']],
+  ] as const
+  for (const [{ name: table, columns }, names] of added) {
+    for (const name of names) {
+      const column = columns[name]
+      if (column) await database.run(addColumn(dialect, table, name, column))
+    }
   }
 }
 

@@ -1,0 +1,33 @@
+/** Minimum length of the secret part of a URL whose last four characters may be shown. */
+const minLengthToShowEnd = 24
+
+/**
+ * Returns what may be shown of a URL that is itself a secret: its origin and its last characters,
+ * `https://hooks.slack.com/...a1B2`.
+ */
+export function shownUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url)
+  const letters = (pathname + search).replace(/[^A-Za-z0-9]/g, '')
+  return `${origin}/...${letters.length >= minLengthToShowEnd ? letters.slice(-4) : ''}`
+}
+
+/** True for the shown part of a URL, which cannot be used. */
+export function isShownUrl(url: string): boolean {
+  return new URL(url).pathname.startsWith('/...')
+}
+
+/** Returns a text without a secret: neither the whole one nor, of a URL, its path and query. */
+export function withoutSecret(text: string, secret: string): string {
+  const parts = [secret]
+  if (URL.canParse(secret)) {
+    const { pathname, search } = new URL(secret)
+    parts.push(pathname + search, pathname, search.slice(1), ...new URL(secret).searchParams.values())
+  }
+  return parts
+    .filter(({ length }) => length >= minSecretLength)
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, part) => rest.replaceAll(part, '***'), text)
+}
+
+/** Shorter parts are words rather than secrets. */
+const minSecretLength = 16
