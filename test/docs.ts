@@ -14,7 +14,7 @@ import { code, table, text } from './markdown.ts'
 /** Files of the manual, from the root. */
 export const manual: readonly string[] = [
   'README.md',
-  ...readdirSync(join(root, 'docs'))
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()
     .map((name) => join('docs', name)),

@@ -10,12 +10,16 @@ import {
   inGroups,
   isInGroups,
   isInTerms,
+  ofCourses,
   ofTerms,
+  ofUsers,
+  page,
   pageFields,
   paging,
 } from './lists.ts'
 import { operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
+import { actors, defaultHomePage, HomePage, Statement, xapiVersions } from './statements.ts'
 import { Percent, Reference, References, Time } from './values.ts'
 
 /** The forms in which learners can be exported. */
@@ -131,6 +135,11 @@ export const LearnerPage = named(
 )
 export type LearnerPage = z.output<typeof LearnerPage>
 
+const { include_total: _, ...uncounted } = paging
+
+/** A reference that statements do not show as it is. */
+const hidden = { by: 'reference', several: true, hidden: true } as const
+
 /** Analytics of learners and their progress. */
 export const analytics = operationsOf('analytics', {
   learners: {
@@ -197,5 +206,40 @@ export const analytics = operationsOf('analytics', {
       enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },
     },
     media: ['text/csv', 'application/x-ndjson'],
+  },
+  statements: {
+    at: 'GET /v1/analytics/statements',
+    summary: 'List progress, completion and grades of learners as xAPI statements',
+    roles: staff,
+    query: z.strictObject({
+      start_date: Bound.optional().meta({ description: 'Happened on or after this day (UTC) or time' }),
+      end_date: Bound.optional().meta({
+        description: 'Happened on or before this day (UTC), or before this time',
+      }),
+      course_id: ofCourses,
+      learner_id: ofUsers,
+      group_id: inGroups,
+      xapi_version: z
+        .enum(xapiVersions)
+        .default('1.0.3')
+        .meta({ description: 'Version of xAPI (default 1.0.3)' }),
+      actor: z.enum(actors).default('id').meta({
+        description:
+          'How learners are named: id, which reveals least, external-id (else id) or email (default id)',
+      }),
+      home_page: HomePage.default(defaultHomePage).meta({
+        description: `URL of the academy, which accounts, activities and ids begin with (default ${defaultHomePage})`,
+      }),
+      ...uncounted,
+    }),
+    response: page(Statement, 'xAPI statements'),
+    list: true,
+    filters: {
+      start_date: { by: 'start', field: 'timestamp' },
+      end_date: { by: 'end', field: 'timestamp' },
+      course_id: { ...hidden, field: 'courseId', to: 'courseId' },
+      learner_id: { ...hidden, field: 'learnerId', to: 'userId' },
+      group_id: isInGroups,
+    },
   },
 })

@@ -266,6 +266,13 @@ function withStableIds(made: unknown): string {
     known.set(id, other)
     return other
   }
+  // UUIDs of statements, which are made of ids.
+  const uuids = new Map<string, string>()
+  const stableUuid = (uuid: string) => {
+    const other = uuids.get(uuid) ?? `00000000-0000-5000-8000-${String(uuids.size).padStart(12, '0')}`
+    uuids.set(uuid, other)
+    return other
+  }
   const text = (name: string, value: unknown): unknown => {
     if (typeof value !== 'string') return value
     if (name === 'last4') return 'hown'
@@ -274,6 +281,7 @@ function withStableIds(made: unknown): string {
     if (/^hash$|Digest$/.test(name)) return createHash('sha256').update(name).digest('hex')
     return value
       .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)
+      .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/g, stableUuid)
       .replaceAll(/\b(lp[a-z])_[A-Za-z0-9]{36}\b/g, '$1_shown')
   }
   return JSON.stringify(made, text, 2)

@@ -207,6 +207,11 @@ export const examples: Readonly<Record<string, Example>> = {
       'GET /v1/analytics/learners?start_date=2013-10-01&end_date=2014-06-30&course_id={courseId}&include_total=true',
   },
 
+  'analytics.statements': {
+    request:
+      'GET /v1/analytics/statements?course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',
+  },
+
   'grades.list': { request: 'GET /v1/grades?course_id={courseId}&learner_id={learnerId}' },
   'grades.get': { request: 'GET /v1/grades/{gradeId}' },
   'grades.set': {

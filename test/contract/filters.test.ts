@@ -4,7 +4,7 @@ import { type Call, calls } from '../../src/contract/calls.ts'
 import { operations } from '../../src/contract/index.ts'
 import { type Filter, paging } from '../../src/contract/lists.ts'
 
-/** Parameters that control paging and order, or add items. */
+/** Parameters that control paging, order and form, or add items. */
 const others = [
   ...Object.keys(paging),
   'sort',
@@ -14,6 +14,9 @@ const others = [
   'raw',
   'include_deleted',
   'include_not_started',
+  'xapi_version',
+  'actor',
+  'home_page',
 ]
 
 const fieldsOf = (filter: Filter): string[] => {

@@ -91,6 +91,7 @@ DELETE /v1/grades/{gradeId}                               s+s++  s+s++  sssss  s
 GET    /v1/grades/{gradeId}/history                       +ss++  +ss++  +ss++  +ss++
 POST   /v1/grades/batch                                   s+s++  s+s++  sssss  srsrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
+GET    /v1/analytics/statements                           +ss++  +ss++  +ss++  rssrr
 GET    /v1/keys                                           ss+s+  sssss  sssss  sssss
 POST   /v1/keys                                           ss+s+  sssss  sssss  sssss
 DELETE /v1/keys/{keyId}                                   ss+s+  sssss  sssss  sssss

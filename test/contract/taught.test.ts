@@ -70,6 +70,7 @@ grades.delete           204   404    204
 grades.history          200   404    200
 grades.batch            200   each   200
 analytics.learners      200   404    200
+analytics.statements    200   404    200
 terms.list              200   200    200
 terms.get               200   200    200
 changes.list            none  none   none

@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, withTimeZone } from '../command/flag.ts'
 import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
 import type { RowForm } from '../export/row-encoder.ts'
-import { filters } from '../flags/analytics.ts'
+import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { ignoreFiltersFlag, queryOf } from '../operation/operation-flags.ts'
 import { hasChosenColumns } from '../output/output.ts'
@@ -17,6 +17,7 @@ type Query = QueryInput<typeof analytics.learners>
 const contract = async () => (await import('../../contract/calls.ts')).calls.analytics.learners
 
 const filterFlags = bindQueryFlags(filters)
+const statementFlags = bindQueryFlags(statementFilters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
 const lastFlag = {
   name: 'last',
@@ -34,6 +35,8 @@ const encodingFlag = {
 } as const
 
 const timedFlags = withTimeZone([...ownFlags, lastFlag])
+
+const statementTargetFlags = targetFlags.filter(({ name }) => name === 'file' || name === 'force')
 
 /** `learnctl analytics …` */
 export const commands: readonly Command[] = [
@@ -65,16 +68,36 @@ export const commands: readonly Command[] = [
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: withFlagNames(runSummary),
   },
+  {
+    name: 'statements',
+    summary: 'Export progress, completion and grades as xAPI statements',
+    description:
+      'Writes a statement per line, or one array with -o json, for a learning record store (LRS). A statement has the same id in each\nexport with the same --actor and --home-page, so that importing it again changes nothing. Learners are named by their ids;\ntheir names are never included. docs/integrations/xapi.md says what becomes which statement.',
+    refuses: {
+      quiet: 'Print ids with: learnctl analytics statements | jq -r .id',
+      limit: 'An export contains all statements; filter it with --course, --learner or --start-date',
+      columns: 'Statements are exported as a whole',
+    },
+    flags: [...withTimeZone(statementFlags.map(({ flag }) => flag)), ...statementTargetFlags],
+    examples: [
+      'analytics statements --home-page https://academy.example.org --file statements.jsonl',
+      'analytics statements --course ext:AAA-2014J --start-date 2014-10-01 -o json',
+    ],
+    run: withFlagNames(async (context, given) => {
+      const { exportStatements } = await import('../export/statement-export.ts')
+      await exportStatements(context, given, statementFlags)
+    }, statementFlags),
+  },
 ]
 
 /** Rewrites the platform's error messages to name the flags instead of parameters. */
-function withFlagNames(run: Command['run']): Command['run'] {
+function withFlagNames(run: Command['run'], query = filterFlags): Command['run'] {
   return async (context, given) => {
     try {
       await run(context, given)
     } catch (error) {
       const { withNearest } = await import('../operation/nearest-record.ts')
-      throw await withNearest(context, error, { fields: [], query: filterFlags, positions: [] }, given)
+      throw await withNearest(context, error, { fields: [], query, positions: [] }, given)
     }
   }
 }

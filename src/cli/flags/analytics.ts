@@ -30,3 +30,28 @@ export const filters = filtersOf(
   },
   ['format', 'summary', 'bom', 'raw'],
 )
+
+/** The filters of statements, and their form. */
+export const statementFilters = filtersOf(analytics.statements, {
+  start_date: {
+    kind: 'time',
+    time: 'start',
+    summary: 'Happened on or after this day or time, such as 2026-01-31 (inclusive)',
+  },
+  end_date: {
+    kind: 'time',
+    time: 'end',
+    summary: 'Happened on or before this day (inclusive), or before this time (exclusive)',
+  },
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
+  group_id: groupFilter,
+  xapi_version: { summary: 'Version of xAPI' },
+  actor: {
+    summary: 'Name learners by id, by your own external id, or by e-mail address',
+  },
+  home_page: {
+    placeholder: 'url',
+    summary: 'URL of your academy, which accounts, activities and ids begin with',
+  },
+})

@@ -16,7 +16,7 @@ export const tagWords = {
     'The progress of learners in courses, with its history. An older record never replaces a newer one.',
   grades:
     'The grades of learners in courses, item by item. The grade of the course is calculated from them. An older grade never replaces a newer one.',
-  analytics: 'Reports on learners in courses, as JSON, CSV or NDJSON.',
+  analytics: 'Reports on learners in courses, as JSON, CSV or NDJSON, and as xAPI statements.',
   keys: 'API keys: credentials for programs. A key acts as its owner and is shown once.',
   apps: 'OAuth applications, which act on behalf of the users who allow it.',
   grants: 'The access that users have given to OAuth applications.',
@@ -159,6 +159,9 @@ export const operationWords: Words = {
 
   'analytics.learners':
     'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses select more than 20,000 enrolments.',
+
+  'analytics.statements':
+    'Statements of the Experience API (xAPI) for a learning record store, in the order of enrolments: each entry of the history of progress is `progressed` (`initialized` for a first one at 0%), the one that reaches the completion threshold also `completed`; each published score is `scored`, and the grade of the course as it is now `passed` or `failed`. The same record makes the same statement with the same `id`, for the same `actor` and `home_page`. Learners are named by their ids, never by their names.',
 
   'keys.list':
     'Lists the keys of all users, including revoked and expired ones, without the keys themselves.',

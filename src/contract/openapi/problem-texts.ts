@@ -104,6 +104,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'grades.set': ['not_found', 'stale_grade', 'course_archived', 'enrollment_inactive'],
   'grades.delete': ['course_archived'],
   'analytics.learners': ['not_found'],
+  'analytics.statements': ['not_found'],
   'keys.list': ['not_found'],
   'keys.create': ['not_found', 'user_inactive', 'limit_reached'],
   'grants.list': ['not_found'],

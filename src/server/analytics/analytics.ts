@@ -1,9 +1,11 @@
 import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
+import { StatementMaker } from '../../lms/xapi.ts'
 import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
 import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
+import { readLearningHistory } from './learning-history.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
 import { readFilteredPage } from './row-page.ts'
 import { summariseFilter } from './summary.ts'
@@ -19,7 +21,16 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 /** Routes of learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: listLearners },
+  statements: listStatements,
 })
+
+async function listStatements(call: Call<typeof analytics.statements>) {
+  const { actor, home_page: homePage, xapi_version: version, ...query } = call.query
+  const period = periodOf(query.start_date, query.end_date)
+  const { data, nextCursor } = await readLearningHistory(call, period)
+  const maker = new StatementMaker({ actor, homePage, version })
+  return { data: data.map((record) => maker.statementOf(record)), nextCursor }
+}
 
 async function listLearners(call: Call<typeof analytics.learners>) {
   const { query, database } = call

@@ -1,0 +1,72 @@
+import type { Page } from '../../client/call.ts'
+import type { Format } from '../../config/setting.ts'
+import { calls } from '../../contract/calls.ts'
+import { maxPageSize } from '../../contract/constants.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { type BoundFlag, checkOwnChoices } from '../command/flag.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { queryOf } from '../operation/operation-flags.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { listEncoder } from './row-encoder.ts'
+import { type Source, writeExport } from './write-export.ts'
+
+const { statements } = calls.analytics
+
+/** Exports xAPI statements to the target of the flags: a statement a line, or one array. */
+export async function exportStatements(
+  context: Context,
+  given: Given,
+  filters: readonly BoundFlag[],
+): Promise<void> {
+  const { io, session, settings } = context
+  const { flags } = given
+  checkOwnChoices(session.target(), filters, flags)
+  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const force = flags['force'] === true
+  if (force && file === undefined) throw new UsageError('--force requires --file <path>')
+  const format = formatOf(context, file)
+  const caller = await session.caller()
+  const query = { ...queryOf(filters, flags), limit: maxPageSize }
+  const input = { query, signal: io.signal }
+  if (settings.dryRun.value) return showRequest(context, caller.request(statements, input))
+  await writeExport(
+    context,
+    { format, gzip: file?.toLowerCase().endsWith('.gz') === true, file, force },
+    () => sourceOf(context, caller.pages(statements as Operation, input), format),
+    async () => null,
+  )
+}
+
+/** Returns the format by --output, else by the name of the file, else JSON lines. */
+function formatOf({ settings }: Context, file: string | undefined): Format {
+  const { value, origin } = settings.output
+  if (origin.source === 'flag') {
+    if (value === 'json' || value === 'jsonl') return value
+    throw new UsageError(`${origin.name} ${value} is not supported: statements are JSON`, {
+      hint: 'Use -o jsonl for a statement per line, or -o json for one array',
+    })
+  }
+  return /\.json(\.gz)?$/i.test(file ?? '') ? 'json' : 'jsonl'
+}
+
+async function sourceOf(
+  context: Context,
+  pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
+  format: Format,
+): Promise<Source> {
+  const columns = { csv: [], table: [], chosen: null }
+  const encoder = await listEncoder(context, { format, raw: false, bom: false, delimiter: ',' }, columns)
+  let rows = 0
+
+  async function* bytes() {
+    for await (const { data } of pages) {
+      rows += data.length
+      yield Buffer.from(encoder.rows(data))
+    }
+    yield Buffer.from(encoder.end())
+  }
+
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, notes: () => [] }
+}

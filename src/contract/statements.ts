@@ -1,0 +1,99 @@
+import * as z from 'zod'
+import { field, named, shown } from './fields.ts'
+import { Time, WebAddress } from './values.ts'
+
+/** Versions of the Experience API (xAPI). */
+export const xapiVersions = ['1.0.3', '2.0.0'] as const
+export type XapiVersion = (typeof xapiVersions)[number]
+
+/** How a statement names a learner, the one that reveals least first. */
+export const actors = ['id', 'external-id', 'email'] as const
+export type Actor = (typeof actors)[number]
+
+/** Home page of an academy that has none: an address that leads nowhere. */
+export const defaultHomePage = 'http://localhost'
+
+export const HomePage = WebAddress.refine(
+  (address) => {
+    const url = URL.canParse(address) ? new URL(address) : undefined
+    return !url || `${url.username}${url.password}${url.search}${url.hash}` === ''
+  },
+  {
+    params: { code: 'invalid_url' },
+    error: 'must not contain a user name, a password, a query or a fragment',
+  },
+)
+
+const languageMap = z.record(z.string(), z.string())
+
+const Account = shown(() => ({
+  homePage: field(z.string(), 'URL of the academy'),
+  name: field(z.string(), 'Id of the learner, or the school’s own id'),
+}))
+
+const Agent = shown(() => ({
+  objectType: field(z.literal('Agent'), 'What it is'),
+  account: field(Account.optional(), 'Account of the learner; absent with mbox'),
+  mbox: field(z.string().optional(), 'E-mail address of the learner as mailto: IRI; absent with an account'),
+}))
+
+const Verb = shown(() => ({
+  id: field(z.string(), 'IRI of the verb'),
+  display: field(languageMap, 'The verb by language'),
+}))
+
+const Definition = shown(() => ({
+  type: field(z.string(), 'IRI of the kind of activity'),
+  name: field(
+    languageMap.optional(),
+    'Title of the course, or name of the item, by language; und if none is set',
+  ),
+}))
+
+const Activity = shown(() => ({
+  objectType: field(z.literal('Activity'), 'What it is'),
+  id: field(z.string(), 'IRI of the course, or of an item in it'),
+  definition: field(Definition.optional(), 'What the activity is'),
+}))
+
+const Score = shown(() => ({
+  scaled: field(z.number(), 'Score ÷ maximum, at most 1'),
+  raw: field(z.number(), 'Score'),
+  min: field(z.number(), 'Lowest score, 0'),
+  max: field(z.number().optional(), 'Maximum; absent where the score exceeds it'),
+}))
+
+const Result = shown(() => ({
+  score: field(Score.optional(), 'Score, of scored, passed and failed'),
+  success: field(z.boolean().optional(), 'Whether the grade passes, of passed and failed'),
+  completion: field(z.boolean().optional(), 'True, of completed'),
+  extensions: field(
+    z.record(z.string(), z.number()).optional(),
+    'Percentage of the course as a whole number, of progressed (cmi5)',
+  ),
+}))
+
+const Context = shown(() => ({
+  registration: field(z.string(), 'UUID of the enrolment'),
+  platform: field(z.string(), 'Platform that the statement comes from'),
+  contextActivities: field(
+    shown(() => ({ parent: field(z.array(Activity).max(1), 'Course of the item') })).optional(),
+    'Activities that belong to it; absent for a course',
+  ),
+}))
+
+export const Statement = named(
+  'Statement',
+  'An xAPI statement: what one learner did in one course, without the learner’s name',
+  shown(() => ({
+    id: field(z.string(), 'UUID; the same for the same record and actor'),
+    actor: field(Agent, 'Learner'),
+    verb: field(Verb, 'initialized, progressed, completed, scored, passed or failed'),
+    object: field(Activity, 'Course or item'),
+    result: field(Result.optional(), 'What came of it'),
+    context: field(Context, 'What it belongs to'),
+    timestamp: field(Time, 'When it happened'),
+    version: field(z.string().optional(), 'Version of the statement; absent for 1.0.3'),
+  })),
+)
+export type Statement = z.output<typeof Statement>
