@@ -23,7 +23,7 @@ server/groups
 server/users server/analytics
 server/credentials server/leases.ts server/progress server/settings.ts
 server/grades server/oauth
-server/integrations
+server/integrations server/oneroster
 server/dashboard server/upkeep.ts
 server/routes.ts
 server/long-reads

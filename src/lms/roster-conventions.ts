@@ -21,6 +21,11 @@ export function joinIds(...parts: readonly string[]): string {
   return parts.map(escapeId).join(':')
 }
 
+/** Returns the parts of a derived id. */
+export function splitIds(id: string): string[] {
+  return id.split(':').map(unescapeId)
+}
+
 /** Returns the item of a course that a line item's id names; any other id is the item itself. */
 export function itemIn(lineItemId: string, courseKey: string): string {
   const prefix = `${escapeId(courseKey)}:`

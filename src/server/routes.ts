@@ -121,7 +121,7 @@ export async function loadAllRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }
 
-/** Loads all routes besides the API: deliveries of other systems, OAuth 2.0 and the dashboard. */
+/** Loads all routes besides the API: deliveries of other systems, OAuth 2.0, OneRoster and the dashboard. */
 export async function loadAllWebRoutes(): Promise<WebRoute[]> {
   const [
     { inboxRoute },
@@ -130,6 +130,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
     { deviceAuthorizationRoute },
     { deviceRoutes },
     { metadataRoutes },
+    { oneRosterRoutes },
     { dashboardRoutes, rootRedirect },
   ] = await Promise.all([
     import('./integrations/inbox-route.ts'),
@@ -138,6 +139,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
     import('./oauth/device-code.ts'),
     import('./oauth/device-page.tsx'),
     import('./oauth/metadata.ts'),
+    import('./oneroster/routes.ts'),
     import('./dashboard/pages.ts'),
   ])
   return [
@@ -149,6 +151,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
     deviceAuthorizationRoute,
     ...deviceRoutes,
     ...metadataRoutes,
+    ...oneRosterRoutes,
     ...dashboardRoutes,
     rootRedirect,
   ]

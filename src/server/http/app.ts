@@ -78,8 +78,8 @@ function logEntryOf(
     path,
     status: reply.status,
     durationMs,
-    userId: principal?.userId,
-    credential: principal?.credential,
+    userId: principal?.userId ?? undefined,
+    credential: principal?.credential ?? undefined,
     code: reply.code,
     cause,
   }

@@ -1,4 +1,4 @@
-import type { Principal } from '../access/principal.ts'
+import type { Actor } from '../changes/writing.ts'
 import { reasonOf } from '../database/sqlite/connection.ts'
 import { ProblemError, problemOf, unavailable } from '../problem-error.ts'
 import type { Bucket } from './limits.ts'
@@ -9,7 +9,7 @@ import type { RequestContext } from './request-context.ts'
 export interface Answered {
   readonly reply: Reply
   /** The caller, if identified. */
-  readonly principal?: Principal | undefined
+  readonly principal?: Actor | undefined
   /** The bucket that the request was counted in; default that of its network. */
   readonly bucket?: Bucket | undefined
   /** Cause of an internal error, for the log. */

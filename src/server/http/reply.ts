@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { HttpHeaders } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
-import type { Principal } from '../access/principal.ts'
+import type { Actor } from '../changes/writing.ts'
 import type { Page } from '../database/keyset.ts'
 import type { Preconditions } from './precondition.ts'
 
@@ -17,7 +17,7 @@ export interface Reply {
   /** Error code for the log. */
   readonly code?: string
   /** The principal that signs in with the reply, for the log. */
-  readonly principal?: Principal | undefined
+  readonly principal?: Actor | undefined
   /** Cause of an internal error, for the log. */
   readonly cause?: unknown
 }

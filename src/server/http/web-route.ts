@@ -1,4 +1,4 @@
-import type { Principal } from '../access/principal.ts'
+import type { Actor } from '../changes/writing.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import { type Bucket, countRequest, isRecordedCode, type RateLimits } from './limits.ts'
 import { type Answered, type Refuse, refusalOf } from './problem-reply.ts'
@@ -31,17 +31,17 @@ export function withTransaction<V extends Visit>(
 
 /** A handled request. */
 export interface Handled {
-  /** The principal, if it is known before the response. */
-  readonly principal?: Principal | undefined
+  /** The user or application, if it is known before the response. */
+  readonly principal?: Actor | undefined
   /** Rate limit bucket, if it is not that of the client's network. */
   readonly bucket?: Bucket | undefined
   /** Does the work, after the request has been counted. */
   readonly reply: () => Reply | Promise<Reply>
 }
 
-/** A route that is no operation of the API: a page, a part of OAuth, or the inbox of deliveries. */
+/** A route that is no operation of the API: a page, a part of OAuth, the inbox of deliveries, or OneRoster. */
 export interface WebRoute {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Absolute path, with `:name` for each parameter. */
   readonly path: `/${string}`
   /** True if the handler counts its requests itself. */
@@ -65,7 +65,7 @@ export async function answerWebRoute(
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
   const { database } = academy
-  let principal: Principal | undefined
+  let principal: Actor | undefined
   let bucket: Bucket = { kind: 'signIn', name: request.address }
   let outcome: Answered
   try {

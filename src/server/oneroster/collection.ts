@@ -1,0 +1,139 @@
+import type { Sql } from 'sql-template-tag'
+import type { School } from '../../lms/oneroster-mapping.ts'
+import type { Cell, Database, Row } from '../database/database.ts'
+import type { Condition } from '../database/keyset.ts'
+import { type Filter, type FilterCondition, timeIn } from './filter.ts'
+
+/** Versions of the REST interface. */
+export type Version = '1.1' | '1.2'
+
+/** What a request is about: the academy, the version, and the addresses that its references have. */
+export interface Asking {
+  readonly database: Database
+  readonly version: Version
+  readonly school: School
+  /** Base URLs of both services, without a trailing slash. */
+  readonly rostering: string
+  readonly gradebook: string
+}
+
+/** Records that a nested list is limited to, by their ids. */
+export interface Scope {
+  readonly courseId?: string
+  /** Null for courses without a term. */
+  readonly termId?: string | null
+  readonly userId?: string
+  /** Role of the user in the classes. */
+  readonly role?: 'learner' | 'instructor'
+  readonly itemId?: string
+}
+
+/** What a filter says about every record that meets it. */
+export interface Narrowing {
+  readonly status: 'active' | 'tobedeleted' | undefined
+  /** Records modified at this time or later, ISO 8601 in UTC. */
+  readonly since: string | undefined
+  /** Values of fields by their names. */
+  readonly values: ReadonlyMap<string, string>
+  /** True if status and time are all that the filter says. */
+  readonly isWhole: boolean
+}
+
+/** Rows of a table in an order, and the records that each of them is. */
+export interface TablePart {
+  readonly columns: Sql
+  readonly from: Sql
+  /** Conditions that an index decides together with the order. */
+  readonly where?: readonly Condition[]
+  /** Expressions that the rows are sorted by; the last is unique among rows with the same others. */
+  readonly by: readonly Sql[]
+  /** Condition of rows that are records; default all. Rows of other kinds are shown as no record. */
+  readonly isIn?: Sql
+  /** Condition of records that are active; default all. */
+  readonly isActive?: Sql
+  /** Time of the last modification; absent where an order has its own condition on it. */
+  readonly modified?: Sql
+  /** False if a row may be several records. */
+  readonly isSingle?: false
+  readonly show: (
+    rows: readonly Row[],
+  ) => Promise<readonly (readonly object[])[]> | readonly (readonly object[])[]
+}
+
+/** Records that are in no table. */
+export interface FixedPart {
+  readonly records: readonly object[]
+}
+
+/** Records of a collection, in a table or not. */
+export type Part = TablePart | FixedPart
+
+/** Kind of records. */
+export interface Collection {
+  /** Member with the records of a list: `users`. */
+  readonly plural: string
+  /** Member with a single record: `user`. */
+  readonly singular: string
+  /** Names of all fields. */
+  readonly fields: readonly string[]
+  /**
+   * Returns where the records are, in any order or sorted by a field or by `dateLastModified`; null if there is no index
+   * for that.
+   */
+  readonly parts: (
+    asking: Asking,
+    scope: Scope,
+    narrowing: Narrowing,
+    sort: string | undefined,
+  ) => Promise<readonly Part[] | null>
+}
+
+/** Returns what a filter says about every record that meets it. */
+export function narrowingOf(filter: Filter | undefined): Narrowing {
+  const conditions = filter?.length === 1 ? (filter[0] ?? []) : []
+  const values = new Map(
+    conditions.filter(({ predicate }) => predicate === '=').map(({ field, value }) => [field, value]),
+  )
+  const status = values.get('status')?.toLowerCase()
+  const times = conditions.filter(isSince).map(({ value }) => timeIn(value) ?? '')
+  const isStatus = status === 'active' || status === 'tobedeleted'
+  const decided = (isStatus ? 1 : 0) + times.length
+  return {
+    status: isStatus ? status : undefined,
+    since: times.toSorted().at(-1),
+    values,
+    isWhole: filter === undefined || (filter.length === 1 && decided === conditions.length),
+  }
+}
+
+function isSince({ field, predicate, value }: FilterCondition): boolean {
+  return field === 'dateLastModified' && ['>', '>='].includes(predicate) && timeIn(value) !== undefined
+}
+
+/** Position in an order. */
+export type Place = readonly Cell[]
+
+/** Reference to a record (`GUIDRefDType`). */
+export interface Ref {
+  readonly href: string
+  readonly sourcedId: string
+  readonly type: string
+}
+
+type RefType = 'academicSession' | 'category' | 'class' | 'course' | 'lineItem' | 'org' | 'user'
+
+const places: Readonly<Record<RefType, string>> = {
+  academicSession: 'academicSessions',
+  category: 'categories',
+  class: 'classes',
+  course: 'courses',
+  lineItem: 'lineItems',
+  org: 'orgs',
+  user: 'users',
+}
+
+/** Returns a reference to a record. */
+export function refTo(asking: Asking, type: RefType, sourcedId: string): Ref {
+  const base = type === 'category' || type === 'lineItem' ? asking.gradebook : asking.rostering
+  return { href: `${base}/${places[type]}/${encodeURIComponent(sourcedId)}`, sourcedId, type }
+}

@@ -1,0 +1,142 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { enrollmentIdOf, isEnrolled, roleOf } from '../../lms/oneroster-mapping.ts'
+import { splitIds } from '../../lms/roster-conventions.ts'
+import type { Database, Row } from '../database/database.ts'
+import type { Condition } from '../database/keyset.ts'
+import { type Asking, type Collection, type Narrowing, refTo, type TablePart } from './collection.ts'
+import { badSelection } from './list-query.ts'
+import { active, baseFields, idNamed, since } from './part.ts'
+
+interface EnrollmentRow extends Row {
+  readonly role: 'learner' | 'instructor'
+  readonly status: string
+  readonly enrolled_at: string
+  readonly modified: string
+  readonly course_id: string
+  readonly course: string
+  readonly user: string
+  readonly user_status: string
+  readonly gone: number
+}
+
+/** Courses whose enrolments were deleted with them, in a list of changes. */
+const maxDeletedCourses = 1_000
+
+/** Enrolments. OneRoster has no inactive ones: these are to be deleted, as are those of deleted users and courses. */
+export const enrollments: Collection = {
+  plural: 'enrollments',
+  singular: 'enrollment',
+  fields: [...baseFields, 'user', 'class', 'school', 'role', 'primary', 'beginDate', 'endDate'],
+  async parts(asking, scope, narrowing, sort) {
+    const { database } = asking
+    const modified = sql`e.updated_at`
+    if (sort !== undefined && sort !== 'dateLastModified') return null
+    const { courseId, userId, role } = await enrolmentNamed(database, scope, narrowing)
+    const isNamed = userId !== undefined || courseId !== undefined
+    if (isNamed && sort !== undefined) return null
+    const live = enrolmentPart(asking, {
+      from: sql`enrollments e`,
+      columns: sql`${modified} as modified, 0 as gone, (select coalesce(external_id, id) from courses where id = e.course_id) as course`,
+      where: [
+        since(narrowing, sort, modified),
+        userId !== undefined && sql`e.user_id = ${userId}`,
+        courseId !== undefined && sql`e.course_id = ${courseId}`,
+        role !== undefined && sql`e.role = ${role}`,
+      ],
+      by:
+        userId !== undefined
+          ? [sql`e.course_id`, sql`e.role`]
+          : courseId !== undefined
+            ? [sql`e.created_at`, sql`e.id`]
+            : sort === undefined
+              ? [sql`e.id`]
+              : [modified, sql`e.id`],
+      isActive: sql`e.status in ('active', 'completed') and (select status from users where id = e.user_id) <> 'deleted'`,
+    })
+    if (narrowing.status === 'active' || isNamed) return [live]
+    const trash = (where: readonly Condition[], by: readonly Sql[]) =>
+      enrolmentPart(asking, {
+        from: sql`deleted_enrollments e`,
+        columns: sql`(select deleted_at from deletions where id = e.course_id) as modified, 1 as gone,
+          (select coalesce(external_id, id) from deleted_courses where id = e.course_id) as course`,
+        ...{ where, by, isActive: sql`false` },
+      })
+    if (sort === undefined) return [live, trash([], [sql`e.course_id`, sql`e.id`])]
+    const deleted = await database.all<{ id: string }>(sql`
+      select id from deletions where kind = 'course' and deleted_at >= ${narrowing.since ?? ''}
+      order by deleted_at, id limit ${maxDeletedCourses + 1}`)
+    if (deleted.length > maxDeletedCourses) {
+      throw badSelection(
+        `more than ${maxDeletedCourses} classes were deleted since then: filter by a later time`,
+      )
+    }
+    return [live, ...deleted.map(({ id }) => trash([sql`e.course_id = ${id}`], [sql`e.id`]))]
+  },
+}
+
+/** Returns the course, user and role that a filter or the path names; an empty id for an unknown one. */
+async function enrolmentNamed(
+  database: Database,
+  scope: { readonly courseId?: string },
+  { values }: Narrowing,
+): Promise<{ courseId?: string; userId?: string; role?: string }> {
+  const sourcedId = values.get('sourcedId')
+  const [course, user, role] =
+    sourcedId === undefined
+      ? [values.get('class.sourcedId'), values.get('user.sourcedId')]
+      : splitIds(sourcedId)
+  const courseId =
+    scope.courseId ??
+    (course === undefined ? undefined : ((await idNamed(database, 'courses', course)) ?? ''))
+  const userId =
+    user === undefined && sourcedId === undefined
+      ? undefined
+      : ((await idNamed(database, 'users', user ?? '')) ?? '')
+  return {
+    ...(courseId !== undefined && { courseId }),
+    ...(userId !== undefined && { userId }),
+    ...(role !== undefined && { role: role === 'teacher' ? 'instructor' : 'learner' }),
+  }
+}
+
+function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'show'>): TablePart {
+  const primaries = new Map<string, Promise<string | undefined>>()
+  const primaryOf = (courseId: string) => {
+    const known = primaries.get(courseId) ?? primaryTeacher(asking.database, courseId)
+    primaries.set(courseId, known)
+    return known
+  }
+  return {
+    ...part,
+    columns: sql`e.role, e.status, e.enrolled_at, e.course_id, ${columns}, (select coalesce(external_id, id) from users where id = e.user_id) as "user",
+      (select status from users where id = e.user_id) as user_status`,
+    show: (rows) =>
+      Promise.all(
+        rows.map(async (row) => {
+          // The columns are those of the shape.
+          const { role, course, user, course_id: courseId, gone, ...rest } = row as EnrollmentRow
+          // The user was erased.
+          if (user === null) return []
+          const isActive = gone === 0 && isEnrolled(rest.status) && rest.user_status !== 'deleted'
+          const isPrimary = isActive && role === 'instructor' && (await primaryOf(courseId)) === user
+          const record = {
+            ...active(enrollmentIdOf(course, user, role), rest.modified, isActive),
+            user: refTo(asking, 'user', user),
+            class: refTo(asking, 'class', course),
+            school: refTo(asking, 'org', asking.school.id),
+            ...{ role: roleOf(role), primary: String(isPrimary), beginDate: rest.enrolled_at.slice(0, 10) },
+          }
+          return [record]
+        }),
+      ),
+  }
+}
+
+/** Returns the instructor of a course with the first id. */
+async function primaryTeacher(database: Database, courseId: string): Promise<string | undefined> {
+  const first = await database.one<{ key: string | null }>(sql`
+    select min(coalesce(u.external_id, u.id)) as key from enrollments e cross join users u
+    where e.course_id = ${courseId} and e.role = 'instructor' and e.status in ('active', 'completed')
+      and u.id = e.user_id and u.status <> 'deleted'`)
+  return first?.key ?? undefined
+}

@@ -1,0 +1,301 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Cell, Database, Row, Store } from '../database/database.ts'
+import { where } from '../database/keyset.ts'
+import {
+  type Asking,
+  type Collection,
+  narrowingOf,
+  type Part,
+  type Place,
+  type Scope,
+  type TablePart,
+} from './collection.ts'
+import { meets } from './filter.ts'
+import { badSelection, type ListQuery } from './list-query.ts'
+
+/** Rows that a request looks at: a page takes some hundred milliseconds at most. */
+const maxRows = 50_000
+/** Rows of a statement. */
+const rowsAtOnce = 1_000
+/** Records that are sorted by a field without an index. */
+const maxSorted = 5_000
+/** A total is exact up to here. */
+const maxTotal = 100_000
+
+/** A page of a list. */
+export interface ListPage {
+  readonly records: readonly object[]
+  /** Number of all records of the list; undefined if there are too many to count. */
+  readonly total: number | undefined
+  readonly hasMore: boolean
+}
+
+/** Position in a list of several parts: after a row, and some records of the next one. */
+interface Position {
+  readonly part: number
+  readonly after: Place | null
+  readonly skip: number
+}
+
+/** A row with its records. */
+interface Found {
+  readonly part: number
+  readonly place: Place
+  readonly records: readonly object[]
+}
+
+const beginning: Position = { part: 0, after: null, skip: 0 }
+
+/**
+ * Reads a page of a list. The position after a page is kept for a while, so that the next page begins there: an offset far
+ * beyond it is refused (400), and no page passes more than `maxRows` rows.
+ *
+ * @param name name of the list of a client, with its filter and order
+ */
+export async function readList(
+  store: Store,
+  asking: Asking,
+  collection: Collection,
+  scope: Scope,
+  query: ListQuery,
+  name: string,
+): Promise<ListPage> {
+  const narrowing = narrowingOf(query.filter)
+  const { sort, limit, offset, isDescending } = query
+  const order = sort ?? (narrowing.since === undefined ? undefined : 'dateLastModified')
+  const parts = await collection.parts(asking, scope, narrowing, order)
+  const isIndexed = parts !== null && (sort === undefined || parts.length === 1) && parts.every(isUsable)
+  if (parts === null || !isIndexed) return sortedPage()
+  const list = { ...asking, parts, isDescending, query }
+  const known = bookmarksOf(store, name)
+  const from = offset === 0 ? undefined : known.nearest(offset)
+  const [start, position] = from ?? [0, beginning]
+  const page = await pageAfter(list, position, offset - start, limit)
+  if (page.next) known.put(offset + limit, page.next)
+  const isOfWhole = narrowing.isWhole && parts.every((part) => 'records' in part || part.isSingle !== false)
+  const end = page.next ? undefined : offset + page.records.length
+  // An offset beyond the end says nothing about it.
+  const counted = end !== undefined && (page.records.length > 0 || offset === 0) ? end : undefined
+  const total =
+    counted ?? (offset > 0 ? known.total : undefined) ?? (isOfWhole ? await countAll() : undefined)
+  known.total = total
+  return { records: page.records, total, hasMore: page.next !== undefined }
+
+  /** Fixed records are in their own order. */
+  function isUsable(part: Part): boolean {
+    return sort === undefined || !('records' in part)
+  }
+
+  async function sortedPage(): Promise<ListPage> {
+    const walked = narrowing.since === undefined ? undefined : 'dateLastModified'
+    const all = await collection.parts(asking, scope, narrowing, walked)
+    const whole = { ...asking, parts: all ?? [], isDescending: false, query }
+    const { records, next } = await pageAfter(whole, beginning, 0, maxSorted)
+    if (next) {
+      throw badSelection(
+        `sort=${sort} is not supported for more than ${maxSorted} records: leave it out, or filter`,
+      )
+    }
+    const sorted = sortBy(records, sort ?? '', isDescending)
+    const shown = sorted.slice(offset, offset + limit)
+    return { records: shown, total: sorted.length, hasMore: offset + limit < sorted.length }
+  }
+
+  async function countAll(): Promise<number | undefined> {
+    let total = 0
+    for (const part of parts ?? []) {
+      const { status, since } = narrowing
+      total += 'records' in part ? part.records.length : await countRows(asking.database, part, status, since)
+      if (total > maxTotal) return undefined
+    }
+    return total
+  }
+}
+
+interface List extends Pick<Asking, 'database'> {
+  readonly parts: readonly Part[]
+  readonly isDescending: boolean
+  readonly query: Pick<ListQuery, 'filter'>
+}
+
+/** Reads the records after a position, of which some are passed. */
+async function pageAfter(
+  list: List,
+  position: Position,
+  passed: number,
+  limit: number,
+): Promise<{ readonly records: readonly object[]; readonly next: Position | undefined }> {
+  const { filter } = list.query
+  const records: object[] = []
+  let left = passed
+  let { skip } = position
+  let last: Pick<Position, 'part' | 'after'> = position
+  for await (const found of rowsAfter(list, position, passed, limit)) {
+    const { part, place } = found
+    const fitting = filter ? found.records.filter((record) => meets(record, filter)) : found.records
+    for (const [index, record] of fitting.entries()) {
+      if (index < skip) continue
+      if (left > 0) left -= 1
+      else if (records.length < limit) records.push(record)
+      else return { records, next: { part, after: last.part === part ? last.after : null, skip: index } }
+    }
+    skip = 0
+    last = { part, after: place }
+  }
+  return { records, next: undefined }
+}
+
+/** Yields the rows after a position, part by part. Throws 400 after `maxRows`. */
+async function* rowsAfter(
+  { database, parts, isDescending }: List,
+  { part: first, after }: Position,
+  passed: number,
+  limit: number,
+): AsyncGenerator<Found> {
+  let read = 0
+  for (const [index, part] of parts.entries()) {
+    if (index < first) continue
+    if ('records' in part) {
+      yield { part: index, place: [], records: part.records }
+      continue
+    }
+    let place = index === first ? after : null
+    for (;;) {
+      const count = Math.min(rowsAtOnce, Math.max(passed + limit + 1 - read, 100))
+      const rows = await rowsOf(database, part, place, isDescending, count)
+      const records = await part.show(rows)
+      for (const [at, row] of rows.entries()) {
+        yield { part: index, place: placeOf(part, row), records: records[at] ?? [] }
+      }
+      if (rows.length < count) break
+      read += rows.length
+      if (read >= maxRows + limit) throw tooFar()
+      place = placeOf(part, rows.at(-1) ?? {})
+    }
+  }
+}
+
+/** Returns the records of the first rows of a part. */
+export async function firstRecords(
+  { database }: Pick<Asking, 'database'>,
+  part: TablePart,
+): Promise<readonly object[]> {
+  const rows = await rowsOf(database, part, null, false, rowsAtOnce)
+  return (await part.show(rows)).flat()
+}
+
+function tooFar(): Error {
+  return badSelection(
+    `the page is more than ${maxRows} records from the last one, or the filter leaves too few: read pages in order, or filter by dateLastModified`,
+  )
+}
+
+function rowsOf(
+  database: Database,
+  { columns, from, where: conditions = [], by }: TablePart,
+  after: Place | null,
+  isDescending: boolean,
+  count: number,
+): Promise<Row[]> {
+  const places = by.map((expression, index) => sql`${expression} as ${raw(`place_${index}`)}`)
+  const ordered = by.map((expression) => (isDescending ? sql`${expression} desc` : expression))
+  return database.all(sql`
+    select ${columns}, ${join(places)} from ${from} ${where([after ? beyond(by, after, isDescending) : undefined, ...conditions])}
+    order by ${join(ordered)} limit ${count}`)
+}
+
+function beyond(by: readonly Sql[], after: readonly Cell[], isDescending: boolean): Sql {
+  const sign = raw(isDescending ? '<' : '>')
+  const [one] = by
+  if (by.length === 1 && one) return sql`${one} ${sign} ${after[0]}`
+  return sql`(${join([...by])}) ${sign} (${join([...after])})`
+}
+
+function placeOf({ by }: TablePart, row: Row): Place {
+  return by.map((_, index) => row[`place_${index}`] ?? null)
+}
+
+/** Counts the records of a part, up to one more than `maxTotal` rows. */
+async function countRows(
+  database: Database,
+  { from, where: conditions = [], isIn, isActive, modified }: TablePart,
+  status: 'active' | 'tobedeleted' | undefined,
+  since: string | undefined,
+): Promise<number> {
+  const active = isActive ?? sql`true`
+  const tests = [
+    ...(isIn ? [isIn] : []),
+    ...(status === undefined ? [] : [status === 'active' ? active : sql`not (${active})`]),
+    ...(since === undefined || !modified ? [] : [sql`${modified} >= ${since}`]),
+  ]
+  const rows =
+    tests.length === 0
+      ? sql`select 1 as is_in from ${from} ${where(conditions)} limit ${maxTotal + 1}`
+      : sql`select case when ${join(tests, ' and ')} then 1 else 0 end as is_in from ${from} ${where(conditions)} limit ${maxTotal + 1}`
+  const counted = await database.one<Row & { readonly total: number; readonly fitting: number | null }>(
+    sql`select count(*) as total, sum(is_in) as fitting from (${rows}) found`,
+  )
+  if (!counted || counted.total > maxTotal) return maxTotal + 1
+  return Number(counted.fitting ?? 0)
+}
+
+function sortBy(records: readonly object[], field: string, isDescending: boolean): object[] {
+  const fieldOf = (record: object) => (record as Readonly<Record<string, unknown>>)[field]
+  const sign = isDescending ? -1 : 1
+  return records.toSorted((one, other) => sign * compare(fieldOf(one), fieldOf(other)))
+}
+
+/** Orders numbers by value and other values as texts; absent ones come first. */
+function compare(one: unknown, other: unknown): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other
+  const [text, otherText] = [String(one ?? ''), String(other ?? '')]
+  return text < otherText ? -1 : text > otherText ? 1 : 0
+}
+
+/** Lists whose positions are kept, for each academy. */
+const maxLists = 500
+/** Positions of a list. */
+const maxPositions = 4
+
+/** Positions after the pages of a list that were read last. */
+interface Bookmarks {
+  total: number | undefined
+  nearest(offset: number): readonly [offset: number, position: Position] | undefined
+  put(offset: number, position: Position): void
+}
+
+const bookmarksByStore = new WeakMap<Store, Map<string, Bookmarks>>()
+
+function bookmarksOf(store: Store, name: string): Bookmarks {
+  const all = bookmarksByStore.get(store) ?? new Map<string, Bookmarks>()
+  bookmarksByStore.set(store, all)
+  const known = all.get(name) ?? createBookmarks()
+  // The list that was read last is at the end.
+  all.delete(name)
+  all.set(name, known)
+  for (const oldest of all.keys()) {
+    if (all.size <= maxLists) break
+    all.delete(oldest)
+  }
+  return known
+}
+
+function createBookmarks(): Bookmarks {
+  const positions = new Map<number, Position>()
+  return {
+    total: undefined,
+    nearest(offset) {
+      const before = [...positions].filter(([at]) => at <= offset)
+      return before.reduce<readonly [number, Position] | undefined>(
+        (best, each) => (best && best[0] > each[0] ? best : each),
+        undefined,
+      )
+    },
+    put(offset, position) {
+      positions.delete(offset)
+      positions.set(offset, position)
+      const [oldest] = positions.keys()
+      if (positions.size > maxPositions && oldest !== undefined) positions.delete(oldest)
+    },
+  }
+}

@@ -1,0 +1,174 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-text.ts'
+import { isEnrolled, roleOf, userNamesOf } from '../../lms/oneroster-mapping.ts'
+import type { Database, Row } from '../database/database.ts'
+import {
+  type Asking,
+  type Collection,
+  type Narrowing,
+  type Part,
+  refTo,
+  type TablePart,
+} from './collection.ts'
+import { active, baseFields, idNamed, partOf, since } from './part.ts'
+
+interface UserRow extends Row {
+  readonly key: string
+  readonly email: string
+  readonly username: string | null
+  readonly role: string
+  readonly status: string
+  readonly profile: string
+  readonly modified: string
+  /** Role of an admin or analyst in courses: 2 for an instructor, 1 for a learner, null for none. */
+  readonly taught: number | null
+}
+
+/** Selects the role in courses of users who are in rosters only as people of their courses. */
+const taught = sql`case when u.role in ('admin', 'analyst') then (
+  select max(case when e.role = 'instructor' then 2 else 1 end) from enrollments e
+  where e.user_id = u.id and e.status <> 'deleted') end`
+
+const userColumns = sql`coalesce(u.external_id, u.id) as key, u.email, u.username, u.role, u.status, u.profile,
+  u.updated_at as modified, ${taught} as taught`
+
+const userFields12 = [
+  ...[...baseFields, 'userMasterIdentifier', 'username', 'userIds', 'enabledUser', 'givenName', 'familyName'],
+  ...['middleName', 'preferredFirstName', 'preferredMiddleName', 'preferredLastName', 'pronouns', 'roles'],
+  ...['userProfiles', 'primaryOrg', 'identifier', 'email', 'sms', 'phone', 'agents', 'grades', 'resources'],
+  // OneRoster 1.1.
+  ...['role', 'orgs'],
+]
+
+type PersonRole = 'learner' | 'instructor'
+
+/** Returns the role of a person in rosters; undefined for an admin or analyst without a course. */
+function personRoleOf({ role, taught: own }: UserRow): PersonRole | undefined {
+  if (role !== 'admin' && role !== 'analyst') return role === 'instructor' ? 'instructor' : 'learner'
+  return own === null ? undefined : own > 1 ? 'instructor' : 'learner'
+}
+
+function showUser(asking: Asking, row: UserRow): object | undefined {
+  const role = personRoleOf(row)
+  if (!role) return undefined
+  const profile: unknown = JSON.parse(row.profile)
+  const { firstName, lastName, displayName } = isJsonObject(profile) ? profile : {}
+  const { email, username } = row
+  const names = userNamesOf({
+    ...{ email, role, username: username ?? '' },
+    ...{ firstName: textOf(firstName), lastName: textOf(lastName), displayName: textOf(displayName) },
+  })
+  const org = refTo(asking, 'org', asking.school.id)
+  const shown = {
+    ...active(row.key, row.modified, row.status !== 'deleted'),
+    username: names.username,
+    userIds: [],
+    enabledUser: String(row.status === 'active'),
+    givenName: names.givenName,
+    familyName: names.familyName,
+    email,
+  }
+  if (asking.version === '1.1') return { ...shown, role: roleOf(role), orgs: [org], agents: [], grades: [] }
+  return {
+    ...shown,
+    ...(names.preferredGivenName && { preferredFirstName: names.preferredGivenName }),
+    ...(names.preferredFamilyName && { preferredLastName: names.preferredFamilyName }),
+    roles: [{ roleType: 'primary', role: roleOf(role), org }],
+    primaryOrg: org,
+    agents: [],
+    grades: [],
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+const userOrders: Readonly<Record<string, readonly Sql[]>> = {
+  dateLastModified: [sql`u.updated_at`, sql`u.id`],
+  email: [sql`u.email`, sql`u.id`],
+}
+
+/** Returns the people of the academy with a role, or all of them. */
+function usersWith(wanted: PersonRole | undefined): Collection {
+  const show = (asking: Asking) => (row: UserRow) => {
+    const role = personRoleOf(row)
+    return wanted !== undefined && role !== wanted ? undefined : showUser(asking, row)
+  }
+  return {
+    plural: 'users',
+    singular: 'user',
+    fields: userFields12,
+    async parts(asking, scope, narrowing, sort) {
+      const by = sort === undefined ? [sql`u.id`] : userOrders[sort]
+      if (!by) return null
+      const { database } = asking
+      const part = (only: Partial<TablePart>): TablePart =>
+        partOf<UserRow>(
+          {
+            columns: userColumns,
+            from: sql`users u`,
+            by,
+            ...isIn,
+            isActive: sql`u.status <> 'deleted'`,
+            ...only,
+          },
+          show(asking),
+        )
+      const isIn = {
+        isIn: sql`(u.role in ('learner', 'instructor') or ${taught} is not null)`,
+      }
+      if (scope.courseId !== undefined) {
+        return sort === undefined ? [peopleOf(scope.courseId, wanted, (row) => showUser(asking, row))] : null
+      }
+      const only = await onlyUser(database, narrowing)
+      if (only !== undefined) return [part({ where: [only] })]
+      const modified = since(narrowing, sort, sql`u.updated_at`)
+      if (wanted === undefined || sort !== undefined) return [part({ where: [modified] })]
+      // The index of roles is in the order of statuses.
+      const byRole = [sql`u.status`, sql`u.created_at`, sql`u.id`]
+      return [wanted, 'admin', 'analyst'].map((role) => part({ where: [sql`u.role = ${role}`], by: byRole }))
+    },
+  }
+}
+
+/** Returns the condition on a user whom a filter names by an id, an address or a user name. */
+async function onlyUser(database: Database, { values }: Narrowing): Promise<Sql | undefined> {
+  const [id, email, username] = [values.get('sourcedId'), values.get('email'), values.get('username')]
+  if (id !== undefined) return sql`u.id = ${(await idNamed(database, 'users', id)) ?? ''}`
+  if (email !== undefined) return sql`u.email_key = ${email.toLowerCase()}`
+  if (username === undefined) return undefined
+  // A user without a user name is shown with the address.
+  const found = await database.one<{ id: string }>(
+    sql`select id from users where email_key = ${username.toLowerCase()} and username is null`,
+  )
+  return found ? sql`u.id = ${found.id}` : sql`u.username = ${username.toLowerCase()}`
+}
+
+/** Returns the people enrolled in a course. */
+function peopleOf(
+  courseId: string,
+  wanted: PersonRole | undefined,
+  show: (row: UserRow) => object | undefined,
+): Part {
+  return partOf<UserRow & { enrolment: string; part: string }>(
+    {
+      columns: sql`${userColumns}, e.status as enrolment, e.role as part`,
+      from: sql`enrollments e cross join users u`,
+      where: [sql`e.course_id = ${courseId}`, sql`u.id = e.user_id`],
+      by: [sql`e.created_at`, sql`e.id`],
+      isIn: sql`e.status in ('active', 'completed') and u.status <> 'deleted' and ${wanted ?? ''} in ('', e.role)`,
+    },
+    (row) => {
+      const isOut = !isEnrolled(row.enrolment) || row.status === 'deleted'
+      return isOut || (wanted !== undefined && row.part !== wanted) ? undefined : show(row)
+    },
+  )
+}
+
+/** Learners and instructors; admins and analysts who are enrolled in a course. */
+export const users = usersWith(undefined)
+/** Learners. */
+export const students = usersWith('learner')
+/** Instructors. */
+export const teachers = usersWith('instructor')

@@ -1,0 +1,196 @@
+import type { MachineScope } from '../../contract/constants.ts'
+import { schoolNamed } from '../../lms/oneroster-mapping.ts'
+import { noTerm } from '../../lms/roster-conventions.ts'
+import type { Database } from '../database/database.ts'
+import type { Reply } from '../http/reply.ts'
+import type { Visit, WebRoute } from '../http/web-route.ts'
+import { classes, courses } from './classes.ts'
+import { answerClient, type MachineClient } from './client.ts'
+import { type Asking, type Collection, narrowingOf, type Scope, type Version } from './collection.ts'
+import { enrollments } from './enrollments.ts'
+import { meets } from './filter.ts'
+import { firstRecords, readList } from './list.ts'
+import { pick, readFields, readListQuery } from './list-query.ts'
+import { demographics, orgs } from './orgs.ts'
+import { idNamed } from './part.ts'
+import { students, teachers, users } from './people.ts'
+import { gradingPeriods, terms } from './sessions.ts'
+import { statusInfoReply, unknownRecord } from './status-info.ts'
+
+/** Base paths of the services, by version. Both services are one in 1.1. */
+const bases: Readonly<Record<Version, Readonly<Record<Service, `/${string}`>>>> = {
+  '1.1': { rostering: '/ims/oneroster/v1p1', gradebook: '/ims/oneroster/v1p1' },
+  '1.2': { rostering: '/ims/oneroster/rostering/v1p2', gradebook: '/ims/oneroster/gradebook/v1p2' },
+}
+
+type Service = 'rostering' | 'gradebook'
+
+/** Path of a list, or of a single record where it ends in `:sourcedId`. */
+type ReadPath = readonly [path: `/${string}`, collection: Collection]
+
+/** Reads of the rostering service (OneRoster 1.2, 3.1; 1.1, 3.2). Each `:name` is a record that must exist. */
+const rosterPaths: readonly ReadPath[] = [
+  ['/orgs', orgs],
+  ['/orgs/:sourcedId', orgs],
+  ['/schools', orgs],
+  ['/schools/:sourcedId', orgs],
+  ['/schools/:school/courses', courses],
+  ['/schools/:school/classes', classes],
+  ['/schools/:school/enrollments', enrollments],
+  ['/schools/:school/students', students],
+  ['/schools/:school/teachers', teachers],
+  ['/schools/:school/terms', terms],
+  ['/schools/:school/classes/:class/enrollments', enrollments],
+  ['/schools/:school/classes/:class/students', students],
+  ['/schools/:school/classes/:class/teachers', teachers],
+  ['/academicSessions', terms],
+  ['/academicSessions/:sourcedId', terms],
+  ['/terms', terms],
+  ['/terms/:sourcedId', terms],
+  ['/terms/:term/classes', classes],
+  ['/terms/:term/gradingPeriods', gradingPeriods],
+  ['/gradingPeriods', gradingPeriods],
+  ['/gradingPeriods/:sourcedId', gradingPeriods],
+  ['/courses', courses],
+  ['/courses/:sourcedId', courses],
+  ['/courses/:class/classes', classes],
+  ['/classes', classes],
+  ['/classes/:sourcedId', classes],
+  ['/classes/:class/students', students],
+  ['/classes/:class/teachers', teachers],
+  ['/users', users],
+  ['/users/:sourcedId', users],
+  ['/users/:user/classes', classes],
+  ['/students', students],
+  ['/students/:sourcedId', students],
+  ['/students/:student/classes', classes],
+  ['/teachers', teachers],
+  ['/teachers/:sourcedId', teachers],
+  ['/teachers/:teacher/classes', classes],
+  ['/enrollments', enrollments],
+  ['/enrollments/:sourcedId', enrollments],
+  ['/demographics', demographics],
+  ['/demographics/:sourcedId', demographics],
+]
+
+/** Routes of the REST interface, in both versions. */
+export const oneRosterRoutes: readonly WebRoute[] = (['1.2', '1.1'] as const).flatMap((version) =>
+  rosterPaths.map((place) => readRoute(version, 'rostering', place, 'roster.readonly')),
+)
+
+function readRoute(
+  version: Version,
+  service: Service,
+  [path, collection]: ReadPath,
+  scope: MachineScope,
+): WebRoute {
+  const answer = path.endsWith('/:sourcedId') ? readOne : readMany
+  return {
+    method: 'GET',
+    path: `${bases[version][service]}${path}`,
+    refuse: statusInfoReply,
+    handle: (visit) =>
+      answerClient(visit, scope, (client) =>
+        visit.academy.database.read((view) =>
+          answer(visit, askingOf(visit, view, version), collection, client),
+        ),
+      ),
+  }
+}
+
+function askingOf({ issuer }: Visit, database: Database, version: Version): Asking {
+  const { rostering, gradebook } = bases[version]
+  const school = schoolNamed(new URL(issuer).host)
+  return { database, version, school, rostering: issuer + rostering, gradebook: issuer + gradebook }
+}
+
+async function readMany(
+  visit: Visit,
+  asking: Asking,
+  collection: Collection,
+  { clientId }: MachineClient,
+): Promise<Reply> {
+  const { request, query: given, academy, issuer } = visit
+  const scope = await scopeOf(visit, asking)
+  const query = readListQuery(given, collection.fields)
+  const { limit, offset, fields } = query
+  const name = [
+    clientId,
+    request.path,
+    ...['filter', 'sort', 'orderBy'].map((key) => given.get(key) ?? ''),
+  ].join('\n')
+  const { records, total, hasMore } = await readList(academy.database, asking, collection, scope, query, name)
+  const link = (rel: string, at: number) => {
+    const next = new URLSearchParams(given)
+    next.set('limit', String(limit))
+    next.set('offset', String(at))
+    return `<${issuer}${request.path}?${next}>; rel="${rel}"`
+  }
+  const last = total === undefined ? undefined : Math.max(0, Math.ceil(total / limit) - 1) * limit
+  const links = [
+    ...(hasMore ? [link('next', offset + limit)] : []),
+    ...(last === undefined ? [] : [link('last', last)]),
+    link('first', 0),
+    ...(offset > 0 ? [link('prev', Math.max(0, offset - limit))] : []),
+  ]
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      link: links.join(', '),
+      ...(total !== undefined && { 'x-total-count': String(total) }),
+    },
+    body: JSON.stringify({ [collection.plural]: records.map((record) => pick(record, fields)) }),
+  }
+}
+
+async function readOne(visit: Visit, asking: Asking, collection: Collection): Promise<Reply> {
+  const { params, query } = visit
+  const fields = readFields(query, collection.fields)
+  const record = await findRecord(asking, collection, params['sourcedId'] ?? '')
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ [collection.singular]: pick(record, fields) }),
+  }
+}
+
+/** Returns the record with an id; throws 404. */
+export async function findRecord(asking: Asking, collection: Collection, sourcedId: string): Promise<object> {
+  const filter = [[{ field: 'sourcedId', predicate: '=', value: sourcedId }]] as const
+  const parts = await collection.parts(asking, {}, narrowingOf(filter), undefined)
+  for (const part of parts ?? []) {
+    const records = 'records' in part ? part.records : await firstRecords(asking, part)
+    const found = records.find((record) => meets(record, filter))
+    if (found) return found
+  }
+  throw unknownRecord(collection.singular, sourcedId)
+}
+
+/** Returns the ids of the records in the path; throws 404 for an unknown one. */
+async function scopeOf({ params }: Visit, { database, school }: Asking): Promise<Scope> {
+  const { school: schoolId, class: classId, term, student, teacher, user = student ?? teacher } = params
+  if (schoolId !== undefined && schoolId !== school.id) throw unknownRecord('school', schoolId)
+  const courseId = classId === undefined ? undefined : await idOf(database, 'courses', 'class', classId)
+  const userId = user === undefined ? undefined : await idOf(database, 'users', 'user', user)
+  const termId =
+    term === undefined ? undefined : term === noTerm.id ? null : await idOf(database, 'terms', 'term', term)
+  const role = student !== undefined ? 'learner' : teacher !== undefined ? 'instructor' : undefined
+  return {
+    ...(courseId !== undefined && { courseId }),
+    ...(userId !== undefined && { userId }),
+    ...(termId !== undefined && { termId }),
+    ...(role !== undefined && { role }),
+  }
+}
+
+async function idOf(
+  database: Database,
+  table: 'courses' | 'users' | 'terms',
+  noun: string,
+  sourcedId: string,
+): Promise<string> {
+  const id = await idNamed(database, table, sourcedId)
+  if (id !== undefined) return id
+  throw unknownRecord(noun, sourcedId)
+}
