@@ -60,8 +60,8 @@ describe('wrong input is refused in one line, and nothing is changed:', () => {
     ['courses list --url https://school.example --database x.db', 2, 'cannot be used together'],
 
     // Values.
-    [`${progress} 101`, 2, 'error: --completion must be at most 100\n'],
-    [`${progress} -1`, 2, 'error: --completion must be at least 0\n'],
+    [`${progress} 101`, 2, 'error: --completion must be at most 100, not 101\n'],
+    [`${progress} -1`, 2, 'error: --completion must be at least 0, not -1\n'],
     [`${progress} 50%`, 2, /--completion must be a number, not "50%"\n {2}hint: .* 50\n/],
     [`${progress} NaN`, 2, '--completion must be a number, not "NaN"'],
     [

@@ -39,11 +39,10 @@ export class RefusedCallError extends Error {
   }
 
   /** Returns the flag that a fault concerns, `--passing-score`; null if no flag gave the field. */
-  readonly flagOf = ({ pointer, parameter }: Fault): string | null => {
-    const { fields, query } = this.#sources
-    const place = parameter ?? camelCase(fieldPath(pointer ?? ''))
-    const flags = parameter === undefined ? fields : query
-    const found = flags.find((each) => place === each.place || place.startsWith(`${each.place}.`))
+  readonly flagOf = (fault: Fault): string | null => {
+    const { parameter } = fault
+    const place = placeOf(fault)
+    const found = this.#flagFor(fault)
     if (!found) return secretIn(place, this.#given)
     const { name } = found.flag
     const typed = parameter !== undefined || this.#given.flags[name] !== undefined
@@ -57,6 +56,29 @@ export class RefusedCallError extends Error {
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
+
+  /** Returns the value of the flag that a fault concerns, as JSON; null if no flag gave a single, short one. */
+  readonly givenFor = (fault: Fault): string | null => {
+    const found = this.#flagFor(fault)
+    const value = found?.place === placeOf(fault) ? this.#given.flags[found.flag.name] : undefined
+    if (typeof value !== 'string') return typeof value === 'number' ? String(value) : null
+    return value.length > maxValue ? null : JSON.stringify(value)
+  }
+
+  #flagFor(fault: Fault): BoundFlag | undefined {
+    const { fields, query } = this.#sources
+    const place = placeOf(fault)
+    const flags = fault.parameter === undefined ? fields : query
+    return flags.find((each) => place === each.place || place.startsWith(`${each.place}.`))
+  }
+}
+
+/** Maximum characters of a value that a message repeats. */
+const maxValue = 60
+
+/** Returns the path of the field, or the parameter, that a fault concerns. */
+function placeOf({ pointer, parameter }: Fault): string {
+  return parameter ?? camelCase(fieldPath(pointer ?? ''))
 }
 
 /** Returns the words for a secret, which is not a flag's value: `The webhook secret` for `webhookSecrets.0`. */
@@ -153,7 +175,10 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
 }
 
 /** Flags, hint and message of a refusal, from the command line. */
-export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
+export type RefusalView = Pick<RefusedCallError, 'flagOf' | 'hint'> & {
+  readonly givenFor?: RefusedCallError['givenFor']
+  readonly message?: string
+}
 
 /** Maximum problems that are printed; a platform may list more. */
 const maxProblems = 100
@@ -163,9 +188,9 @@ const maxUnknown = 10
 /** Returns the faults of a request: a single one as the message, several counted and listed. */
 export function describeFaults(
   { message: detail, faults, problem, status }: ApiError,
-  { flagOf, message = detail }: RefusalView,
+  { flagOf, givenFor, message = detail }: RefusalView,
 ): { readonly message: string; readonly why: readonly string[] } {
-  const lineOf = (fault: Fault) => problemLine(fault, flagOf(fault))
+  const lineOf = (fault: Fault) => problemLine(withValue(fault, givenFor?.(fault) ?? null), flagOf(fault))
   if (faults.length > 1) {
     const unknown = faults.filter(isUnknown).slice(maxUnknown)
     const shown = faults.filter((fault) => !unknown.includes(fault)).slice(0, maxProblems)
@@ -186,6 +211,14 @@ export function describeFaults(
     message: withoutStop(message),
     why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
   }
+}
+
+/** Returns a fault whose detail ends with the wrong value, unless it names it. */
+function withValue(fault: Fault, value: string | null): Fault {
+  const { detail } = fault
+  if (value === null || !detail.startsWith('must ') || detail.includes(value)) return fault
+  const [message = '', ...guess] = detail.split(/(?=; did you mean)/)
+  return { ...fault, detail: [`${message}, not ${value}`, ...guess].join('') }
 }
 
 function problemLine(fault: Fault, flag: string | null): string {

@@ -213,10 +213,13 @@ describe('a refusal', () => {
       return stderr.replace(/\n {2}request id: .*\n$/, '')
     }
     expect(await refusal('courses create --title Go --passing-score 101')).toBe(
-      'error: --passing-score must be at most 100',
+      'error: --passing-score must be at most 100, not 101',
     )
     expect(await refusal(`courses create --title Go --modules '[{"title":""}]'`)).toBe(
       'error: --modules: 0.title must have at least 1 character',
+    )
+    expect(await refusal('terms create --name Spring --start-date 2027-02-30')).toBe(
+      'error: --start-date must be a day that exists, such as 2026-01-31, not "2027-02-30"',
     )
     expect(await refusal('courses list --sort size')).toMatch(/^error: --sort must be one of createdAt, /)
     const body = '{"title": "Go", "durationMinutes": -1, "lessons": []}'
