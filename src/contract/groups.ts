@@ -89,7 +89,7 @@ export type DeletedGroup = z.output<typeof DeletedGroup>
 const membershipAttributes = {
   groupId: field(
     Reference,
-    'Group: id or ext:<externalId>; responses have the id',
+    'Group: id, ext:<externalId> or a name that no other group has; responses have the id',
     'Group: id or external id',
   ),
   userId: field(

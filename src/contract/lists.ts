@@ -50,9 +50,13 @@ export const ofTerms = ofAny(
   'term of the course: comma-separated list of ids, ext:<externalId> or names that no other term has',
 )
 /** Query parameter that filters by any of several groups. */
-export const ofGroups = ofAny('group: comma-separated list of ids or ext:<externalId>')
+export const ofGroups = ofAny(
+  'group: comma-separated list of ids, ext:<externalId> or names that no other group has',
+)
 /** Query parameter that filters by the members of any of several groups. */
-export const inGroups = ofAny('members of groups: comma-separated list of ids or ext:<externalId>')
+export const inGroups = ofAny(
+  'members of groups: comma-separated list of ids, ext:<externalId> or names that no other group has',
+)
 export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })

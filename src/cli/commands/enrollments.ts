@@ -73,7 +73,7 @@ async function deletionQuestion(
 const groupFlag = {
   name: 'group',
   kind: 'text',
-  summary: 'Enrol all members of a group: id or external id',
+  summary: 'Enrol all members of a group: id, external id or name',
 } as const
 
 /** Flags that name users, or say what to do with a single enrolment. */
@@ -91,9 +91,6 @@ function withGroup(command: Command): Command {
       const others = [...(rest.length > 0 ? ['users'] : []), ...(other === undefined ? [] : [`--${other}`])]
       if (others[0] !== undefined) throw new UsageError(`--group and ${others[0]} cannot be used together`)
       if (flags['course'] === undefined) throw new UsageError('--course is required')
-      if (context.settings.quiet.value) {
-        throw new UsageError('--quiet is not supported with --group: the result is a count')
-      }
       const { enrollGroup } = await import('../records/enroll-group.ts')
       const bound = bindFieldFlags(fields)
       const body = bound.flatMap(({ place, flag }) =>

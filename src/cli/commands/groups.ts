@@ -18,7 +18,8 @@ import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.groups
 
-const group = { name: 'group', summary: 'Group: id or external id' }
+const group = { name: 'group', summary: 'Group: id, external id or name' }
+const deletedGroup = { name: 'group', summary: 'Group: id or external id' }
 const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['name', 'courseTitle', 'externalId', 'version', 'updatedAt', 'id']
 
@@ -111,7 +112,7 @@ export const commands: readonly Command[] = [
     name: 'restore',
     summary: 'Restore deleted groups with their members',
     operation: async () => (await contract()).restoreDeleted,
-    arguments: { deletedGroupId: group },
+    arguments: { deletedGroupId: deletedGroup },
     several: 'groups',
     columns,
     done: (answer, { arguments: { group } }) => `Restored group ${thingName(answer, group)}`,

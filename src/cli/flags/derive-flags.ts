@@ -171,7 +171,7 @@ export const groupFilter = {
   name: 'group',
   kind: 'texts',
   placeholder: 'group',
-  summary: 'Filter by members of a group: id or external id',
+  summary: 'Filter by members of a group: id, external id or name',
 } as const satisfies FieldFlag<'texts'>
 
 /** Name of a flag that takes one user; `--learner` is accepted, too. */

@@ -29,6 +29,6 @@ export const memberFilters = filtersOf(groups.members, { user_id: userFilter('us
 
 /** The filters of lists of memberships. */
 export const membershipFilters = filtersOf(groups.memberships, {
-  group_id: { ...groupFilter, summary: 'Filter by group: id or external id' },
+  group_id: { ...groupFilter, summary: 'Filter by group: id, external id or name' },
   user_id: userFilter('user'),
 })

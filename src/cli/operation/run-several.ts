@@ -136,10 +136,11 @@ class SeveralCalls {
   async report(total: number): Promise<void> {
     const { context, given, call } = this.#parts
     const { several = '' } = call.spec
-    const failures = this.#refused.map((each) => ({
-      ...each,
-      failure: failureFor(context, given, call, each),
-    }))
+    const near = await this.#nearestOfFirst()
+    const failures = this.#refused.map((each) => {
+      const isSame = near !== null && String(each.error) === String(this.#refused[0]?.error)
+      return { ...each, failure: failureFor(context, given, call, isSame ? { ...each, error: near } : each) }
+    })
     if (this.#fault !== null) {
       for (const { argument, failure } of failures)
         await context.output.note(`${argument}: ${failure.message}`)
@@ -153,8 +154,17 @@ class SeveralCalls {
     await this.#noteCounts(total)
     const [first] = this.#refused
     if (!first) return
-    if (total === 1) throw withSources(first.error, call, givenOne(call, given, first.argument))
+    if (total === 1) throw near ?? withSources(first.error, call, givenOne(call, given, first.argument))
     throw partialError(call, total, failures)
+  }
+
+  /** Returns the first refusal with the nearest record, if one was not found: often all refer to the same one. */
+  async #nearestOfFirst(): Promise<unknown> {
+    const { context, call, given } = this.#parts
+    const [first] = this.#refused
+    if (!(first?.error instanceof ApiError && first.error.status === 404)) return null
+    const { withNearest } = await import('./nearest-record.ts')
+    return withNearest(context, first.error, call, givenOne(call, given, first.argument))
   }
 
   /** Prints how many of several things were created; the lines above say so of each. */

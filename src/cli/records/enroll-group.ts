@@ -4,6 +4,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 import { hasChosenForm } from '../output/output.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -23,8 +24,8 @@ interface Refused {
 }
 
 /**
- * Enrols all members of a group in a course, in batches; those who are enrolled stay as they are. Prints the counts.
- * Throws a CommandError that lists the refused members.
+ * Enrols all members of a group in a course, in batches; those who are enrolled stay as they are. Prints the counts, or
+ * with `--quiet` the ids of all their enrolments. Throws a CommandError that lists the refused members.
  *
  * @param body fields of the enrolments, with the course
  */
@@ -47,6 +48,7 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
     return output.text(`Would enrol ${pluralise(members.length, 'member')} ${names}\n`)
   }
   const counts = { enrolled: 0, alreadyEnrolled: 0 }
+  const ids: string[] = []
   const refused: Refused[] = []
   const dataset = await loadDataset('enrollments')
   const steps = members.map((from): Step<JsonObject> => {
@@ -61,15 +63,18 @@ export async function enrollGroup(context: Context, group: string, body: JsonObj
         if (outcome?.kind === 'failed') {
           const { userId, userEmail } = from
           refused.push({ userId, userEmail, code: outcome.code, message: outcome.detail })
-        } else
-          counts[
-            outcome?.kind === 'created' || outcome?.kind === 'updated' ? 'enrolled' : 'alreadyEnrolled'
-          ] += 1
+          continue
+        }
+        const isNew = outcome?.kind === 'created' || outcome?.kind === 'updated'
+        counts[isNew ? 'enrolled' : 'alreadyEnrolled'] += 1
+        const id = outcome?.id ?? valueAt(outcome?.shown, 'id')
+        if (typeof id === 'string') ids.push(id)
       }
     },
   })
   await executor.run(steps, batchSize)
-  if (hasChosenForm(settings)) {
+  if (settings.quiet.value) await output.text(ids.map((id) => `${id}\n`).join(''))
+  else if (hasChosenForm(settings)) {
     await output.document({
       groupId: shown.id,
       courseId: course.id,

@@ -56,6 +56,8 @@ export type Outcome =
       readonly warning?: string | null
       /** The platform's answer; undefined if it was one of several in a batch. */
       readonly shown?: unknown
+      /** Id of the record, if it was one of several in a batch. */
+      readonly id?: string
     }
   | ({ readonly kind: 'failed' } & Refusal)
 

@@ -161,14 +161,15 @@ export async function writeBatch(
 }
 
 function resultOf(result: unknown): Outcome {
-  const { status, code, detail, errors } = isJsonObject(result) ? result : {}
+  const { status, code, detail, errors, id } = isJsonObject(result) ? result : {}
   if (typeof status !== 'number' || status >= 400) {
     const faults = Array.isArray(errors) ? errors.filter(isJsonObject) : []
     return { kind: 'failed', code: String(code ?? 'failed'), detail: String(detail ?? 'was refused'), faults }
   }
   const warning = code === 'unweighted' ? String(detail) : null
-  if (code === 'skipped' || code === 'unchanged') return { kind: code, warning }
-  return { kind: status === 201 ? 'created' : 'updated', warning }
+  const named = typeof id === 'string' ? { warning, id } : { warning }
+  if (code === 'skipped' || code === 'unchanged') return { kind: code, ...named }
+  return { kind: status === 201 ? 'created' : 'updated', ...named }
 }
 
 /** Maximum size of a batch, which keeps requests below a usual server limit (1 MiB of JSON). */

@@ -24,7 +24,7 @@ export function findDeleted(
   const rows = `deleted_${table}`
   return database.one<DeletedRecord>(sql`
     select t.id, t.version, d.course_id from (
-      select id, version from ${raw(rows)} where ${matchesReference(table, reference, rows)}) t
+      select id, version from ${raw(rows)} where ${matchesReference(table, reference, { rows })}) t
     join deletions d on d.id = t.id
     where ${seenOnly(sql`d.deleted_at > ${trashEnd(now)}`, wasTaught(call, sql`d.course_id`))}`)
 }

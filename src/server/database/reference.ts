@@ -23,19 +23,30 @@ export async function resolve(
 ): Promise<string | undefined> {
   return (
     await database.one<{ id: string }>(
-      sql`select id from ${raw(table)} where ${matchesReference(table, reference)} and ${visible}`,
+      sql`select id from ${raw(table)} where ${matchesReference(table, reference, { visible })} and ${visible}`,
     )
   )?.id
+}
+
+/** Options of matching a reference. */
+interface ReferenceOptions {
+  /** Table with the rows, if another: the trash. */
+  readonly rows?: string
+  /** Condition on the rows that the caller may see, where names need be unique among these alone. */
+  readonly visible?: Sql | undefined
 }
 
 /**
  * Returns the condition that matches the row of a reference, for rows of this table alone. `ext:` with an id of ours
  * matches that id if no row has it as its external id: exports write it for rows without one. Without a prefix, text
- * that is not an id is an external id, else the email address of a user or the name of a term.
- *
- * @param rows table with the rows, if another: the trash
+ * that is not an id is an external id, else the email address of a user or the name of a term or a group, if no other
+ * that the caller may see has it.
  */
-export function matchesReference(table: Table, reference: string, rows: string = table): Sql {
+export function matchesReference(
+  table: Table,
+  reference: string,
+  { rows = table, visible = everything }: ReferenceOptions = {},
+): Sql {
   // No row can have text that the database cannot store, and PostgreSQL would refuse the query.
   if (!isStorableText(reference)) return sql`false`
   const byId = (id: string) => sql`id = ${id}`
@@ -46,8 +57,8 @@ export function matchesReference(table: Table, reference: string, rows: string =
     if (!isOwnId(table, external)) return byExternalId(external)
     return firstOf(rows, byExternalId(external), byId(external))
   }
-  if (table === 'terms')
-    return firstOf(rows, byId(reference), byExternalId(reference), byUniqueName(reference))
+  if (rows === 'terms' || rows === 'groups')
+    return firstOf(rows, byId(reference), byExternalId(reference), byUniqueName(rows, reference, visible))
   if (table !== 'users') return firstOf(rows, byId(reference), byExternalId(reference))
   if (reference.startsWith('email:')) return byAddress(reference.slice(6))
   return firstOf(rows, byId(reference), byExternalId(reference), byAddress(reference))
@@ -57,10 +68,11 @@ function byAddress(address: string): Sql {
   return sql`email_key = ${address.toLowerCase()} and status <> 'deleted'`
 }
 
-/** Matches the term with a name that no other term has. */
-function byUniqueName(name: string): Sql {
+/** Matches the term or group with a name that no other has. */
+function byUniqueName(table: 'terms' | 'groups', name: string, visible: Sql): Sql {
   return sql`id = (
-    select case when count(*) = 1 then min(t.id) end from terms t where t.name_key = ${sortKey(name)} and t.name = ${name})`
+    select case when count(*) = 1 then min(id) end from ${raw(table)}
+    where name_key = ${sortKey(name)} and name = ${name} and ${visible})`
 }
 
 /** Returns the row that the first matching condition selects. */

@@ -127,7 +127,8 @@ interface Named extends Row {
 
 /** Finds the group of a new member; throws 404 that points to an unknown one, 403 if the caller may not change it. */
 async function groupOf(call: Call, reference: string): Promise<GroupNames> {
-  const isGroup = seenOnly(matchesReference('groups', reference), visibleGroups(call))
+  const visible = visibleGroups(call)
+  const isGroup = seenOnly(matchesReference('groups', reference, { visible }), visible)
   const group = await call.database.one<Named & { course_id: string | null }>(
     sql`select id, name, external_id, course_id from groups where ${isGroup}`,
   )

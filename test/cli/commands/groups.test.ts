@@ -34,8 +34,8 @@ test('a group is created, shown, changed and listed', async ({ local }) => {
   ).toEqual(['Cohort'])
 })
 
-test('a name in place of a reference is told the reference', async ({ local }) => {
-  const { code, stderr } = await local.run(['groups', 'get', 'Class 5b'])
+test('an unknown name is refused with the nearest group', async ({ local }) => {
+  const { code, stderr } = await local.run(['groups', 'get', 'Class 5c'])
   expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('Did you mean ext:5b?') })
 })
 
@@ -99,6 +99,25 @@ test('all members of a group are enrolled, and the counts told', async ({ local 
   })
   expect(await resultOf(local, line)).toMatchObject({ members: 3, enrolled: 0, alreadyEnrolled: 3 })
   expect(await resultOf(local, 'enrollments list --course sea')).toHaveLength(3)
+  const quiet = await local.run(`${line} -q`)
+  expect(quiet.stdout).toMatch(/^(enr_\w+\n){3}$/)
+  const refused = await local.run('enrollments create --group "Class 5b" --course sea -q', { tty: 200 })
+  expect(refused).toMatchObject({ code: 0, stdout: quiet.stdout, stderr: '' })
+})
+
+test('a group goes by its name, if no other has it', async ({ local }) => {
+  const added = await local.run('groups members add "Class 5b" S-1 S-2', { tty: 200 })
+  expect(added.stderr).toContain('Added ada@school.example to group Class 5b (5b)\n')
+  expect(await resultOf(local, 'users list --group "Class 5b"')).toHaveLength(2)
+  await local.run('groups create --name "Class 5b"')
+  expect((await local.run('groups get "Class 5b"')).stderr).toContain('Group Class 5b not found')
+})
+
+test('an unknown group of several users is refused with the nearest one', async ({ local }) => {
+  const { code, stderr } = await local.run('groups members add 5c S-1 S-2')
+  expect(code).toBe(8)
+  expect(stderr).toContain('error: Cannot add 2 of 2 users\n')
+  expect(stderr).toContain('  hint: Did you mean ext:5b?\n')
 })
 
 test('members who cannot be enrolled are listed', async ({ local }) => {
@@ -112,7 +131,7 @@ test('members who cannot be enrolled are listed', async ({ local }) => {
 
 test('an unknown group or course is refused with the nearest one', async ({ local }) => {
   for (const [line, near] of [
-    ['--group "Class 5b" --course sea', 'ext:5b'],
+    ['--group "Class 5c" --course sea', 'ext:5b'],
     ['--group 5b --course seas', 'ext:sea'],
   ]) {
     const { code, stderr } = await local.run(`enrollments create ${line}`)

@@ -42,6 +42,25 @@ test('a group needs a name only, and may belong to a course', async ({ admin }) 
   })
 })
 
+test('a group goes by its name, if no other that the caller may see has it', async ({
+  admin,
+  instructor,
+}) => {
+  await courseOf(admin)
+  await admin.post('/v1/enrollments', { courseId: 'ext:L1', userId: instructor.id, role: 'instructor' })
+  const id = await groupOf(admin, { courseId: 'ext:L1' })
+  expect((await admin.get('/v1/groups/Class%205b')).body.id).toBe(id)
+  expect((await admin.get('/v1/users?group_id=Class%205b')).body.data).toEqual([])
+  await groupOf(admin, { externalId: 'other' })
+  expect((await admin.get('/v1/groups/Class%205b')).status).toBe(404)
+  expect((await instructor.get('/v1/groups/Class%205b')).body.id).toBe(id)
+  expect((await instructor.put(`/v1/groups/Class%205b/members/${instructor.id}`)).status).toBe(200)
+  const member = { groupId: 'Class 5b', userId: instructor.id }
+  expect((await instructor.post('/v1/memberships/batch', { items: [member] })).body.results).toMatchObject([
+    { status: 200 },
+  ])
+})
+
 test('a change makes a version, and a group may leave its course', async ({ admin }) => {
   await courseOf(admin)
   const id = await groupOf(admin, { courseId: 'ext:L1' })
