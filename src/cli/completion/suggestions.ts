@@ -240,7 +240,7 @@ async function valuesOf(
       .map((choice) => ({ value: `${before}${choice}`, meaning: '' }))
     return { ...nothing, found, isOpen: isList }
   }
-  const thing = thingsByName[flag.name]
+  const thing = thingsByName[flag.name] ?? thingsByName[placeholder]
   if (thing) return words(await find(thing, place, current))
   if (/^(file|path)|file$/.test(placeholder) && !placeholder.startsWith('@')) return files
   return placeholder.includes('@file') ? { ...words(await atFiles(current, cwd)), isOpen: true } : nothing

@@ -166,6 +166,7 @@ describe('what there is to refer to', () => {
     }
     expect(await words(local, 'lessons update --course ext:B ')).toEqual(['ext:B1'])
     expect(await words(local, 'lessons get ')).toHaveLength(2)
+    expect(await words(local, 'lessons move ext:B1 --after ext:A')).toEqual(['ext:A1'])
   })
 
   test('are profiles, with where they lead', async ({ cli }) => {
@@ -232,5 +233,6 @@ test('modules are completed by their titles, in the course that the line names',
   await local.run('modules create --course SEA --title Reefs')
   expect(await offered(local, 'modules move --course SEA ')).toEqual(['Tides\tModule 1', 'Reefs\tModule 2'])
   expect(await words(local, 'lessons create --course SEA --module R')).toEqual(['Reefs'])
+  expect(await words(local, 'modules move Reefs --course SEA --before R')).toEqual(['Reefs'])
   expect(await words(local, 'modules move ')).not.toContain('Tides')
 })
