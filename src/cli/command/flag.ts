@@ -165,6 +165,12 @@ export const noneText = 'none'
 /** Values of the given flags by name. */
 export type FlagValues = Readonly<Record<string, unknown>>
 
+/** Returns the values of a repeatable flag; none if it was not given. */
+export function textsIn(values: FlagValues, name: string): string[] {
+  const texts = values[name]
+  return Array.isArray(texts) ? texts.map(String) : []
+}
+
 /** True for a flag that may be repeated. */
 export function isRepeatable({ kind }: Pick<Flag, 'kind'>): boolean {
   return kind === 'texts' || kind === 'words'

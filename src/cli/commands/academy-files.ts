@@ -1,6 +1,6 @@
 import { type Argument, type Command, type Given, noTarget, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
+import { type Flag, planFlags, requirePlanAlone, textsIn, waitLockFlag } from '../command/flag.ts'
 import type { MakePlan } from '../records/open-plan.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
@@ -59,14 +59,12 @@ async function runValidate({ io, output, settings }: Context, given: Given): Pro
     await output.text(`${JSON.stringify(academySchema(), null, 2)}\n`)
     return
   }
-  const [{ findFiles }, { loadAcademy }, { textsOf }, { countText }] = await Promise.all([
+  const [{ findFiles, loadAcademy }, { countText }] = await Promise.all([
     import('../records/sources/academy.ts'),
-    import('../records/sources/academy.ts'),
-    import('../records/open-plan.ts'),
     import('../records/entries.ts'),
   ])
   const found = await findFiles(io, given.rest)
-  const declared = await loadAcademy(io, found, textsOf(given, 'env'))
+  const declared = await loadAcademy(io, found, textsIn(given.flags, 'env'))
   const counts = [...declared].map(([dataset, entries]) => [dataset, entries.length] as const)
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
     await output.document({ valid: true, files: found, ...Object.fromEntries(counts) })

@@ -3,33 +3,8 @@ import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag, planFlags, requirePlanAlone, waitLockFlag } from '../command/flag.ts'
 import type { ApplyRosterOptions, RosterReport } from '../roster/apply-roster.ts'
 import type { DeclaredRoster, RosterReadOptions } from '../roster/declared-roster.ts'
-import { type RosterPart, rosterParts } from '../roster/roster.ts'
-import { readRosterOptions, rosterFlags } from '../roster/roster-options.ts'
-import type { Scope } from '../roster/scope.ts'
+import { readRosterOptions, rosterFlags, scopeFlags, scopeOf } from '../roster/roster-options.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
-
-/** Flags that choose a part of a roster. */
-const scopeFlags = [
-  {
-    name: 'only',
-    kind: 'words',
-    placeholder: 'parts',
-    summary: 'Only these parts, such as users,enrollments',
-    choices: rosterParts,
-  },
-  {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Only this course, by external id or title',
-  },
-  {
-    name: 'term',
-    kind: 'texts',
-    placeholder: 'term',
-    summary: 'Only the courses of this term, by external id or name',
-  },
-] as const satisfies readonly Flag[]
 
 /** Flags for the label of records, and for records that are gone. */
 const pruneFlags = [
@@ -111,7 +86,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
     import('../roster/compare-rosters.ts'),
   ])
   if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
-  const scope = scopeOf(given)
+  const scope = scopeOf(given.flags)
   const options = await readOptionsOf(context, given)
   const before = await openSide(context, first, scope, options)
   const after = await openSide(context, second, scope, options)
@@ -211,7 +186,7 @@ async function rosterOf(
   }
   const { defaultLabel, readDeclaredRoster } = await import('../roster/declared-roster.ts')
   await context.io.expectGarbage?.()
-  const roster = await readDeclaredRoster(context, path, scopeOf(given), read)
+  const roster = await readDeclaredRoster(context, path, scopeOf(given.flags), read)
   const label = flags['label'] === undefined ? defaultLabel(roster) : String(flags['label'])
   return {
     roster,
@@ -221,10 +196,4 @@ async function rosterOf(
 
 async function readOptionsOf({ io }: Context, { flags }: Given): Promise<RosterReadOptions> {
   return { ...(await readRosterOptions(io, flags)), skipInvalid: flags['skip-invalid'] === true }
-}
-
-function scopeOf({ flags }: Given): Scope {
-  const texts = (name: string) => (Array.isArray(flags[name]) ? flags[name].map(String) : [])
-  // checkChoices refuses other parts.
-  return { only: texts('only') as RosterPart[], courses: texts('course'), terms: texts('term') }
 }

@@ -2,7 +2,8 @@ import type { Command, Given } from '../command/command.ts'
 import { noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
-import { exportFormats, formatNames, rosterParts } from '../roster/roster.ts'
+import { exportFormats, formatNames } from '../roster/roster.ts'
+import { scopeFlags, scopeOf } from '../roster/roster-options.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 const flags = [
@@ -21,26 +22,7 @@ const flags = [
     summary: 'Version of OneRoster (default 1.2)',
     choices: ['1.2', '1.1'],
   },
-  {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Only this course and its people: id or external id',
-  },
-  {
-    name: 'term',
-    kind: 'texts',
-    placeholder: 'term',
-    summary: 'Only the courses of this term and their people: id or external id',
-  },
-  {
-    name: 'only',
-    kind: 'words',
-    placeholder: 'parts',
-    summary: 'Only these parts: terms, users, courses, groups, enrollments, grades',
-    choices: rosterParts,
-    hasChoicesInSummary: true,
-  },
+  ...scopeFlags,
   {
     name: 'org-name',
     kind: 'text',
@@ -112,16 +94,11 @@ async function runExport(
   const text = (name: string) => (given[name] === undefined ? null : String(given[name]))
   const report = await exportRoster(context, {
     ...{ format, target, version, force: given['force'] === true },
-    ...{ courses: textsIn(given['course']), terms: textsIn(given['term']) },
-    only: given['only'] === undefined ? null : textsIn(given['only']),
+    ...scopeOf(given),
     ...{ orgName: text('org-name'), orgId: text('org-id'), category: text('category') },
   })
   if (settings.output.value !== 'table') await output.document(report)
   const kind = [formatNames[format], ...(report.version === null ? [] : [report.version])].join(' ')
   await output.done(`Wrote ${kind} to ${target}: ${countsText(report.counts) || 'nothing'}`)
   for (const text of report.notes) await output.note(text)
-}
-
-function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : []
 }

@@ -6,6 +6,7 @@ import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { textsIn } from '../command/flag.ts'
 import { findShown } from '../dataset/find.ts'
 import type { BulkChange } from '../session/bulk-change.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -41,12 +42,6 @@ export interface Planned {
   readonly journal: ApplyJournal
 }
 
-/** Returns the values of a repeatable flag. */
-export function textsOf({ flags }: Given, name: string): string[] {
-  const texts = flags[name]
-  return Array.isArray(texts) ? texts.map(String) : []
-}
-
 /** Compares the files with the academy; the context's signal aborts it. */
 export type MakePlan = (context: Context) => Promise<Planned>
 
@@ -62,7 +57,7 @@ export async function readFiles(context: Context, given: Given): Promise<MakePla
   }
   await context.io.expectGarbage?.()
   const files = await findFiles(context.io, given.rest)
-  const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
+  const declared = await loadAcademy(context.io, files, textsIn(given.flags, 'env'))
   const change = { command: 'apply', source: sourceOf(files) }
   return planOf(given, change, async () => ({ declared, options }))
 }
@@ -102,7 +97,7 @@ export async function readSaved(
 ): Promise<MakePlan> {
   const { io, session } = context
   await io.expectGarbage?.()
-  const variables = { allowed: new Set(textsOf(given, 'env')), env: io.env }
+  const variables = { allowed: new Set(textsIn(given.flags, 'env')), env: io.env }
   const plan = { command, target: platformName(session.target()) }
   const saved = await readPlan(io, path, plan, variables)
   return async (context) => {

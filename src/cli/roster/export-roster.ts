@@ -11,6 +11,7 @@ import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
 import { openPackage, type Package } from './package-folder.ts'
 import { type ExportFormat, formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
 import { openSchool, type School } from './school.ts'
+import type { Scope } from './scope.ts'
 import { canvasFiles, writeCanvas } from './write-canvas.ts'
 import { moodleFiles, writeMoodle } from './write-moodle.ts'
 import { type Written, writeOneRoster } from './write-oneroster.ts'
@@ -30,17 +31,12 @@ const known = new Set([
 ])
 
 /** Records to export, their form and their target. */
-export interface RosterExport {
+export interface RosterExport extends Scope {
   readonly format: ExportFormat
   /** Folder, or a file that ends in .zip. */
   readonly target: string
   readonly force: boolean
   readonly version: OneRosterVersion
-  /** References of courses and terms; empty for all. */
-  readonly courses: readonly string[]
-  readonly terms: readonly string[]
-  /** Parts to write; null for all. */
-  readonly only: readonly string[] | null
   /** Name and id of the school; null for those of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
@@ -103,7 +99,7 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
 
 function partsFor({ format, only }: RosterExport): ReadonlySet<RosterPart> {
   const held = partsOf[format]
-  if (only === null) return new Set(held)
+  if (only.length === 0) return new Set(held)
   for (const part of only) {
     if (!held.some((each) => each === part)) {
       throw new UsageError(`--only ${part} is not supported: ${formatNames[format]} holds ${held.join(', ')}`)
@@ -178,7 +174,7 @@ async function lostNotes(
           `${left.join(' and ')} without a course left out: a roster has the people of courses, and gives no rights`,
         ]
       : []
-  if (only !== null) return [...lacks, ...people]
+  if (only.length > 0) return [...lacks, ...people]
   const courses = school.isPart ? school.courses.map(({ id }) => id) : []
   // Longer lists of references are refused.
   const query = courses.length > 0 && courses.length <= 100 ? { course_id: courses.join() } : {}

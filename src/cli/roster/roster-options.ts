@@ -1,9 +1,10 @@
-import { checkChoices, type Flag, type FlagValues } from '../command/flag.ts'
+import { checkChoices, type Flag, type FlagValues, textsIn } from '../command/flag.ts'
 import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { OpenRosterOptions } from './open-roster.ts'
-import { rosterFormats } from './roster.ts'
+import { type RosterPart, rosterFormats, rosterParts } from './roster.ts'
+import type { Scope } from './scope.ts'
 
 /** Flags of commands that read a roster. */
 export const rosterFlags: readonly Flag[] = [
@@ -23,6 +24,36 @@ export const rosterFlags: readonly Flag[] = [
   ...mappingFlags,
   ...fileFormFlags,
 ]
+
+/** Flags that choose a part of a roster. */
+export const scopeFlags = [
+  {
+    name: 'only',
+    kind: 'words',
+    placeholder: 'parts',
+    summary: 'Only these parts, such as users,enrollments',
+    choices: rosterParts,
+  },
+  {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Only this course with its people, by external id or title',
+  },
+  {
+    name: 'term',
+    kind: 'texts',
+    placeholder: 'term',
+    summary: 'Only the courses of this term with their people, by external id or name',
+  },
+] as const satisfies readonly Flag[]
+
+/** Returns the part of a roster that flags choose. */
+export function scopeOf(flags: FlagValues): Scope {
+  // checkChoices refuses other parts.
+  const only = textsIn(flags, 'only') as RosterPart[]
+  return { only, courses: textsIn(flags, 'course'), terms: textsIn(flags, 'term') }
+}
 
 /** Reads the flags of a roster, and the file of a mapping. Throws a UsageError. */
 export async function readRosterOptions(io: Io, flags: FlagValues): Promise<OpenRosterOptions> {

@@ -5,6 +5,7 @@ import { type Call, calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
 import type { Writer } from '../records/write.ts'
+import { CommandError } from '../terminal/errors.ts'
 import {
   type Course,
   compare,
@@ -20,17 +21,13 @@ import {
   textOf,
   weightsOf,
 } from './school-records.ts'
+import { ambiguous, type Scope } from './scope.ts'
 
 /** Number of records per page; the API's maximum. */
 const pageSize = 100
 
 /** Part of an academy to read. */
-export interface SchoolScope {
-  /** References of courses; empty for all. */
-  readonly courses: readonly string[]
-  /** References of terms; empty for all. */
-  readonly terms: readonly string[]
-}
+type SchoolScope = Pick<Scope, 'courses' | 'terms'>
 
 /** Part that a platform may lack. */
 export type LackedPart = 'terms' | 'groups' | 'grades'
@@ -61,7 +58,7 @@ export interface School {
   gradesIn(course: Course): Promise<readonly Grade[]>
 }
 
-/** Opens the school of an academy. Throws an ApiError for an unknown course or term of the scope. */
+/** Opens the school of an academy. Throws a CommandError or an ApiError for an unknown course or term of the scope. */
 export async function openSchool(reader: Writer, scope: SchoolScope): Promise<School> {
   const school = new ReadSchool(reader, scope)
   await school.open()
@@ -216,19 +213,37 @@ class ReadSchool implements School {
 
   async *#shownCourses(): AsyncGenerator<JsonObject> {
     const { courses, terms } = this.#scope
-    const { caller, signal } = this.#reader
     if (courses.length === 0) {
       const ofTerms = terms.length > 0 ? { term_id: joinReferences(terms) } : {}
       for await (const page of this.#pages(calls.courses.list, ofTerms)) yield* page
       return
     }
     const seen = new Set<unknown>()
-    for (const courseId of courses) {
-      const { data } = await caller.call(calls.courses.get, { params: { courseId }, signal })
-      if (!isJsonObject(data) || seen.has(data['id'])) continue
-      seen.add(data['id'])
-      yield data
+    for (const name of courses) {
+      const course = await this.#courseNamed(name)
+      if (!isJsonObject(course) || seen.has(course['id'])) continue
+      seen.add(course['id'])
+      yield course
     }
+  }
+
+  /** Reads a course by its id, its external id, or a title that no other one has. */
+  async #courseNamed(name: string): Promise<unknown> {
+    const { caller, signal } = this.#reader
+    try {
+      return (await caller.call(calls.courses.get, { params: { courseId: name }, signal })).data
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error
+    }
+    const all: JsonObject[] = []
+    for await (const page of this.#pages(calls.courses.list, {})) all.push(...page)
+    const titled = all.filter(({ title }) => title === name)
+    const [course, ...others] = titled
+    if (course && others.length === 0) return course
+    if (course) throw ambiguous('courses', name, titled.map(externalKeyOf))
+    throw new CommandError('not_found', 'notFound', `Course ${name} not found`, {
+      choice: { given: name, valid: all.map(({ title }) => textOf(title)) },
+    })
   }
 
   /** Finds deleted users, and admins and analysts outside the courses, once. */

@@ -1,6 +1,6 @@
 import { suggestionText } from '../../contract/validation-issues.ts'
 import type { Declared, Entry, Part } from '../records/entries.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 import { type RosterPart, rosterPartOf } from './roster.ts'
 
 /** Part of a roster to compare or apply. */
@@ -73,25 +73,35 @@ function termOf({ term }: Entry['record']): string | null {
 function keysOf(
   where: string,
   declared: Declared,
-  part: Part,
+  part: 'courses' | 'terms',
   wanted: readonly string[],
 ): ReadonlySet<string> {
-  const names = new Map<string, string>()
-  for (const { key, record } of (declared.get(part) ?? []).toReversed()) {
-    const { externalId, title, name } = record
-    for (const text of [title, name, externalId, key]) if (typeof text === 'string') names.set(text, key)
-  }
+  const entries = declared.get(part) ?? []
   return new Set(
     wanted.map((text) => {
-      const key = names.get(text)
-      if (key !== undefined) return key
+      const exact = entries.find(({ key, record }) => key === text || record['externalId'] === text)
+      if (exact) return exact.key
+      const named = entries.filter(({ record }) => nameOf(record) === text).map(({ key }) => key)
+      const [key, ...others] = named
+      if (key !== undefined && others.length === 0) return key
+      if (key !== undefined) throw ambiguous(part, text, named)
       const noun = part === 'courses' ? 'course' : 'term'
-      throw new UsageError(
-        `${where} has no ${noun} ${JSON.stringify(text)}${suggestionText(text, [...names.keys()])}`,
-        {
-          code: `unknown_${noun}`,
-        },
-      )
+      const known = entries.flatMap(({ key, record }) => [String(nameOf(record)), key])
+      throw new UsageError(`${where} has no ${noun} ${JSON.stringify(text)}${suggestionText(text, known)}`, {
+        code: `unknown_${noun}`,
+      })
     }),
   )
+}
+
+function nameOf({ title, name }: Entry['record']): unknown {
+  return title ?? name
+}
+
+/** Returns the error for a title that several courses have, or a name of several terms. */
+export function ambiguous(part: 'courses' | 'terms', name: string, ids: readonly string[]): CommandError {
+  return new CommandError('ambiguous', 'usage', `${ids.length} ${part} are called ${name}`, {
+    why: ids.toSorted().slice(0, 10),
+    hint: 'Use the external id',
+  })
 }

@@ -176,6 +176,8 @@ describe('a OneRoster package', () => {
     await makeSmallSchool(local)
     for (const scope of [
       '--course ext:BIO',
+      `--course 'Biology, "marine"'`,
+      '--term "Autumn 2025"',
       '--term ext:T1',
       '--term ext:T1 --course ext:BIO --course ext:ART',
     ]) {
@@ -188,6 +190,20 @@ describe('a OneRoster package', () => {
     expect(firsts(files['users.csv'])).toEqual(['u2', 'u1', 'u3'])
     expect(firsts(files['academicSessions.csv'])).toEqual(['T1'])
     expect(firsts(files['classes.csv'])).toEqual(['BIO'])
+  })
+
+  test('is refused for a title that several courses have, or none', async ({ local }) => {
+    await makeSmallSchool(local)
+    await local.run('courses create --title Art --external-id ART-2')
+    const twice = await local.run('roster export --format canvas school --course Art')
+    expect(twice.code).toBe(2)
+    expect(twice.stderr).toBe(
+      'error: 2 courses are called Art\n  ART\n  ART-2\n  hint: Use the external id\n',
+    )
+    const none = await local.run('roster export --format canvas school --course Arts')
+    expect(none.code).toBe(3)
+    expect(none.stderr).toContain('error: Course Arts not found\n')
+    expect(none.stderr).toContain('Did you mean Art?')
   })
 
   test('holds only the chosen parts', async ({ local }) => {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type JsonObject, jsonText, parseJsonOrNull } from '../../../codec/json-text.ts'
 import { codeOf, detailOf, suggestionText } from '../../../contract/validation-issues.ts'
-import type { FlagValues } from '../../command/flag.ts'
+import { type FlagValues, textsIn } from '../../command/flag.ts'
 import { CellError, type DateFormat, dateFormats, readCell } from '../../dataset/cell.ts'
 import type { Column } from '../../dataset/column.ts'
 import type { Dataset } from '../../dataset/dataset.ts'
@@ -122,9 +122,9 @@ async function readMappingFile(io: Io, path: string, to: MappedTo): Promise<Mapp
 
 /** Returns the mapping of `--map` and `--map-value`; `known` are columns that have been mapped before. */
 function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<Mapping, 'map' | 'values'> {
-  const columns = pairsIn(flags['map'], '--map', 'column in the file=field')
+  const columns = pairsIn(flags, 'map', 'column in the file=field')
   const form = 'field:value in the file=value'
-  const meanings = pairsIn(flags['map-value'], '--map-value', form).map(([place, meaning]) => {
+  const meanings = pairsIn(flags, 'map-value', form).map(([place, meaning]) => {
     const at = place.indexOf(':')
     if (at < 1) throw notAPair('--map-value', form, `${place}=${meaning}`)
     return [place.slice(0, at).trim(), place.slice(at + 1).trim(), meaning] as const
@@ -152,10 +152,10 @@ function mappedByFlags(flags: FlagValues, known: ColumnMap, to: MappedTo): Pick<
 }
 
 /** Splits the values of a flag at their last `=`. */
-function pairsIn(given: unknown, flag: string, form: string): [name: string, value: string][] {
-  return (Array.isArray(given) ? given.map(String) : []).map((pair) => {
+function pairsIn(flags: FlagValues, name: string, form: string): [name: string, value: string][] {
+  return textsIn(flags, name).map((pair) => {
     const at = pair.lastIndexOf('=')
-    if (at < 1) throw notAPair(flag, form, pair)
+    if (at < 1) throw notAPair(`--${name}`, form, pair)
     return [headerName(pair.slice(0, at)), pair.slice(at + 1).trim()]
   })
 }
