@@ -71,8 +71,11 @@ export type EventType = Exclude<
 /** The event that a test of an endpoint sends; no pattern subscribes to it. */
 export const testEvent = 'endpoint.test'
 
+/** The message of a daily digest, for people. */
+export const digestEvent = 'endpoint.digest'
+
 /** Types of messages to endpoints. */
-export const messageTypes = [testEvent, ...eventTypes] as const
+export const messageTypes = [testEvent, digestEvent, ...eventTypes] as const
 
 /** Patterns that an endpoint can subscribe to: everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...eventNouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const

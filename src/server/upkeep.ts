@@ -3,6 +3,7 @@ import { foldChanges } from './counters/count.ts'
 import type { Store } from './database/database.ts'
 import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
+import { queueDigests } from './digests.ts'
 import { tidyOutbox } from './events/record-attempt.ts'
 import { finishRegrading } from './grades/regrade.ts'
 
@@ -33,7 +34,9 @@ export function keepInOrder(database: Store, now: () => Date, wait = later): Sto
 async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   const now = clock()
   await sweep(database, now)
-  await finishRegrading({ database, now: clock, newId: idMaker(clock) })
+  const newId = idMaker(clock)
+  await finishRegrading({ database, now: clock, newId })
+  await queueDigests({ database, now, newId })
   await tidyOutbox(database, now)
   // A copy of an academy with many writers may have unlinked entries.
   await linkAll(database)

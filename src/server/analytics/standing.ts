@@ -146,7 +146,12 @@ function partsOf(
   }
 }
 
-async function readAttentionIn(database: Database, courses: Sql, now: Date): Promise<CourseAttention[]> {
+/** Counts the learners who need attention in courses that a statement selects, also where there are none. */
+export async function readAttentionIn(
+  database: Database,
+  courses: Sql,
+  now: Date,
+): Promise<CourseAttention[]> {
   const titled = await database.all<Row & { id: string; title: string; external_id: string | null }>(
     sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )

@@ -1,18 +1,12 @@
-import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-text.ts'
-import { testEvent } from '../../contract/actions.ts'
-import type { Database, Row } from '../database/database.ts'
+import { digestEvent, testEvent } from '../../contract/actions.ts'
+import type { Database } from '../database/database.ts'
+import { type ChatMessage, plainText } from './chat-text.ts'
 import type { Claimed } from './claim.ts'
+import { composeDigest } from './digest-message.ts'
 import type { Delivery } from './endpoint-kind.ts'
 import { toChatSettings } from './endpoint-row.ts'
-
-/** A message for people, as plain text; each kind of chat formats and escapes it. */
-export interface ChatMessage {
-  readonly title: string
-  readonly lines: readonly string[]
-  /** URL of the dashboard; null if the server does not know its own address. */
-  readonly link: string | null
-}
+import { namesOf, titlesOf } from './record-names.ts'
 
 /** Names of the records that messages are about. */
 interface Names {
@@ -27,15 +21,21 @@ interface Event {
   readonly data: JsonObject
 }
 
-/** Composes one message about events, in the order in which they happened. */
+/** Composes one message about events, in the order in which they happened, or a digest. */
 export async function composeMessage(
   messages: readonly Claimed[],
   { endpoint, database, dashboardUrl: link }: Delivery,
 ): Promise<ChatMessage> {
-  const events = messages.map(({ type, body }): Event => ({ type, data: JSON.parse(body).data }))
+  const digest = messages.findLast(({ type }) => type === digestEvent)
+  const others = messages.filter(({ type }) => type !== digestEvent)
+  const events = others.map(({ type, body }): Event => ({ type, data: JSON.parse(body).data }))
   const { learnerNames = false } = toChatSettings(endpoint) ?? {}
   const names = await readNames(database, events, learnerNames)
   const lines = events.map((event) => sentenceOf(event, names))
+  if (digest) {
+    const message = await composeDigest(digest, { endpoint, database, link })
+    return { ...message, lines: [...message.lines, ...lines] }
+  }
   const [only = ''] = lines
   if (lines.length === 1) return { title: only, lines: [], link }
   return { title: `${lines.length} events`, lines, link }
@@ -54,39 +54,6 @@ async function readNames(
     )
   }
   return { courses: await titlesOf(database, courseIds), users: await namesOf(database, userIds) }
-}
-
-/** Returns the titles of courses, by id. */
-export function titlesOf(
-  database: Pick<Database, 'all'>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  return mapOf(database, ids, sql`select id, title as name from courses`)
-}
-
-/** Returns the names of users, by id; users without one have their external id. */
-export function namesOf(
-  database: Pick<Database, 'all'>,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const name = sql`trim(coalesce(profile ->> 'firstName', '') || ' ' || coalesce(profile ->> 'lastName', ''))`
-  return mapOf(
-    database,
-    ids,
-    sql`select id, coalesce(nullif(${name}, ''), external_id, id) as name from users`,
-  )
-}
-
-async function mapOf(
-  database: Pick<Database, 'all'>,
-  ids: readonly string[],
-  select: ReturnType<typeof sql>,
-): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map()
-  const rows = await database.all<Row & { id: string; name: string }>(
-    sql`${select} where id in (${join(ids)})`,
-  )
-  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 function idsIn(events: readonly Event[], fields: readonly string[]): string[] {
@@ -137,9 +104,6 @@ const sentences: Readonly<Record<string, string>> = {
   'grade.deleted': 'A grade of {who} in {course} was deleted.',
 }
 
-/** Longest text of a field in a sentence. */
-const maxTextLength = 200
-
 /** Returns what happened as a sentence. */
 function sentenceOf({ type, data }: Event, names: Names): string {
   const values: JsonObject = {
@@ -150,8 +114,8 @@ function sentenceOf({ type, data }: Event, names: Names): string {
   }
   const template = sentences[type] ?? `Something happened: ${type}`
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (name === 'Who') return capitalized(plain(values['who']))
-    return plain(values[name])
+    if (name === 'Who') return capitalized(plainText(values['who']))
+    return plainText(values[name])
   })
 }
 
@@ -167,14 +131,6 @@ function personIn(type: string, data: JsonObject, { users }: Names): string {
 
 function nounOf(role: unknown): string {
   return role === 'instructor' ? 'user' : 'learner'
-}
-
-/** Returns a value in one line, without characters that control the display. */
-function plain(value: unknown): string {
-  const line = String(value ?? '')
-    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-  return line.length > maxTextLength ? `${line.slice(0, maxTextLength - 1).toWellFormed()}…` : line
 }
 
 function capitalized(text: string): string {

@@ -28,7 +28,7 @@ export interface EndpointDelivery {
 export interface Delivery {
   readonly endpoint: EndpointRow
   /** To read names of courses and people. */
-  readonly database: Pick<Database, 'all'>
+  readonly database: Database
   /** URL of the dashboard; null if the server does not know its own address. */
   readonly dashboardUrl: string | null
   readonly now: Date

@@ -12,6 +12,7 @@ import { matchesReference } from '../database/reference.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem-error.ts'
+import { nextDigestAt } from './digest-time.ts'
 import {
   type EndpointRow,
   endpointColumns,
@@ -64,12 +65,13 @@ export const endpointRoutes = routesOf(endpoints, {
     requireAhead(input.expiresAt, now)
     const mark = await findFreeMark(database)
     const id = call.newId('whe')
+    const settings = await settingsOf(call, input)
     const secret = isChat(input.kind) ? null : newSecret()
     const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? input.url)
     await database.run(sql`
-      insert into webhook_endpoints (id, kind, url, settings, events, description, status, expires_at, secret, mark, version,
-        created_at, updated_at)
-      values (${id}, ${input.kind}, ${storedUrl(input)}, ${await settingsOf(call, input)}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
+      insert into webhook_endpoints (id, kind, url, settings, digest_due_at, events, description, status, expires_at, secret,
+        mark, version, created_at, updated_at)
+      values (${id}, ${input.kind}, ${storedUrl(input)}, ${settings}, ${nextDigest(settings, now)}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
               ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
     const row = await findEndpoint(database, id, now)
     await subscribe(database, row)
@@ -104,7 +106,8 @@ export const endpointRoutes = routesOf(endpoints, {
     // Activating an endpoint ends its pause and removes why it was disabled.
     await database.run(sql`
       update webhook_endpoints set
-        url = ${isNewUrl ? storedUrl(input) : before.url}, secret = ${secret}, settings = ${settings}, events = ${JSON.stringify(input.events)}, description = ${input.description},
+        url = ${isNewUrl ? storedUrl(input) : before.url}, secret = ${secret}, settings = ${settings},
+        digest_due_at = ${nextDigest(settings, now)}, events = ${JSON.stringify(input.events)}, description = ${input.description},
         status = ${input.status}, expires_at = ${input.expiresAt},
         disabled_reason = ${input.status === 'active' ? null : before.disabledReason},
         paused_until = ${input.url === before.url && input.status === before.status ? row.paused_until : null},
@@ -188,6 +191,12 @@ async function settingsOf(
     courseIds.push(course.id)
   }
   return JSON.stringify({ ...settings, courseIds: [...new Set(courseIds)] })
+}
+
+/** Returns when the next digest is due by stored settings; null without digests. */
+function nextDigest(settings: string | null, now: string): string | null {
+  const chat = settings === null ? null : (JSON.parse(settings) as ChatSettings)
+  return chat?.schedule === 'daily' ? nextDigestAt(chat, new Date(now)) : null
 }
 
 /** Throws 422 for an endpoint without a signing secret. */

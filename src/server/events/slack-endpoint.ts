@@ -1,4 +1,5 @@
-import { type ChatMessage, composeMessage } from './chat-message.ts'
+import { composeMessage } from './chat-message.ts'
+import type { ChatMessage } from './chat-text.ts'
 import type { EndpointDelivery } from './endpoint-kind.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Received } from './sender.ts'

@@ -26,6 +26,7 @@ export const webhookEndpoints: Table = {
     kind: withDefault(text, 'standard'),
     settings: orNull(text),
     next_delivery_at: orNull(text),
+    digest_due_at: orNull(text),
   },
   key: 'id',
   inKeyOrder: true,

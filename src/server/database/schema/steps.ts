@@ -150,7 +150,7 @@ async function addTerms(database: Database): Promise<void> {
 async function addEndpointKinds(database: Database): Promise<void> {
   const { dialect } = database
   const added = [
-    [webhookEndpoints, ['kind', 'settings', 'next_delivery_at']],
+    [webhookEndpoints, ['kind', 'settings', 'next_delivery_at', 'digest_due_at']],
     [webhookSubscriptions, ['courses']],
   ] as const
   for (const [{ name: table, columns }, names] of added) {
