@@ -19,7 +19,7 @@ const ForeignRecord = shown(() => ({
 }))
 
 const ForeignNote = shown(() => ({
-  text: field(z.string(), 'What was left out or is not visible; the count precedes it'),
+  text: field(z.string(), 'What was left out or is not visible'),
   count: field(z.int(), 'Number of such records'),
   hides: field(RecordPart.nullable(), 'Kind of the records that are not visible; null if none are hidden'),
 }))
@@ -30,6 +30,7 @@ const ForeignList = shown(() => ({
     z.enum(['courses', 'groups']).nullable(),
     'Whether there is a list for each course or group; null for one list of the whole system',
   ),
+  gives: field(z.array(RecordPart), 'Further kinds of records that its pages have'),
 }))
 
 /** A page of records of another system. */

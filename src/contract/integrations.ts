@@ -325,9 +325,16 @@ export const integrations = operationsOf('integrations', {
     roles: admins,
     query: z.strictObject({
       part: RecordPart.meta({ description: 'Kind of the records' }),
-      of: z.string().min(1).max(255).optional().meta({
-        description: 'Id in the other system of the course or group whose records are wanted',
-      }),
+      of: z
+        .string()
+        .min(1)
+        .max(255)
+        // It becomes a part of a path of the other system.
+        .regex(/[^.]/)
+        .optional()
+        .meta({
+          description: 'Id in the other system of the course or group whose records are wanted',
+        }),
       cursor: z.string().max(4096).optional().meta({ description: 'nextCursor of the previous page' }),
     }),
     response: ForeignRecords,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
 import {
   jsonIn,
+  knownIn,
   type LmsRecord,
   objectsIn,
   type RecordNote,
@@ -9,6 +10,9 @@ import {
   type RecordRefusal,
   type RecordResponse,
   type RecordSystem,
+  type RowRecords,
+  type RowsRead,
+  readEach,
   refusal,
   retryAfterIn,
   textIn,
@@ -35,7 +39,7 @@ export const canvasRecords: RecordSystem = {
     { part: 'groups', of: null },
     { part: 'groups', of: 'courses' },
     { part: 'memberships', of: 'groups' },
-    { part: 'enrollments', of: 'courses' },
+    { part: 'enrollments', of: 'courses', gives: ['memberships'] },
     { part: 'grades', of: 'courses' },
   ],
   request: (question, { token }) => ({
@@ -49,7 +53,12 @@ export const canvasRecords: RecordSystem = {
     if ('refusal' in found) return found
     const { rows } = found
     const { records, notes } = readers[question.part](rows, question)
-    return { records, notes, next: nextIn(response, question), ...paceOf(response) }
+    return {
+      records,
+      notes: [...notes, ...sisNotes(rows, question.part)],
+      next: nextIn(response, question),
+      ...paceOf(response),
+    }
   },
 }
 
@@ -120,25 +129,25 @@ function readJson(response: RecordResponse, question: RecordQuestion): Found {
   if (status >= 500) {
     return {
       refusal: 'busy',
-      detail: `${title} answers with HTTP ${status}`,
+      detail: `HTTP ${status}`,
       retryAfter: retryAfterIn(response, 5),
     }
   }
   if (status >= 300 && status < 400) {
     return refusal(
       'answer',
-      `${title} redirects to another page: set the base URL to where Canvas is, and check the token`,
+      `it redirects to another page: set the base URL to where Canvas is, and check the token`,
     )
   }
   if (status === 401 && (headers['www-authenticate'] !== undefined || /access token/i.test(body))) {
     return refusal('token', 'the access token is not accepted; it may have expired or been deleted')
   }
   if (status === 401 || status === 403 || status === 404) return withoutRight(status, question)
-  const found = jsonIn(title, response)
+  const found = jsonIn(response)
   if ('refusal' in found) return found
-  if (status !== 200) return refusal('answer', `${title} answers with HTTP ${status}`)
+  if (status !== 200) return refusal('answer', `it answers with HTTP ${status}`)
   const rows = isJsonObject(found.json) ? found.json['enrollment_terms'] : found.json
-  if (!Array.isArray(rows)) return refusal('answer', `${title} sent no list: check the base URL`)
+  if (!Array.isArray(rows)) return refusal('answer', 'it sent no list: check the base URL')
   return { rows: objectsIn(rows) }
 }
 
@@ -159,16 +168,16 @@ function withoutRight(status: number, { part, of, position }: RecordQuestion): F
   if (of === null && position === null) {
     if (part === 'courses') return { page: { records: [], next: ownCourses, notes: [] } }
     if (part === 'users') {
-      const text = `list of people is not visible to this token, ${lacks}: people without a course are missing`
+      const text = `the list of people is not visible to this token, ${lacks}: people without a course are missing`
       return { page: { records: [], next: null, byCourse: true, notes: [{ text, count: 1, hides: part }] } }
     }
     if (part === 'terms' || part === 'groups') {
-      const text = `list of ${part} is not visible to this token, ${lacks}`
+      const text = `the list of ${part} is not visible to this token, ${lacks}`
       return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
     }
   }
   if (part === 'grades' || status === 404) {
-    const text = `${of === null ? 'list' : part === 'memberships' ? 'group' : 'course'} does not show its ${part} to this token, ${lacks}`
+    const text = `a ${part === 'memberships' ? 'group' : 'course'} does not show its ${part} to this token, ${lacks}`
     return { page: { records: [], next: null, notes: [{ text, count: 1, hides: part }] } }
   }
   return refusal('permission', `the token may not read ${part}: it needs the permission “${permission}”`)
@@ -185,33 +194,17 @@ function nextIn({ headers }: RecordResponse, { position }: RecordQuestion): stri
   return null
 }
 
+/** One request at a time while the quota is nearly used up: what remains is after all requests under way. */
 function paceOf({ headers }: RecordResponse): Pick<RecordPage, 'requestsAtOnce'> {
   const remaining = Number(headers['x-rate-limit-remaining'] ?? Number.NaN)
-  if (Number.isNaN(remaining)) return {}
-  return { requestsAtOnce: Math.min(requestsAtOnce, Math.max(1, Math.floor(remaining / upFrontCost))) }
+  return remaining < 2 * upFrontCost ? { requestsAtOnce: 1 } : {}
 }
 
-interface Read {
-  readonly records: readonly LmsRecord[]
-  readonly notes: readonly RecordNote[]
-}
-type Reader = (rows: readonly JsonObject[], question: RecordQuestion) => Read
-
-/** What a row becomes: records, or the words of a note if it is left out; empty words are no note. */
-type RowRecords = LmsRecord | readonly LmsRecord[] | string
+type Reader = (rows: readonly JsonObject[], question: RecordQuestion) => RowsRead
 
 /** Returns a reader of rows one by one. */
 function each(read: (row: JsonObject, question: RecordQuestion) => RowRecords): Reader {
-  return (rows, question) => {
-    const records: LmsRecord[] = []
-    const counts = new Map<string, number>()
-    for (const row of rows) {
-      const found = read(row, question)
-      if (typeof found !== 'string') records.push(...[found].flat())
-      else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
-    }
-    return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
-  }
+  return (rows, question) => readEach(rows, (row) => read(row, question))
 }
 
 const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
@@ -228,16 +221,20 @@ const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
   grades: each(gradeOf),
 }
 
+/** Names of the ids of a SIS, which Canvas leaves out for tokens that may not see them. */
+const sisIds = { terms: 'sis_term_id', users: 'sis_user_id', courses: 'sis_course_id' } as const
+
+function sisNotes(rows: readonly JsonObject[], part: RecordQuestion['part']): RecordNote[] {
+  const name = part === 'terms' || part === 'users' || part === 'courses' ? sisIds[part] : null
+  const count = name === null ? 0 : rows.filter((row) => !Object.hasOwn(row, name)).length
+  if (count === 0) return []
+  const text = `${part} do not show their SIS ids to this token, for want of the permission “SIS Data - read”: ids of Canvas take their place`
+  return [{ text, count }]
+}
+
 /** Returns the id of a SIS, else that of Canvas. */
 function externalIdOf(row: JsonObject, sis: string): string {
   return textIn(row, sis) ?? textIn(row, 'id') ?? ''
-}
-
-/** Returns the given members that have a value. */
-function known(record: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
-  )
 }
 
 function termOf(row: JsonObject): LmsRecord | string {
@@ -263,7 +260,7 @@ function userOf(row: JsonObject): LmsRecord {
   return {
     part: 'users',
     id: textIn(row, 'id'),
-    record: known({
+    record: knownIn({
       externalId: externalIdOf(row, 'sis_user_id'),
       email: textIn(row, 'email'),
       username: textIn(row, 'login_id'),
@@ -289,7 +286,7 @@ function courseOf(row: JsonObject): LmsRecord | string {
   return {
     part: 'courses',
     id: textIn(row, 'id'),
-    record: known({
+    record: knownIn({
       externalId: externalIdOf(row, 'sis_course_id'),
       title: textIn(row, 'name'),
       status: courseStatuses[textIn(row, 'workflow_state') ?? ''],
@@ -313,7 +310,7 @@ function groupOf(row: JsonObject): LmsRecord {
 }
 
 /** Sections of a course; without ids of a SIS they count only if there are several, since each course has one. */
-function sectionsOf(rows: readonly JsonObject[]): Read {
+function sectionsOf(rows: readonly JsonObject[]): RowsRead {
   const named = rows.filter((row) => textIn(row, 'sis_section_id') !== null)
   const counted = named.length > 0 || rows.length === 1 ? named : rows
   const records = counted.map(
@@ -367,7 +364,7 @@ function gradeOf(row: JsonObject, { of }: RecordQuestion): LmsRecord | string {
   return {
     part: 'grades',
     id: null,
-    record: known({
+    record: knownIn({
       courseId: `own:${of}`,
       learnerId: `own:${textIn(row, 'user_id')}`,
       itemId: textIn(row, 'assignment_id'),

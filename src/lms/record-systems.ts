@@ -1,12 +1,14 @@
 import type { LmsKind } from '../contract/constants.ts'
 import { canvasRecords } from './canvas-records.ts'
 import { moodleRecords } from './moodle-records.ts'
+import { openedxRecords } from './openedx-records.ts'
 import type { RecordSystem } from './records.ts'
 
 /** The systems whose records can be read; a system is one line here and one file. */
 const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
   canvas: canvasRecords,
   moodle: moodleRecords,
+  openedx: openedxRecords,
 }
 
 /** Returns how the records of a kind of system are read; undefined if they cannot be. */

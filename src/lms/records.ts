@@ -44,7 +44,7 @@ export interface LmsRecord {
 
 /** What was read leniently, left out, or is not visible to the credential. */
 export interface RecordNote {
-  /** Text that follows the count: `students are not visible to this token`. */
+  /** A clause; equal ones are counted together. */
   readonly text: string
   readonly count: number
   /** Part with records that were not seen: a roster of it says nothing of what it lacks. */
@@ -75,6 +75,8 @@ export interface RecordRefusal {
 export interface RecordList {
   readonly part: RecordPart
   readonly of: 'courses' | 'groups' | null
+  /** Further parts whose records its pages have. */
+  readonly gives?: readonly RecordPart[]
 }
 
 /** A system whose records can be read; it needs no network, database or clock. */
@@ -94,10 +96,7 @@ export function isRefusal(answer: RecordPage | RecordRefusal): answer is RecordR
 }
 
 /** Reads the JSON of a response; a refusal for a web page or half a document. */
-export function jsonIn(
-  title: string,
-  { status, body }: RecordResponse,
-): { readonly json: unknown } | RecordRefusal {
+export function jsonIn({ status, body }: RecordResponse): { readonly json: unknown } | RecordRefusal {
   const text = body.trim()
   try {
     return { json: parseJson(text) }
@@ -105,13 +104,13 @@ export function jsonIn(
     if (/^<(!doctype|html)/i.test(text)) {
       return refusal(
         'answer',
-        `${title} answers with a web page (HTTP ${status}): check the base URL and the token`,
+        `it answers with a web page (HTTP ${status}): check the base URL and the token`,
       )
     }
-    if (status < 300 && /^[[{]/.test(text)) {
-      return { refusal: 'busy', detail: `${title} sent half a response`, retryAfter: 1 }
+    if (status < 300 && (text === '' || /^[[{]/.test(text))) {
+      return { refusal: 'busy', detail: 'half a response arrived', retryAfter: 1 }
     }
-    return refusal('answer', `${title} sent no JSON (HTTP ${status}): check the base URL`)
+    return refusal('answer', `it sent no JSON (HTTP ${status}): check the base URL`)
   }
 }
 
@@ -138,4 +137,32 @@ export function textIn(object: JsonObject, name: string): string | null {
 /** Returns the objects of a list. */
 export function objectsIn(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
+/** Returns the given members that have a value. */
+export function knownIn(record: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+/** What a row becomes: records, or the words of a note if it is left out; empty words are no note. */
+export type RowRecords = LmsRecord | readonly LmsRecord[] | string
+
+/** Records of rows. */
+export interface RowsRead {
+  readonly records: readonly LmsRecord[]
+  readonly notes: readonly RecordNote[]
+}
+
+/** Reads rows one by one; equal notes are counted. */
+export function readEach<Row>(rows: readonly Row[], read: (row: Row) => RowRecords): RowsRead {
+  const records: LmsRecord[] = []
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const found = read(row)
+    if (typeof found !== 'string') records.push(...[found].flat())
+    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
+  }
+  return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
 }

@@ -21,7 +21,7 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { createLazyOutgoing } from '../../src/server/outgoing/outgoing-when-needed.ts'
 import { loadAllRoutes, loadAllWebRoutes } from '../../src/server/routes.ts'
-import { fakeMoodle } from './fake-moodle.ts'
+import { smallMoodle } from './fake-moodle.ts'
 import { outgoingTo } from './fake-system.ts'
 import { freshDirectory } from './fresh-directory.ts'
 import { putNewAcademy, start } from './new-academy.ts'
@@ -178,7 +178,7 @@ export async function openTestAcademy({
       ...(inboxPerDay && { inboxPerDay }),
       passwordCost: cost,
       sealing,
-      outgoing: outgoingTo('moodle.example.org', fakeMoodle, createLazyOutgoing({ loopback: true })),
+      outgoing: outgoingTo('moodle.example.org', smallMoodle, createLazyOutgoing({ loopback: true })),
       log: (entry) => logged.push(entry),
     },
     () => routes,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { formatCount } from '../../codec/display-text.ts'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LmsKind, type RecordPart, recordParts } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
@@ -9,7 +8,8 @@ import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntrie
 import { createFindings, type FindingsCollector } from './findings.ts'
 import { createGroups } from './groups.ts'
 import { peopleTable, personEntries } from './people.ts'
-import { type PulledRecords, pullRecords } from './pull-records.ts'
+import { pullRecords } from './pull-records.ts'
+import { resolveRecords } from './resolve-records.ts'
 import { type RosterEntry, type RosterPart, type RosterSource, rosterParts } from './roster.ts'
 import { RosterRow, type RowFile } from './row.ts'
 import type { TableForm } from './table.ts'
@@ -25,30 +25,26 @@ export async function openIntegration(
   const name = `integration:${kind}`
   const wanted = withNeeds(only)
   const pulled = await pullRecords(context, kind, recordPartsOf(wanted))
+  const { records, notes, hidden } = resolveRecords(pulled)
   const parts = rosterParts.filter((part) => wanted.has(part) && pulled.parts.has(part))
   // What a token does not see is not gone.
-  const isPartial = (part: RosterPart) => pulled.hidden.has(part) || pulled.hidden.has('courses')
+  const isPartial = (part: RosterPart) => hidden.has(part) || hidden.has('courses')
   const mode = (part: RosterPart) => (isPartial(part) ? 'delta' : 'bulk')
+  const recordsOf = (part: RosterPart) => (parts.includes(part) ? (records.get(part) ?? []) : [])
   return {
     ...{ name, format: kind, title: pulled.system, version: null, systemName: kind, parts, mode },
     files: parts.map((part) => ({
       ...{ name: fileOf(kind, part), table: part, mode: mode(part) },
       hash: createHash('sha256')
-        .update(jsonText(pulled.records.get(part) ?? []))
+        .update(jsonText(recordsOf(part)))
         .digest('hex'),
     })),
     read() {
       const findings = createFindings()
       const reading = createReading({ findings, options, files: new Map(), mode: () => 'bulk' })
-      const entries = readPulled(reading, kind, pulled, new Set(parts))
       return {
-        entries: (async function* () {
-          yield* entries
-        })(),
-        findings: {
-          ...findings.findings,
-          notes: () => [...notesOf(pulled), ...findings.findings.notes()],
-        },
+        entries: entriesOf(reading, kind, recordsOf),
+        findings: { ...findings.findings, notes: () => [...notes, ...findings.findings.notes()] },
       }
     },
   }
@@ -72,10 +68,6 @@ function recordPartsOf(wanted: ReadonlySet<RosterPart>): ReadonlySet<RecordPart>
   return new Set(
     recordParts.filter((part) => (part === 'memberships' ? wanted.has('groups') : wanted.has(part))),
   )
-}
-
-function notesOf({ system, notes }: PulledRecords): string[] {
-  return [...notes].map(([text, count]) => `${system}: ${formatCount(count)} ${text}`)
 }
 
 function fileOf(kind: LmsKind, part: RecordPart): string {
@@ -137,82 +129,39 @@ function rowsOf(
   })
 }
 
-/** Returns the external id of a reference; one by the other system's id that is not known stays as it is. */
-type Resolve = (part: 'users' | 'courses' | 'groups', reference: string) => string
-
-function resolverOf({ records }: PulledRecords): Resolve {
-  const parts = ['users', 'courses', 'groups'] as const
-  const known = new Map(
-    parts.map((part) => [
-      part,
-      new Map((records.get(part) ?? []).map(({ id, record }) => [id, String(record['externalId'])])),
-    ]),
-  )
-  return (part, reference) => {
-    const own = /^own:(.*)$/s.exec(reference)?.[1]
-    if (own === undefined) return reference.replace(/^ext:/, '')
-    return known.get(part)?.get(own) ?? own
-  }
-}
-
-function* readPulled(
+async function* entriesOf(
   reading: Reading,
   kind: LmsKind,
-  pulled: PulledRecords,
-  parts: ReadonlySet<RosterPart>,
-): Generator<readonly RosterEntry[]> {
-  const resolve = resolverOf(pulled)
-  const all = (part: RecordPart) => (pulled.records.get(part) ?? []).map(({ record }) => record as JsonObject)
-  const rows = (part: RosterPart, records: readonly JsonObject[] = all(part)) =>
-    parts.has(part) ? rowsOf(reading.findings, kind, part, records) : []
+  recordsOf: (part: RosterPart) => readonly JsonObject[],
+): AsyncGenerator<readonly RosterEntry[]> {
+  const rows = (part: RosterPart) => rowsOf(reading.findings, kind, part, recordsOf(part))
   const instructors = new Set(
-    all('enrollments').flatMap(({ userId, role }) =>
-      role === 'instructor' ? [resolve('users', String(userId))] : [],
-    ),
+    recordsOf('enrollments').flatMap(({ userId, role }) => (role === 'instructor' ? [String(userId)] : [])),
   )
-
   yield rows('terms').flatMap((row) => termOf(reading, row))
-  yield rows('users', merged(all('users'))).flatMap((row) => userOf(reading, row, instructors))
-  yield rows('courses').flatMap((row) => courseOf(reading, row, (term) => resolveTerm(pulled, term)))
-  const groups = createGroups()
-  for (const row of rows('groups')) {
-    const course = row.text('courseId')
-    groups.add(row, {
-      externalId: row.text('externalId'),
-      name: row.text('name'),
-      course: course === '' ? null : resolve('courses', course),
-    })
-  }
-  for (const { groupId, userId } of all('memberships')) {
-    groups.addMember(resolve('groups', String(groupId)), resolve('users', String(userId)))
-  }
-  if (parts.has('groups')) yield groups.entries()
+  yield rows('users').flatMap((row) => userOf(reading, row, instructors))
+  yield rows('courses').flatMap((row) => courseOf(reading, row))
+  yield groupEntries(rows('groups'), recordsOf('groups'))
   yield rows('enrollments').flatMap((row) =>
     enrollmentEntries(reading, row, {
-      course: resolve('courses', row.text('courseId')),
-      user: resolve('users', row.text('userId')),
-      role: row.text('role'),
+      ...{ course: row.text('courseId'), user: row.text('userId'), role: row.text('role') },
+      // The reader of the system gives no other.
       status: row.text('status') as 'active' | 'completed' | 'inactive',
       firstDay: row.text('firstDay') || null,
     }),
   )
-  yield rows('grades').flatMap((row) => gradeOf(reading, row, resolve))
+  yield rows('grades').flatMap((row) => gradeOf(reading, row))
 }
 
-function resolveTerm({ records }: PulledRecords, reference: string): string {
-  const own = /^own:(.*)$/s.exec(reference)?.[1]
-  if (own === undefined) return reference.replace(/^ext:/, '')
-  const found = records.get('terms')?.find(({ id }) => id === own)
-  return found ? String(found.record['externalId']) : own
-}
-
-/** Joins the records of one person, who may be listed in several courses. */
-function merged(records: readonly JsonObject[]): readonly JsonObject[] {
-  const byId = new Map<unknown, JsonObject>()
-  for (const record of records) {
-    byId.set(record['externalId'], { ...byId.get(record['externalId']), ...record })
+function groupEntries(rows: readonly RosterRow[], records: readonly JsonObject[]): readonly RosterEntry[] {
+  const groups = createGroups()
+  for (const [index, row] of rows.entries()) {
+    const externalId = row.text('externalId')
+    groups.add(row, { externalId, name: row.text('name'), course: row.text('courseId') || null })
+    const members = records[index]?.['members']
+    for (const member of Array.isArray(members) ? members : []) groups.addMember(externalId, String(member))
   }
-  return [...byId.values()]
+  return groups.entries()
 }
 
 function termOf(reading: Reading, row: RosterRow): RosterEntry[] {
@@ -236,11 +185,7 @@ function userOf(reading: Reading, row: RosterRow, instructors: ReadonlySet<strin
   return row.hasProblem ? [] : found
 }
 
-function courseOf(
-  reading: Reading,
-  row: RosterRow,
-  resolve: (term: string) => string,
-): readonly RosterEntry[] {
+function courseOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   const [externalId, term] = [row.text('externalId'), row.text('term')]
   const texts = ['title', 'description', 'language', 'status'].flatMap((name) => {
     const text = row.text(name)
@@ -249,15 +194,15 @@ function courseOf(
   const course = { externalId, ...Object.fromEntries(texts) }
   addSchemaProblems(row, courseDataset, course)
   if (row.hasProblem || !claim(reading, 'courses', 'course', externalId, row, ranks.active)) return []
-  return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${resolve(term)}` }) }, row)]
+  return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
 }
 
 /** Source of a grade that declares none. */
 const gradeSource = 'manual'
 
-function gradeOf(reading: Reading, row: RosterRow, resolve: Resolve): readonly RosterEntry[] {
-  const courseId = `ext:${resolve('courses', row.text('courseId'))}`
-  const learnerId = `ext:${resolve('users', row.text('learnerId'))}`
+function gradeOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
+  const courseId = `ext:${row.text('courseId')}`
+  const learnerId = `ext:${row.text('learnerId')}`
   const itemId = row.text('itemId')
   const gradedAt = row.text('gradedAt')
   const [scoreGiven, scoreMaximum] = [Number(row.text('scoreGiven')), Number(row.text('scoreMaximum'))]

@@ -1,6 +1,11 @@
+import { ApiError } from '../../client/errors.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
+import { pluralise } from '../terminal/format-text.ts'
+import { type Io, note } from '../terminal/io.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { openSpool } from './spool.ts'
 
 type Page = ForeignRecords
 type ForeignRecord = Page['data'][number]
@@ -25,25 +30,78 @@ interface Task {
   readonly cursor: string | null
 }
 
+/** Longest time to wait for another system that asks to wait, and the number of times for one page. */
+const maxWaitMs = 15 * 60 * 1000
+const maxWaits = 10
+
 /**
  * Reads the records of these kinds from another system, through the integration of the academy or platform: as many pages
- * at once as the other system allows.
+ * at once as the other system allows. Pages that were read before an interruption within the hour are not read again.
  */
 export async function pullRecords(
-  { session, io }: Context,
+  { session, io, directories }: Pick<Context, 'session' | 'io' | 'directories'>,
   kind: LmsKind,
   wanted: ReadonlySet<RecordPart>,
 ): Promise<PulledRecords> {
-  const [{ calls }, caller] = await Promise.all([import('../../contract/calls.ts'), session.caller()])
+  const [{ calls }, { platformName }] = await Promise.all([
+    import('../../contract/calls.ts'),
+    import('../../config/target.ts'),
+  ])
+  const caller = await session.caller()
   const operation = calls.integrations.records
+  const identity = [platformName(session.target()), kind, ...[...wanted].sort()]
+  const spool = openSpool(directories.state, identity, io.now())
+  if (spool.count > 0)
+    await note(io, `Continued: ${pluralise(spool.count, 'page')} of ${kind} were read before`)
+  const line = await createProgressLine(io, 'pages', null)
+  let done = 0
 
-  async function read({ part, of, cursor }: Task): Promise<Page> {
-    const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
-    const { data } = await caller.call(operation, { params: { lmsKind: kind }, query, signal: io.signal })
-    return data
+  async function read(task: Task): Promise<Page> {
+    const key = [task.part, task.of ?? '', task.cursor ?? ''].join('\n')
+    const known = spool.get(key) as Page | undefined
+    const page = known ?? (await ask(task))
+    if (!known) spool.add(key, page)
+    done += 1
+    await line.update(done)
+    return page
   }
 
-  return new Pull(wanted, read).run()
+  async function ask({ part, of, cursor }: Task): Promise<Page> {
+    const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
+    for (let waits = 0; ; waits += 1) {
+      try {
+        const { data } = await caller.call(operation, { params: { lmsKind: kind }, query, signal: io.signal })
+        return data
+      } catch (error) {
+        if (waits === maxWaits) throw error
+        await waitFor(io, error)
+      }
+    }
+  }
+
+  try {
+    const pulled = await new Pull(wanted, read).run()
+    line.stop()
+    spool.remove()
+    return pulled
+  } catch (error) {
+    line.stop()
+    if (spool.count > 0) {
+      await note(
+        io,
+        `Stopped after ${pluralise(spool.count, 'page')}; run the same command within an hour to continue`,
+      )
+    }
+    throw error
+  }
+}
+
+/** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
+async function waitFor(io: Pick<Io, 'sleep' | 'signal'>, error: unknown): Promise<void> {
+  const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
+  const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
+  if (waitMs <= 0 || waitMs > maxWaitMs) throw error
+  await io.sleep(waitMs, io.signal)
 }
 
 class Pull {
@@ -68,17 +126,18 @@ class Pull {
     // Every system has courses; its first page says what else it has.
     const first: Task = { part: 'courses', of: null, cursor: null }
     const page = await this.#read(first)
-    this.#lists = page.lists
+    this.#lists = page.lists.filter(({ part, gives }) =>
+      [part, ...gives].some((each) => this.#wanted.has(each)),
+    )
     this.#system = page.system
-    for (const { part, of } of page.lists) {
-      if (of === null && part !== 'courses' && this.#wanted.has(part))
-        this.#tasks.push({ part, of, cursor: null })
+    for (const { part, of } of this.#lists) {
+      if (of === null && part !== 'courses') this.#tasks.push({ part, of, cursor: null })
     }
     this.#take(first, page)
     await this.#work()
     return {
       system: this.#system,
-      parts: new Set(this.#lists.map(({ part }) => part)),
+      parts: new Set(page.lists.flatMap(({ part, gives }) => [part, ...gives])),
       records: this.#records,
       notes: this.#notes,
       hidden: this.#hidden,
@@ -115,7 +174,6 @@ class Pull {
   }
 
   #take(task: Task, page: Page): void {
-    const { part, of } = task
     this.#atOnce = Math.max(1, page.requestsAtOnce)
     for (const { text, count, hides } of page.notes) {
       this.#notes.set(text, (this.#notes.get(text) ?? 0) + count)
@@ -127,12 +185,17 @@ class Pull {
       else this.#records.set(record.part, [record])
     }
     if (page.nextCursor !== null) this.#tasks.unshift({ ...task, cursor: page.nextCursor })
+    this.#askBelow(task, page)
+  }
+
+  /** Adds the lists of the courses or groups on a page. */
+  #askBelow({ part, of }: Task, page: Page): void {
     if (page.byCourse && !this.#byCourse.has(part)) {
       this.#byCourse.add(part)
       for (const { id } of this.#records.get('courses') ?? []) this.#add(part, id)
     }
     if (of !== null || (part !== 'courses' && part !== 'groups')) return
-    const below = this.#lists.filter((list) => list.of === part && this.#wanted.has(list.part))
+    const below = this.#lists.filter((list) => list.of === part)
     for (const record of page.data.filter((each) => each.part === part)) {
       for (const list of below) this.#add(list.part, record.id)
       if (part === 'courses') for (const each of this.#byCourse) this.#add(each, record.id)

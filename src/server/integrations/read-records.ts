@@ -51,7 +51,7 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
     nextCursor: page.next === null ? null : await sealing.seal(database, place, page.next),
     byCourse: page.byCourse === true,
     requestsAtOnce: page.requestsAtOnce ?? system.requestsAtOnce,
-    lists: system.lists.map(({ part, of }) => ({ part, of })),
+    lists: system.lists.map(({ part, of, gives = [] }) => ({ part, of, gives: [...gives] })),
     notes: (page.notes ?? []).map(({ text, count, hides = null }) => ({ text, count, hides })),
   }
 }
@@ -66,6 +66,7 @@ async function ask(
   const { path, ...request } = system.request(question, { token })
   try {
     const response = await outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
+    if (response.isCut) throw refused('answer', `${system.title} sent a page of more than 16 MiB.`)
     const answer = system.read(responseOf(response), question)
     if (isRefusal(answer)) throw problemOf(system.title, question.part, answer)
     return answer

@@ -1,7 +1,10 @@
-import { describe, expect, onTestFinished } from 'vitest'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { type CanvasOptions, type CanvasSchool, canvasToken, fakeCanvas } from '../../helpers/fake-canvas.ts'
-import { serveFake } from '../../helpers/fake-system.ts'
+import { type FakeRequest, json } from '../../helpers/fake-system.ts'
+import { connectTo, ran } from '../../helpers/integration-source.ts'
 import { put } from './write-rosters.ts'
 
 const school: CanvasSchool = {
@@ -51,21 +54,13 @@ async function connected(
   cli: TestCli,
   given: CanvasSchool = school,
   options: CanvasOptions = {},
+  token = canvasToken,
 ): Promise<TestCli> {
-  const { url, close } = await serveFake(fakeCanvas(given, options))
-  onTestFinished(close)
-  const set = await cli.run(`integrations set canvas --base-url ${url} --access-token-env CANVAS`, {
-    env: { CANVAS: canvasToken },
-  })
-  expect(set.code, set.stderr).toBe(0)
+  await connectTo(cli, 'canvas', fakeCanvas(given, options), token)
   return cli
 }
 
-async function ran(cli: TestCli, line: string, code = 0) {
-  const result = await cli.run(line)
-  expect(result.code, result.stdout + result.stderr).toBe(code)
-  return result
-}
+const validate = 'roster validate integration:canvas'
 
 describe('a Canvas', () => {
   test('is validated as a roster', async ({ local }) => {
@@ -97,5 +92,139 @@ describe('a Canvas', () => {
       role: 'instructor',
       managedBy: 'roster:canvas',
     })
+  })
+})
+
+describe('what a token does not see', () => {
+  test('is said with its count, and nothing is removed for it', async ({ local }) => {
+    await connected(local)
+    await ran(local, 'roster apply integration:canvas --yes')
+    const enrollments = school.enrollments.map((one) =>
+      one.user === 1 ? { ...one, isHidden: true as const } : one,
+    )
+    await connected(local, { ...school, enrollments })
+    const { stderr } = await ran(local, 'roster diff integration:canvas --prune')
+    expect(stderr).toContain('Canvas: 1 student is not visible to this token')
+    const { stdout } = await ran(local, 'roster apply integration:canvas --yes --prune')
+    expect(stdout).not.toMatch(/[1-9] removed/)
+    expect((await ran(local, 'enrollments list --user ext:ada -o json')).stdout).toContain('"active"')
+  })
+
+  test('is read by course if the token is that of a teacher', async ({ local }) => {
+    await connected(local, school, { isTeacher: true, pageSize: 2 })
+    const { stderr } = await ran(local, validate)
+    expect(stderr).toContain('with 3 users, 2 courses, 1 group, 4 enrolments')
+    expect(stderr).toContain(
+      'for want of the permission “Users - view list”: people without a course are missing',
+    )
+    expect(stderr).toContain('the list of terms is not visible to this token')
+  })
+
+  test('is an id of the SIS: then those of Canvas take its place', async ({ local }) => {
+    await connected(local, school, { hidesSis: true })
+    const { stderr } = await ran(local, validate)
+    expect(stderr).toContain('users do not show their SIS ids to this token')
+    await ran(local, 'roster apply integration:canvas --yes')
+    expect((await ran(local, 'users get email:ada@school.example -o json')).stdout).toContain(
+      '"externalId": "1"',
+    )
+  })
+})
+
+describe('a Canvas that answers wrong', () => {
+  test('with a token that has expired is named, and no secret is shown', async ({ local }) => {
+    await connected(local, school, {}, 'expired-token-4711')
+    const { stderr, stdout } = await ran(local, `${validate} --debug`, 6)
+    expect(stderr).toContain('Canvas: the access token is not accepted; it may have expired or been deleted')
+    expect(stdout + stderr).not.toContain('expired-token-4711')
+  })
+
+  test('with its login page is told by its base URL', async ({ local }) => {
+    const page = {
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<!DOCTYPE html><title>Log in</title>',
+    }
+    await connected(local, school, { before: () => page })
+    expect((await ran(local, validate, 6)).stderr).toContain('it answers with a web page (HTTP 200)')
+    await connected(local, school, {
+      before: () => ({ status: 302, headers: { location: '/login' }, body: '' }),
+    })
+    expect((await ran(local, validate, 6)).stderr).toContain('it redirects to another page')
+  })
+
+  test('with half pages, a broken connection, 500 and its quota is asked again, and nothing is lost', async ({
+    local,
+  }) => {
+    let asked = 0
+    const quota = {
+      status: 403,
+      headers: { 'x-rate-limit-remaining': '0.0' },
+      body: '403 Forbidden (Rate Limit Exceeded)\n',
+    }
+    const before = () => {
+      asked += 1
+      if (asked % 7 === 1) return { status: 200, body: '[{"id":21,"name":"Bio' }
+      if (asked % 7 === 3) return { ...json([{ id: 1 }]), breaksAfter: 5 }
+      if (asked % 7 === 5) return { status: 500, body: 'Internal Server Error' }
+      return asked % 7 === 6 ? quota : undefined
+    }
+    await connected(local, school, { pageSize: 1, before })
+    put(local, 'package', files)
+    expect((await ran(local, 'roster diff package integration:canvas')).stdout).toMatch(
+      /^No changes; 13 as declared/,
+    )
+  })
+
+  test('with a quota that is nearly used up is asked one page at a time', async ({ local }) => {
+    let [running, most] = [0, 0]
+    const before = async ({ url }: FakeRequest) => {
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      const headers = { 'x-rate-limit-remaining': '60.0' }
+      return url.pathname.endsWith('/users') ? undefined : json([], 200, headers)
+    }
+    await connected(local, school, { before })
+    await ran(local, validate)
+    expect(most).toBe(1)
+  })
+
+  test('and that never ends stops the reading, which continues where it was', async ({ local }) => {
+    let asked = 0
+    let isDown = true
+    const before = ({ url }: FakeRequest) => {
+      asked += 1
+      return isDown && url.pathname.includes('/courses/22/')
+        ? json({ errors: [{ message: 'gone' }] }, 410)
+        : undefined
+    }
+    await connected(local, school, { before })
+    const { stderr } = await ran(local, validate, 6)
+    expect(stderr).toMatch(/Stopped after \d+ pages; run the same command within an hour to continue/)
+    const folder = join(local.home, '.local', 'state', 'learnctl', 'readings')
+    const [file = ''] = readdirSync(folder)
+    expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
+    isDown = false
+    asked = 0
+    const again = await ran(local, validate)
+    expect(again.stderr).toMatch(/Continued: \d+ pages of canvas were read before/)
+    expect(again.stderr).toContain('with 1 term, 3 users, 2 courses, 1 group, 4 enrolments')
+    expect(asked).toBeLessThan(4)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('with a next page elsewhere is asked at its own address only', async ({ local }) => {
+    const link = '<https://evil.example/api/v1/steal?page=2>; rel="next"'
+    let asked = 0
+    const before = ({ url }: FakeRequest) => {
+      if (!url.pathname.endsWith('/accounts/self/users')) return undefined
+      asked += 1
+      return asked === 1 ? json([], 200, { link }) : json([])
+    }
+    await connected(local, school, { before })
+    await ran(local, validate)
+    expect(asked).toBe(2)
   })
 })

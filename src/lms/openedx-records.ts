@@ -1,0 +1,171 @@
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
+import { wholeCourse } from '../contract/constants.ts'
+import {
+  jsonIn,
+  knownIn,
+  type LmsRecord,
+  objectsIn,
+  type RecordPage,
+  type RecordQuestion,
+  type RecordRefusal,
+  type RecordResponse,
+  type RecordSystem,
+  type RowRecords,
+  readEach,
+  refusal,
+  retryAfterIn,
+  textIn,
+} from './records.ts'
+
+const title = 'Open edX'
+const pageSize = '100'
+
+/**
+ * Reads the REST APIs of Open edX (openedx/openedx-platform lms/djangoapps/course_api, lms/djangoapps/grades/rest_api/v1 and
+ * openedx/core/djangoapps/enrollments). People are those of courses, as its grades name them with their addresses.
+ */
+export const openedxRecords: RecordSystem = {
+  title,
+  // It limits staff to 40 requests a minute for courses, and 120 for enrolments.
+  requestsAtOnce: 2,
+  lists: [
+    { part: 'courses', of: null },
+    { part: 'users', of: 'courses', gives: ['grades'] },
+    { part: 'enrollments', of: 'courses' },
+  ],
+  request: (question, { token }) => ({
+    method: 'GET',
+    path: pathOf(question),
+    headers: { accept: 'application/json', authorization: authorizationOf(token) },
+  }),
+  read(response, question) {
+    const found = readJson(response, question)
+    if ('refusal' in found || 'records' in found) return found
+    const { rows, next } = found
+    return { ...readEach(rows, (row) => readers[question.part](row, question)), next }
+  },
+}
+
+/** JSON Web Tokens have a scheme of their own. */
+export function authorizationOf(token: string): string {
+  return `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`
+}
+
+function pathOf({ part, of, position }: RecordQuestion): `/${string}` {
+  const [, name = '', value = ''] = /^(cursor|page):(.*)$/s.exec(position ?? '') ?? []
+  const query = (given: Readonly<Record<string, string>>) =>
+    new URLSearchParams({ ...given, page_size: pageSize, ...(name !== '' && { [name]: value }) })
+  if (of === null) return `/api/courses/v1/courses/?${query({})}`
+  if (part === 'enrollments') return `/api/enrollment/v1/enrollments?${query({ course_id: of })}`
+  return `/api/grades/v1/courses/${encodeURIComponent(of)}/?${query({})}`
+}
+
+function readJson(
+  response: RecordResponse,
+  question: RecordQuestion,
+): { readonly rows: readonly JsonObject[]; readonly next: string | null } | RecordPage | RecordRefusal {
+  const { status } = response
+  if (status === 429 || status >= 500) {
+    const seconds = retryAfterIn(response, status === 429 ? 60 : 5)
+    return { refusal: 'busy', detail: `HTTP ${status}`, retryAfter: seconds }
+  }
+  if (status >= 300 && status < 400) {
+    return refusal(
+      'answer',
+      'it redirects to another page: set the base URL to where the LMS is, and check the token',
+    )
+  }
+  if (status === 401) {
+    return refusal('token', 'the access token is not accepted; JSON Web Tokens expire within the hour')
+  }
+  if (status === 403 || status === 404) return withoutRight(question)
+  const found = jsonIn(response)
+  if ('refusal' in found) return found
+  const rows = isJsonObject(found.json) ? found.json['results'] : undefined
+  if (status !== 200 || !Array.isArray(rows)) {
+    return refusal('answer', `it sent no list (HTTP ${status}): check the base URL`)
+  }
+  return { rows: objectsIn(rows), next: nextIn(found.json as JsonObject) }
+}
+
+function withoutRight({ part, of }: RecordQuestion): RecordPage | RecordRefusal {
+  if (part === 'enrollments') {
+    return refusal('permission', 'the token may not list enrolments: its user must be global staff')
+  }
+  if (of === null) return refusal('permission', `the token may not list ${part}`)
+  const text = `a course does not show its ${part} to this token: its user must be global staff or staff of the course`
+  return { records: [], next: null, notes: [{ text, count: 1, hides: part }] }
+}
+
+/** Returns the page or cursor of the next page, which Open edX gives as a URL. */
+function nextIn(json: JsonObject): string | null {
+  const paging = isJsonObject(json['pagination']) ? json['pagination'] : json
+  const url = textIn(paging, 'next')
+  if (url === null || !URL.canParse(url, 'https://lms.invalid')) return null
+  const { searchParams } = new URL(url, 'https://lms.invalid')
+  for (const name of ['cursor', 'page']) {
+    const value = searchParams.get(name)
+    if (value !== null) return `${name}:${value}`
+  }
+  return null
+}
+
+type Reader = (row: JsonObject, question: RecordQuestion) => RowRecords
+
+const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
+  terms: () => '',
+  groups: () => '',
+  memberships: () => '',
+  courses: (row) => {
+    const id = textIn(row, 'course_id') ?? textIn(row, 'id')
+    return {
+      part: 'courses',
+      id,
+      record: knownIn({
+        externalId: id,
+        title: textIn(row, 'name'),
+        description: textIn(row, 'short_description'),
+        status: row['hidden'] === true ? 'draft' : 'published',
+      }),
+    }
+  },
+  users: (row) => [userOf(row), ...gradeOf(row)],
+  enrollments: (row) => ({
+    part: 'enrollments',
+    id: null,
+    record: knownIn({
+      courseId: `own:${textIn(row, 'course_id')}`,
+      userId: `own:${textIn(row, 'user')}`,
+      role: 'learner',
+      status: row['is_active'] === true ? 'active' : 'inactive',
+      firstDay: textIn(row, 'created')?.slice(0, 10),
+    }),
+  }),
+  grades: gradeOf,
+}
+
+function userOf(row: JsonObject): LmsRecord {
+  const username = textIn(row, 'username')
+  const record = knownIn({ externalId: username, username, email: textIn(row, 'email') })
+  return { part: 'users', id: username, record }
+}
+
+function gradeOf(row: JsonObject): LmsRecord[] {
+  const percent = row['percent']
+  if (typeof percent !== 'number') return []
+  return [
+    {
+      part: 'grades',
+      id: null,
+      record: {
+        courseId: `own:${textIn(row, 'course_id')}`,
+        learnerId: `own:${textIn(row, 'username')}`,
+        itemId: wholeCourse,
+        label: '',
+        scoreGiven: Math.round(percent * 10_000) / 100,
+        scoreMaximum: 100,
+        published: true,
+      },
+    },
+  ]
+}
