@@ -69,8 +69,11 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   const patches = (stage: 'opening' | 'publishing' | 'closing') =>
     stages.flatMap((steps) => steps[stage] ?? [])
   /** Writes the records of a part; their steps are made while they are sent, since a plan may be large. */
-  const write = (part: Part, deed: Deed, size?: BatchSize) =>
-    executor.run(writesIn(applying, { actions: byPart.get(part) ?? [], busy, openings, deed }), size)
+  const write = async (part: Part, deed: Deed, size?: BatchSize) => {
+    const dataset = await loadPart(part)
+    const actions = (byPart.get(part) ?? []).filter((action) => deedOf(dataset, action) === deed)
+    await executor.run(writesIn(applying, { dataset, actions, busy, openings }), size)
+  }
   const byPart = Map.groupBy(plan.actions, ({ dataset }) => dataset)
 
   for (const part of parts) await run(part, patches('opening'))
@@ -107,17 +110,19 @@ async function patchesIn(
   busy: Busy,
 ): Promise<readonly StagedPatches[]> {
   const patches: StagedPatches[] = []
-  for (const action of actions) {
-    const dataset = await loadPart(action.dataset)
-    const bodies = stagesOf(action, await recordOf(dataset, action, names), busy)
-    if (!bodies.opening && !bodies.publishing && !bodies.closing) continue
-    const opening = patchOf(dataset, action, bodies.opening)
-    patches.push({
-      action,
-      opening,
-      publishing: patchOf(dataset, action, bodies.publishing),
-      closing: patchOf(dataset, action, bodies.closing, opening),
-    })
+  for (const [part, own] of Map.groupBy(actions, ({ dataset }) => dataset)) {
+    const dataset = await loadPart(part)
+    for (const action of own) {
+      const bodies = stagesOf(action, await recordOf(dataset, action, names), busy)
+      if (!bodies.opening && !bodies.publishing && !bodies.closing) continue
+      const opening = patchOf(dataset, action, bodies.opening)
+      patches.push({
+        action,
+        opening,
+        publishing: patchOf(dataset, action, bodies.publishing),
+        closing: patchOf(dataset, action, bodies.closing, opening),
+      })
+    }
   }
   return patches
 }
@@ -125,25 +130,23 @@ async function patchesIn(
 /** Steps made at once. */
 const stepsAtOnce = 500
 
-/** Yields the writes of one kind of deed. */
+/** Yields the writes of actions of one dataset. */
 async function* writesIn(
   { names }: Applying,
   {
+    dataset,
     actions,
     busy,
     openings,
-    deed,
   }: {
+    readonly dataset: PartDataset
     readonly actions: readonly Action[]
     readonly busy: Busy
     readonly openings: ReadonlyMap<Action, Step<Action> | null>
-    readonly deed: Deed
   },
 ): AsyncGenerator<readonly Step<Action>[]> {
   let steps: Step<Action>[] = []
   for (const action of actions) {
-    const dataset = await loadPart(action.dataset)
-    if (deedOf(dataset, action) !== deed) continue
     const { record } = stagesOf(action, await recordOf(dataset, action, names), busy)
     steps.push(...writesOf(dataset, action, record, openings.get(action) ?? null))
     if (steps.length < stepsAtOnce) continue

@@ -92,6 +92,7 @@ export function lessonsMatched(
   entries: readonly Entry[],
   lessons: readonly ShownLesson[],
 ): ReadonlyMap<ShownLesson, Entry> {
+  if (lessons.length === 0) return new Map()
   const planned = new Map(entries.map((entry) => [entry.plannedId, entry]))
   const found = new Map<ShownLesson, Entry>()
   for (const lesson of lessons) {
