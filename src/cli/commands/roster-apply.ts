@@ -88,6 +88,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
   const scope = scopeOf(given.flags)
   const options = await readOptionsOf(context, given)
+  await context.io.expectGarbage?.()
   const before = await openSide(context, first, scope, options)
   const after = await openSide(context, second, scope, options)
   const { plan, notCompared } = await compareSides(before, after)

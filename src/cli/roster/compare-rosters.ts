@@ -131,8 +131,8 @@ function fieldChanges(dataset: PartDataset, entry: Entry, same: Entry, fields: F
 /** Returns the fields of a record that the other side has, too. */
 function knownPart(record: JsonObject, fields: Fields, above = ''): JsonObject {
   const known: JsonObject = {}
-  for (const [name, value] of Object.entries(record)) {
-    const path = above + name
+  for (const name in record) {
+    const [path, value] = [above + name, record[name]]
     if (ownFields.has(path)) continue
     if (isJsonObject(value)) known[name] = knownPart(value, fields, `${path}.`)
     else if (!fields || fields.has(path)) known[name] = value

@@ -139,15 +139,32 @@ export interface Roster {
 export async function loadRoster(source: RosterSource): Promise<Roster> {
   const { entries, findings } = source.read()
   const read: RosterEntry[] = []
-  for await (const some of entries) for (const entry of some) read.push(entry)
-  const kept = read.filter((entry) => !findings.isReplaced(entry))
-  const ofPart = (part: RosterPart, removed: boolean) =>
-    kept.filter(({ dataset, isRemoved = false }) => dataset === part && isRemoved === removed)
-  const byPart = (removed: boolean) => new Map(source.parts.map((part) => [part, ofPart(part, removed)]))
-  return {
-    declared: byPart(false),
-    removed: byPart(true),
-    mode: source.mode,
-    findings,
+  const shared = new Map<string, string>()
+  for await (const some of entries) {
+    for (const entry of some) {
+      shareTexts(entry.record, shared)
+      read.push(entry)
+    }
+  }
+  const byPart = () => new Map(source.parts.map((part): [RosterPart, RosterEntry[]] => [part, []]))
+  const [declared, removed] = [byPart(), byPart()]
+  for (const entry of read) {
+    if (findings.isReplaced(entry)) continue
+    const kept = entry.isRemoved ? removed : declared
+    kept.get(entry.dataset)?.push(entry)
+  }
+  return { declared, removed, mode: source.mode, findings }
+}
+
+const repeatedFields = ['courseId', 'userId', 'learnerId', 'enrolledAt'] as const
+
+/** Makes a record share the texts that many records have, so that each is in memory once. */
+function shareTexts(record: RosterEntry['record'], shared: Map<string, string>): void {
+  for (const field of repeatedFields) {
+    const text = record[field]
+    if (typeof text !== 'string') continue
+    const known = shared.get(text)
+    if (known === undefined) shared.set(text, text)
+    else record[field] = known
   }
 }
