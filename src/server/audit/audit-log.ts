@@ -141,15 +141,24 @@ const erasedDetails = [null, null, null, null, null] as const
 const lostOrigin: Origin = ['', null, null]
 const lostDetails: Details = ['', null, null, null, null]
 
-/** Parses stored text; corrupted text yields `lost`, so that the other entries can be read. */
-function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
+/**
+ * Parses stored text; corrupted text yields `lost`, so that the other entries can be read.
+ *
+ * @param optional number of items that may follow those of `lost`
+ */
+function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored, optional = 0): Stored {
   const value: unknown = parseJsonOrNull(text)
-  return isLike(lost, value) ? value : lost
+  return isLike(lost, value, optional) ? value : lost
 }
 
-/** This program wrote the text: only damage is to be noticed. Details of a change have one item more. */
-function isLike<Stored extends readonly unknown[]>(stored: Stored, value: unknown): value is Stored {
-  return Array.isArray(value) && [stored.length, stored.length + 1].includes(value.length)
+/** This program wrote the text: only damage is to be noticed. */
+function isLike<Stored extends readonly unknown[]>(
+  stored: Stored,
+  value: unknown,
+  optional: number,
+): value is Stored {
+  if (!Array.isArray(value)) return false
+  return value.length >= stored.length && value.length <= stored.length + optional
 }
 
 /** Returns the network address of a stored origin. */
@@ -161,7 +170,7 @@ export function addressIn(origin: string | null): string | null {
 export function toEntry(row: EntryRow): AuditEntry {
   const [originSalt, address, userAgent] = row.origin === null ? erasedOrigin : readOr(row.origin, lostOrigin)
   const [detailsSalt, requestId, subjectName, before, after] =
-    row.details === null ? erasedDetails : readOr(row.details, lostDetails)
+    row.details === null ? erasedDetails : readOr(row.details, lostDetails, 1)
   const action = row.action as Action
   return {
     id: row.id,
