@@ -83,7 +83,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         {standing.averageGradePercent === null ? null : (
           <VerdictFilter {...{ here, standing, query, items }} />
         )}
-        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course)} />
+        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course, query)} />
         {isPart ? <PartNote /> : null}
         {isUngraded ? <FirstGrade course={course} /> : null}
         {grades.length === maxGrades ? (

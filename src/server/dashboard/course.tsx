@@ -161,7 +161,7 @@ async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest;
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
         <Filters {...{ here, standing, query, isGraded }} />
-        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course)} />
+        <LearnerSearch here={here} query={query} groups={await groupsFor(signedIn, course, query)} />
         {isPart ? <PartNote /> : null}
         {data.length === 0 ? (
           <p>{noLearnersText(query)}</p>

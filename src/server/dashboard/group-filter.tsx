@@ -6,15 +6,40 @@ import type { LearnerQuery } from './learner-query.ts'
 
 /** Throws 404 if the query is about a group that the user may not see. */
 export async function requireGroup(signedIn: SignedInRequest, { group }: LearnerQuery): Promise<void> {
-  if (group !== undefined) await ask(signedIn, groupRoutes, groups.get, { params: { groupId: group } })
+  if (group !== undefined) await groupOf(signedIn, group)
 }
 
-/** Returns the groups to filter the learners of a course by: the course's own, then those of no course. */
-export async function groupsFor(signedIn: SignedInRequest, { id }: Course): Promise<readonly Group[]> {
+/** Maximum groups of the course, and of no course, to choose from. */
+const maxGroups = 100
+/** Maximum pages of groups to look for those of no course. */
+const maxPages = 10
+
+/**
+ * Returns the groups to filter the learners of a course by: the course's own, then those of no course, and in any case the
+ * chosen one.
+ */
+export async function groupsFor(
+  signedIn: SignedInRequest,
+  { id }: Course,
+  { group }: LearnerQuery,
+): Promise<readonly Group[]> {
   const list = (query: Readonly<Record<string, string>>) =>
-    ask(signedIn, groupRoutes, groups.list, { query: { limit: '100', sort: 'name', ...query } })
-  const [own, all] = [await list({ course_id: id }), await list({})]
-  return [...own.data, ...all.data.filter(({ courseId }) => courseId === null)]
+    ask(signedIn, groupRoutes, groups.list, { query: { limit: String(maxGroups), sort: 'name', ...query } })
+  const found: Group[] = [...(await list({ course_id: id })).data]
+  const most = found.length + maxGroups
+  let query = {}
+  for (let page = 0; page < maxPages && found.length < most; page += 1) {
+    const { data, nextCursor } = await list(query)
+    found.push(...data.filter(({ courseId }) => courseId === null))
+    if (nextCursor === null) break
+    query = { cursor: nextCursor }
+  }
+  if (group === undefined || found.some((each) => each.id === group)) return found
+  return [await groupOf(signedIn, group), ...found]
+}
+
+function groupOf(signedIn: SignedInRequest, groupId: string): Promise<Group> {
+  return ask(signedIn, groupRoutes, groups.get, { params: { groupId } })
 }
 
 /** A choice of groups in the form that searches learners; nothing without groups. */

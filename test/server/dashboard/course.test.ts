@@ -408,6 +408,26 @@ test('its learners can be narrowed to the members of a group, also in the file a
     expect(learnersIn(html), path).toEqual([learner.email])
     expect(html).toContain(`<option value="${id}" selected="">`)
   }
+  // Groups of other courses do not take the places of those of no course.
+  const { id: otherCourse } = (await admin.post('/v1/courses', { title: 'Other' })).body
+  const items = Array.from({ length: 120 }, (_, at) => ({
+    name: `A ${at}`,
+    externalId: `a${at}`,
+    courseId: otherCourse,
+  }))
+  await admin.post('/v1/groups/batch', { items })
+  expect((await browser.open(page)).html).toContain('Class 5b</option>')
+  await admin.post('/v1/groups/batch', {
+    items: items.map(({ externalId, ...item }) => ({
+      ...item,
+      externalId: `b${externalId}`,
+      courseId: null,
+    })),
+  })
+  expect((await browser.open(page)).html).not.toContain('Class 5b</option>')
+  expect((await browser.open(`${page}?group=${id}`)).html).toContain(
+    `<option value="${id}" selected="">Class 5b</option>`,
+  )
   const { html: file } = await browser.open(`${page}/learners.csv?group=${id}`)
   expect(parse(file, { bom: true })).toHaveLength(2)
   expect((await browser.open(`${page}?group=grp_none`)).status).toBe(404)
