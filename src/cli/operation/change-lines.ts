@@ -3,25 +3,43 @@ import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.t
 import { pluralise, wrap } from '../terminal/format-text.ts'
 import { changeText, changeTexts, type NamedChange, namedChanges } from './named-changes.ts'
 
-/** Maximum lines of one value. */
+/** Maximum lines of one value, if not given. */
 const maxLines = 200
 /** Unchanged lines shown before and after a change. */
 const contextLines = 1
 /** Maximum comparisons of lines; longer texts are shown as removed and added. */
 const maxCompared = 4_000_000
 const minWidth = 20
+/** Unchanged characters shown before and after the change of a line that is too long to be shown. */
+const contextCharacters = 30
 
 /**
  * Returns a change of a field as lines for people: a short value as `title: "Sea" → "Ocean"`, a text as the lines that
  * differ, marked with `-` and `+`, and a list as its items that differ. No line is longer than `width`, but for a word.
+ *
+ * @param most maximum lines of one value
  */
-export function changeLines(field: string, from: unknown, to: unknown, width: number): string[] {
-  return namedChanges(field, from, to).flatMap((change) => linesOf(change, Math.max(width, minWidth)))
+export function changeLines(
+  field: string,
+  from: unknown,
+  to: unknown,
+  width: number,
+  most = maxLines,
+): string[] {
+  const form = { width: Math.max(width, minWidth), most }
+  return namedChanges(field, from, to).flatMap((change) => linesOf(change, form))
 }
 
-function linesOf(change: NamedChange, width: number): string[] {
+/** Bounds of what is shown of a value. */
+interface Form {
+  readonly width: number
+  readonly most: number
+}
+
+function linesOf(change: NamedChange, form: Form): string[] {
   const { field, from, to } = change
-  if (isObjects(from) && isObjects(to)) return itemLines(field, from, to, width)
+  const { width } = form
+  if (isObjects(from) && isObjects(to)) return itemLines(field, from, to, form)
   const isShown = changeTexts(change).every((text) => text !== null)
   const line = changeText(change)
   if (isShown && line.length <= width) return [line]
@@ -29,7 +47,7 @@ function linesOf(change: NamedChange, width: number): string[] {
   if (before.length + after.length === 0) return wrap(line, width)
   const [one, other] = [from, to].map((value) => value === undefined || value === null)
   const word = one && !isText(to) ? ' added' : other && !isText(from) ? ' removed' : ''
-  return [`${field}:${word}`, ...markedLines(before, after, width)]
+  return [`${field}:${word}`, ...markedLines(before, after, form)]
 }
 
 function isText(value: unknown): boolean {
@@ -45,7 +63,7 @@ function itemLines(
   field: string,
   from: readonly JsonObject[],
   to: readonly JsonObject[],
-  width: number,
+  form: Form,
 ): string[] {
   const lines: string[] = []
   let removed: Numbered[] = []
@@ -59,12 +77,12 @@ function itemLines(
       const [other] = next < 0 ? [] : after.splice(next, 1)
       lines.push(
         ...(other
-          ? changeLines(`${field}.${other.number}`, item, other.item, width)
-          : linesOf({ field: `${field}.${number}`, from: item, to: undefined }, width)),
+          ? changeLines(`${field}.${other.number}`, item, other.item, form.width, form.most)
+          : linesOf({ field: `${field}.${number}`, from: item, to: undefined }, form)),
       )
     }
     for (const { item, number } of after) {
-      lines.push(...linesOf({ field: `${field}.${number}`, from: undefined, to: item }, width))
+      lines.push(...linesOf({ field: `${field}.${number}`, from: undefined, to: item }, form))
     }
   }
   let [left, right] = [0, 0]
@@ -103,8 +121,9 @@ function valueLines(value: unknown): string[] {
 }
 
 /** Returns the lines that differ, with some that are the same around them; `…` stands for the others. */
-function markedLines(before: readonly string[], after: readonly string[], width: number): string[] {
+function markedLines(before: readonly string[], after: readonly string[], { width, most }: Form): string[] {
   const all = compared(before, after, (one, other) => one === other)
+  const shown = withExcerpts(all, (width * most) / 2)
   const isNear = all.map((_, index) =>
     all
       .slice(Math.max(0, index - contextLines), index + contextLines + 1)
@@ -117,11 +136,40 @@ function markedLines(before: readonly string[], after: readonly string[], width:
       continue
     }
     const mark = { same: ' ', removed: '-', added: '+' }[kind]
-    for (const [part, text] of wrap(item, width - 4).entries())
+    for (const [part, text] of wrap(shown[index] ?? item, width - 4).entries())
       lines.push(`  ${part === 0 ? mark : ' '} ${text}`.trimEnd())
   }
-  if (lines.length <= maxLines) return lines
-  return [...lines.slice(0, maxLines), `  … and ${pluralise(lines.length - maxLines, 'more line')}`]
+  if (lines.length <= most) return lines
+  return [...lines.slice(0, most), `  … and ${pluralise(lines.length - most, 'more line')}`]
+}
+
+/** Returns the text of each line; of lines that are too long and were replaced by another, only what differs. */
+function withExcerpts(all: readonly Compared<string>[], maxLength: number): string[] {
+  const texts = all.map(({ item }) => item)
+  for (const [index, { kind, item }] of all.entries()) {
+    const next = all[index + 1]
+    if (kind !== 'removed' || next?.kind !== 'added') continue
+    if (Math.max(item.length, next.item.length) <= maxLength) continue
+    const [one, other] = excerpts(item, next.item)
+    texts.splice(index, 2, one, other)
+  }
+  return texts
+}
+
+/** Returns what differs in two texts, with some words around it. */
+function excerpts(one: string, other: string): [string, string] {
+  const most = Math.min(one.length, other.length)
+  let start = 0
+  while (start < most && one[start] === other[start]) start += 1
+  let end = 0
+  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
+  const from = one.lastIndexOf(' ', Math.max(0, start - contextCharacters)) + 1
+  const excerpt = (text: string) => {
+    const last = text.indexOf(' ', text.length - end + contextCharacters)
+    const to = last < 0 || end <= contextCharacters ? text.length : last
+    return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
+  }
+  return [excerpt(one), excerpt(other)]
 }
 
 interface Compared<Item> {

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { escapeHidden } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
-import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { changeLines } from '../operation/change-lines.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import type { Change } from './compare.ts'
 import { type Entry, type Part, parts, placeText } from './entries.ts'
@@ -97,6 +97,10 @@ export function countsText(plan: Plan): string {
   return `${create} to create, ${update} to change, ${deleted} to delete; ${unchanged} as declared`
 }
 
+/** Width of changes beside their indentation, and maximum lines of each. */
+const changeWidth = 74
+const maxChangeLines = 8
+
 function* actionText(
   { kind, key, entry, current, changes }: Action,
   paint: ChalkInstance,
@@ -105,7 +109,9 @@ function* actionText(
   const shown = keyText(key).endsWith(label) ? [keyText(key)] : [keyText(key), label]
   yield `  ${paint[colours[kind]](escapeHidden(`${signs[kind]} ${shown.join('  ')}`))}\n`
   for (const { field, from, to } of changes) {
-    for (const change of namedChanges(field, from, to)) yield `      ${escapeHidden(changeText(change))}\n`
+    for (const line of changeLines(field, from, to, changeWidth, maxChangeLines)) {
+      yield `      ${escapeHidden(line)}\n`
+    }
   }
 }
 

@@ -57,6 +57,31 @@ test('an object that is added or removed is shown field by field, and lists in i
   ])
 })
 
+test('of long lines only what differs is shown, and no more lines than asked for', () => {
+  const words = (from: number) => Array.from({ length: 200 }, (_, at) => `word${from + at}`).join(' ')
+  const texts = ['tides', 'waves'].map((word) => `${words(0)} ${word} ${words(500)}`)
+  expect(changeLines('description', texts[0], texts[1], 60, 8)).toEqual([
+    'description:',
+    '  - …word196 word197 word198 word199 tides word500 word501',
+    '    word502 word503…',
+    '  + …word196 word197 word198 word199 waves word500 word501',
+    '    word502 word503…',
+  ])
+  expect(changeLines('description', words(0), `${words(0)} end`, 60, 8)).toEqual([
+    'description:',
+    '  - …word196 word197 word198 word199',
+    '  + …word196 word197 word198 word199 end',
+  ])
+  const many = Array.from({ length: 30 }, (_, at) => `Line ${at}`).join('\n')
+  expect(changeLines('body', undefined, many, 60, 3)).toEqual([
+    'body:',
+    '  + Line 0',
+    '  + Line 1',
+    '  + Line 2',
+    '  … and 27 more lines',
+  ])
+})
+
 test('the lines give back both texts, whatever these are', () => {
   const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'dd'), { minLength: 1, maxLength: 12 })
   fc.assert(

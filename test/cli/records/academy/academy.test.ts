@@ -81,6 +81,17 @@ describe('an academy file', () => {
     expect(history.map(({ completionPercentage }) => completionPercentage)).toEqual([100, 20])
   })
 
+  test('shows of a long text the lines that differ', async ({ local }) => {
+    file(local, 'academy.yaml', academy)
+    await done(local, 'apply --yes')
+    const text = `${'All about the sea. '.repeat(40)}It has tides.`
+    await local.run(['courses', 'update', 'ext:BIO-101', '--description', text])
+    file(local, 'academy.yaml', academy.replace(/(externalId: BIO-101\n)/, `$1    description: ${text}!\n`))
+    expect((await local.run('diff')).stdout).toContain(
+      '      description:\n        - …All about the sea. It has tides.\n        + …All about the sea. It has tides.!\n',
+    )
+  })
+
   test('is shown field by field where it differs, and only that is changed', async ({ local }) => {
     file(local, 'academy.yaml', academy)
     await done(local, 'apply --yes')
