@@ -15,7 +15,7 @@ const MoveOn = z.enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOr
 export const Module = sent({
   id: field(
     z.string().max(100).optional(),
-    'Id of the module, assigned by the server; send it back to keep the module',
+    'Id of the module, assigned by the server; send it back to keep the module, or to bring back a removed one',
   ),
   title: field(text(1, 255), 'Title of the module'),
   description: field(z.string().max(10_000).default(''), 'What the module is about'),

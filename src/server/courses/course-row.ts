@@ -110,10 +110,14 @@ type Module = Course['modules'][number]
 /** A course's input as it is stored: each module with its id and order. */
 export type StoredInput = CourseInput & { readonly modules: Module[] }
 
-/** Completes the modules of a course's input with ids and orders; throws 422 for an id of another course. */
+/**
+ * Completes the modules of a course's input with ids and orders; throws 422 for an id of another course.
+ *
+ * @param known modules whose ids the course may use
+ */
 export function withModuleIds(
   input: CourseInput,
-  known: readonly Module[],
+  known: readonly Pick<Module, 'id'>[],
   newId: (prefix: IdPrefix) => string,
 ): StoredInput {
   const free = new Set(known.map(({ id }) => id))
@@ -121,7 +125,7 @@ export function withModuleIds(
     if (id === undefined || free.delete(id)) return []
     const detail = known.some((module) => module.id === id)
       ? 'is used twice'
-      : 'is not a module of this course; omit it to add a module'
+      : 'is not a module of this course, nor was one; omit it to add a module'
     return [{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }]
   })
   if (faults.length > 0) throw invalid(faults)

@@ -9,6 +9,7 @@ import {
   type courses,
 } from '../../contract/courses.ts'
 import { resolve } from '../database/reference.ts'
+import { contains } from '../database/search.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { findVisibleCourse, type StoredInput, toCourse, withModuleIds } from './course-row.ts'
 import {
@@ -104,6 +105,25 @@ export async function restoreVersion(
   return change(call, current, input)
 }
 
+/** Maximum versions to search for a module that a course no longer has. */
+const maxSearched = 100
+
+/** Returns the modules of a course, and of its earlier versions if the input names a module that it no longer has. */
+export async function knownModules(
+  { database }: Pick<Call, 'database'>,
+  { id, modules }: Course,
+  sent: CourseInput,
+): Promise<readonly Pick<Course['modules'][number], 'id'>[]> {
+  const ids = new Set(modules.map((module) => module.id))
+  if (sent.modules.every((module) => module.id === undefined || ids.has(module.id))) return modules
+  const versions = await database.all<Pick<CourseVersionRow, 'attributes'>>(sql`
+    select v.attributes from course_versions v
+    where v.course_id = ${id} and (v.version = 1 or ${contains(sql`v.modified_attributes`, '"modules"')})
+    order by v.version desc limit ${maxSearched}`)
+  for (const version of versions) for (const module of attributesIn(version).modules) ids.add(module.id)
+  return [...ids].map((id) => ({ id }))
+}
+
 async function findVersion(call: Call, reference: string, version: string): Promise<CourseVersionRow> {
   const { id } = await findVisibleCourse(call, reference)
   return versionOf(call.database, history, { id, reference, version })
@@ -113,7 +133,7 @@ function toVersion(row: CourseVersionRow): CourseVersion {
   return { courseId: row.course_id, userId: row.user_id, userEmail: row.user_email, ...entryOf(row) }
 }
 
-function attributesIn({ attributes }: CourseVersionRow): CourseSnapshot['attributes'] {
+function attributesIn({ attributes }: Pick<CourseVersionRow, 'attributes'>): CourseSnapshot['attributes'] {
   const stored = JSON.parse(attributes) as CourseSnapshot['attributes']
   // Versions from before there were terms have none.
   return { ...stored, termId: stored.termId ?? null }

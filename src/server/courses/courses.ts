@@ -22,6 +22,7 @@ import {
 import {
   compareVersions,
   getVersion,
+  knownModules,
   listVersions,
   recordCourseVersion,
   restoreVersion,
@@ -116,7 +117,7 @@ export function courseRoutesWith({ begin, finish }: Regrading) {
         const row = await findVisibleCourse(call, call.params.courseId)
         const current = toCourse(row)
         const sent = resourceOf(call, CourseInput, Course, current)
-        const input = withModuleIds(sent, current.modules, call.newId)
+        const input = withModuleIds(sent, await knownModules(call, current, sent), call.newId)
         const { term_id: termId } =
           sent.termId === current.termId ? row : await findTermOf(call.database, sent)
         requireVersion(call, current.version)

@@ -122,7 +122,7 @@ test('modules have ids and places; those sent back keep theirs', async ({ admin 
     ],
   })
   expect(course.modules.map(({ title }: { title: string }) => title)).toEqual(['First', 'Second'])
-  const [first, second] = course.modules
+  const [, second] = course.modules
   const path = `/v1/courses/${course.id}`
   const { body } = await admin.put(path, {
     modules: [{ id: second.id, title: 'Second' }, { title: 'Third' }],
@@ -132,7 +132,8 @@ test('modules have ids and places; those sent back keep theirs', async ({ admin 
     { id: expect.stringMatching(/^mod_/), title: 'Third', description: '', order: 2 },
   ])
   const twice = { id: second.id, title: 'Twice' }
-  expect(await admin.put(path, { modules: [{ ...first }, twice, twice] })).toMatchObject({
+  const other = { id: 'mod_other', title: 'Other' }
+  expect(await admin.put(path, { modules: [other, twice, twice] })).toMatchObject({
     status: 422,
     body: {
       errors: [
@@ -140,6 +141,22 @@ test('modules have ids and places; those sent back keep theirs', async ({ admin 
         { pointer: '#/modules/2/id', code: 'unknown_id' },
       ],
     },
+  })
+})
+
+test('a removed module comes back with its id, but not to another course', async ({ admin }) => {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic', modules: [{ title: 'First' }] })
+  const path = `/v1/courses/${course.id}`
+  await admin.put(path, { modules: [{ title: 'Second' }] })
+  await admin.put(path, { title: 'Rhetoric', description: `"id":"${course.modules[0].id}"` })
+  expect((await admin.put(path, { modules: course.modules })).body.course.modules).toEqual(course.modules)
+  const { body: another } = await admin.post('/v1/courses', {
+    title: 'Logic',
+    description: `"id":"${course.modules[0].id}"`,
+  })
+  expect(await admin.put(`/v1/courses/${another.id}`, { modules: course.modules })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/modules/0/id', code: 'unknown_id' }] },
   })
 })
 
