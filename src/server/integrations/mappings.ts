@@ -136,6 +136,18 @@ async function findByKey(
   return row && toMapping(row)
 }
 
+/** Recorded fields of an update: undo finds the mapping by its kind and key. */
+const recordedFields = [
+  'lmsKind',
+  'noun',
+  'externalKey',
+  'reference',
+  'name',
+  'targetStatus',
+  'version',
+  'userId',
+]
+
 async function storeMapping(
   call: Writing,
   kind: LmsKind,
@@ -152,7 +164,10 @@ async function storeMapping(
   const after = await findByKey(call, kind, { noun, externalKey })
   if (!after) throw new Error(`Mapping of ${noun} ${externalKey} was not stored`)
   const [from, to] = [before ? withUser(before) : null, withUser(after)]
-  await recordChange(call, { action: 'mapping.updated', id: after.id, before: from, after: to })
+  await recordChange(call, {
+    ...{ action: 'mapping.updated', id: after.id, before: from, after: to },
+    fields: recordedFields,
+  })
   return after
 }
 
