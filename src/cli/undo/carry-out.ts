@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
-import { maxPageSize } from '../../contract/constants.ts'
+import type { Course } from '../../contract/courses.ts'
 import { fieldPath } from '../operation/refused-call.ts'
-import { createExecutor, type Executor, type Writing } from '../records/execute.ts'
+import { createExecutor, type Writing } from '../records/execute.ts'
 import type { Refusal, Step } from '../records/step.ts'
-import { batchSize, versionOf } from '../records/write.ts'
-import type { UndoAction, UndoPlan } from './plan-undo.ts'
-import { kinds } from './record-kinds.ts'
+import { type BatchSize, batchSize, versionOf } from '../records/write.ts'
+import { NewIds } from './net-change.ts'
+import { type LessonMove, movesToFormerPlaces, type Places, readPlaces } from './place-lessons.ts'
+import { modulesIn, type UndoAction, type UndoPlan } from './plan-undo.ts'
+import { kindOf, kinds, type RecordKind } from './record-kinds.ts'
 
 /** An action that the platform refused. */
 export interface UndoFailure {
@@ -23,98 +25,162 @@ type UndoStep = Step<UndoAction>
  */
 export async function carryOut(
   writing: Writing,
-  { actions, deletesWhole }: UndoPlan,
+  plan: UndoPlan,
   onDone: (done: number) => Promise<void>,
 ): Promise<readonly UndoFailure[]> {
+  const { actions, deletesWhole } = plan
   const failures = new Map<UndoAction, UndoFailure>()
   const finished = new Set<UndoAction>()
+  /** Records that came back, as the platform shows them. */
+  const restored = new Map<UndoAction, JsonObject>()
+  const newIds = new NewIds(plan.newIds)
   const executor = createExecutor<UndoAction>({
     ...writing,
     finish: async ({ steps }, outcomes) => {
-      for (const [index, { from: action }] of steps.entries()) {
+      for (const [index, { from: action, deed }] of steps.entries()) {
         const outcome = outcomes[index]
         finished.add(action)
-        if (outcome?.kind !== 'failed') failures.delete(action)
-        else failures.set(action, { action, code: outcome.code, message: messageOf(outcome) })
+        if (outcome?.kind === 'failed') {
+          failures.set(action, { action, code: outcome.code, message: messageOf(outcome) })
+        } else if (isJsonObject(outcome?.shown) && ['restore', 'create'].includes(deed)) {
+          restored.set(action, outcome.shown)
+          newIds.set(action.of.name, action.net.id, outcome.shown['id'])
+        }
       }
-      await onDone(finished.size)
+      await onDone(Math.min(finished.size, actions.length))
     },
   })
-  const run = (steps: readonly UndoStep[]) => runTwice(executor, steps, failures)
+  const returningModules = new Set(
+    actions.flatMap(({ fields }) => modulesIn(fields.get('modules')?.to).map(({ id }) => id)),
+  )
   const inOrder = kinds.map(({ name }) => actions.filter(({ of }) => of.name === name))
+  /** Runs steps, and once more those that were refused for a name that another step has freed since. */
+  const run = async (steps: readonly UndoStep[], size?: BatchSize) => {
+    const present = steps.map((step) => withNewIds(step, newIds))
+    await executor.run(present, size)
+    const taken = present.filter(({ from }) => failures.get(from)?.code === 'duplicate')
+    if (taken.length === 0 || taken.length === steps.length) return
+    for (const { from } of taken) failures.delete(from)
+    await executor.run(taken.toReversed(), size)
+  }
 
   const reclosed = await openArchived(writing, actions)
   // A closed course takes no lessons.
   for (const some of inOrder) await run(some.filter(({ kind }) => kind === 'update').flatMap(opening))
+  let places: Places = new Map()
   for (const some of inOrder) {
-    const restored = some.filter(({ kind }) => kind === 'create')
-    if (some[0]?.of.isAdded) await executor.run(restored.map(restoring), batchSize)
-    else await run(restored.map(restoring))
-    await run(restored.filter((each) => !failures.has(each)).flatMap(reopening))
+    const returning = some.filter(({ kind }) => kind === 'create').map(restoring)
+    if (some[0]?.of.name === 'lesson') places = await readPlaces(writing, some)
+    await run(returning, some[0]?.of.isAdded ? batchSize : undefined)
+    await run(some.filter((each) => !failures.has(each)).flatMap(reopening))
   }
   await run(actions.flatMap((action) => freeing(action, actions)))
-  const changed = actions.filter((action) => action.kind !== 'delete' && !failures.has(action))
+  const there = actions.filter((action) => action.kind !== 'delete' && !failures.has(action))
   for (const { name } of kinds) {
-    const steps = changed.filter(({ of }) => of.name === name).flatMap(rewriting)
-    await run(name === 'lesson' ? await inModules(writing, steps, actions) : steps)
+    const own = there.filter(({ of }) => of.name === name)
+    await run(own.flatMap((action) => rewriting(action, lostReferences(action))))
   }
   for (const some of inOrder.toReversed()) {
-    await run(some.filter(({ kind }) => kind === 'delete').map((action) => removing(action, deletesWhole)))
+    const removed = some.filter((action) => action.kind === 'delete' && !keepsOthers(action))
+    await run(removed.map((action) => removing(action, deletesWhole)))
   }
   // Created lessons are gone, and courses still open.
-  await executor.run(await placing(writing, changed))
-  for (const some of inOrder.toReversed())
-    await run(some.filter((each) => !failures.has(each)).flatMap(closing))
-  for (const courseId of reclosed) await setStatus(writing, courseId, 'archived')
-  return actions.flatMap((action) => failures.get(action) ?? [])
+  await executor.run(moving(await movesToFormerPlaces(writing, plan, places), actions))
+  for (const { name } of kinds.toReversed())
+    await run(there.filter(({ of }) => of.name === name).flatMap(closing))
+  for (const course of reclosed) await setStatus(writing, course, 'published', 'archived')
+  return [...failures.values()]
+
+  /** Refuses to delete a course with a lesson that could not be moved out of it. */
+  function keepsOthers(action: UndoAction): boolean {
+    const { of, net } = action
+    const isHeld = [...failures.keys()].some(
+      ({ of, kind, current }) =>
+        of.name === 'lesson' && kind === 'update' && current?.['courseId'] === net.id,
+    )
+    if (of.name !== 'course' || !isHeld) return false
+    failures.set(action, {
+      action,
+      code: 'has_lessons',
+      message: 'has a lesson that could not be moved back',
+    })
+    return true
+  }
+
+  /** Returns the references of a record that came back without them, because what they name was not there yet. */
+  function lostReferences(action: UndoAction): JsonObject {
+    const shown = restored.get(action)
+    const { termId, moduleId } = action.net.known
+    return {
+      ...(shown?.['termId'] === null && newIds.of('term', termId) !== termId && { termId }),
+      ...(shown?.['moduleId'] === null && returningModules.has(moduleId) && { moduleId }),
+    }
+  }
 }
 
 /**
- * Opens archived courses whose status does not change, but whose lessons, enrolments or grades do. Returns their ids, to
- * archive them again.
+ * Opens archived courses that change, or whose lessons, enrolments or grades do, unless their status changes as well. Returns
+ * those to archive again.
  */
-async function openArchived(writing: Writing, actions: readonly UndoAction[]): Promise<readonly string[]> {
+async function openArchived(
+  writing: Writing,
+  actions: readonly UndoAction[],
+): Promise<readonly ClosedCourse[]> {
   const { caller, signal } = writing
   const inside = ['lesson', 'enrollment', 'grade']
   const ids = new Set(
-    actions.flatMap(({ of, net, current }) => {
-      const courseId = current?.['courseId'] ?? net.known['courseId']
-      return inside.includes(of.name) && typeof courseId === 'string' ? [courseId] : []
-    }),
+    actions.flatMap(({ of, fields, net, current }) =>
+      inside.includes(of.name)
+        ? [current?.['courseId'] ?? net.known['courseId'], fields.get('courseId')?.to]
+        : [],
+    ),
   )
+  for (const action of actions) if (action.of.name === 'course' && isClosed(action)) ids.add(action.net.id)
+  const deleted = new Set<string>()
   for (const { of, kind, fields, net } of actions) {
-    if (of.name === 'course' && (kind !== 'update' || fields.has('status'))) ids.delete(net.id)
+    if (of.name !== 'course') continue
+    if (kind === 'create' || fields.has('status')) ids.delete(net.id)
+    if (kind === 'delete') deleted.add(net.id)
   }
-  const opened: string[] = []
+  const opened: ClosedCourse[] = []
   for (const courseId of ids) {
-    const status = await caller.call(calls.courses.get, { params: { courseId }, signal }).then(
-      ({ data }) => data.status,
+    if (typeof courseId !== 'string') continue
+    const course = await caller.call(calls.courses.get, { params: { courseId }, signal }).then(
+      ({ data }) => data,
       () => null,
     )
-    if (status !== 'archived') continue
-    await setStatus(writing, courseId, 'published')
-    opened.push(courseId)
+    if (course?.status !== 'archived') continue
+    await setStatus(writing, course, 'archived', 'published')
+    if (!deleted.has(courseId)) opened.push(course)
   }
   return opened
 }
 
+type ClosedCourse = Pick<Course, 'id' | 'title'>
+
+/** Notes the status of a course before it changes, so that a next undo knows it if this one is interrupted. */
 async function setStatus(
-  { caller, signal }: Writing,
-  courseId: string,
-  status: 'archived' | 'published',
+  { caller, change, signal }: Writing,
+  { id, title }: ClosedCourse,
+  from: Course['status'],
+  status: Course['status'],
 ): Promise<void> {
-  await caller.call(calls.courses.update, { params: { courseId }, body: { status }, signal })
+  await change?.note(() => ({
+    ...{ noun: 'course', verb: 'updated', id, name: title },
+    ...{ before: { status: from }, after: { status } },
+  }))
+  await caller.call(calls.courses.update, { params: { courseId: id }, body: { status }, signal })
 }
 
-/** Runs steps, and once more those that were refused for a name that another step has freed since. */
-async function runTwice(
-  executor: Executor<UndoAction>,
-  steps: readonly UndoStep[],
-  failures: ReadonlyMap<UndoAction, UndoFailure>,
-): Promise<void> {
-  await executor.run(steps)
-  const taken = steps.filter(({ from }) => failures.get(from)?.code === 'duplicate')
-  if (taken.length > 0 && taken.length < steps.length) await executor.run(taken.toReversed())
+/** Returns a step whose record and references have the present ids. */
+function withNewIds(step: UndoStep, newIds: NewIds): UndoStep {
+  const { record, current, from } = step
+  const id = newIds.of(from.of.name, current?.['id'])
+  return {
+    ...step,
+    record: newIds.inRecord(record),
+    current: current ? { ...current, id } : null,
+  }
 }
 
 function stepOf(action: UndoAction, deed: UndoStep['deed'], record: JsonObject): UndoStep {
@@ -124,19 +190,15 @@ function stepOf(action: UndoAction, deed: UndoStep['deed'], record: JsonObject):
     dataset: of.dataset,
     from: action,
     record,
-    current: { ...net.known, ...current, id: idOf(action) },
+    current: { ...net.known, ...current, id: String(current?.['id'] ?? net.id) },
   }
 }
 
-/** Returns the id of a record, which may have been created again. */
-function idOf({ current, net }: UndoAction): string {
-  return String(current?.['id'] ?? net.id)
-}
-
 function restoring(action: UndoAction): UndoStep {
-  const { of, net } = action
+  const { of, net, fields } = action
   if (of.isMarked) return stepOf(action, 'patch', { status: net.status ?? 'active' })
-  return stepOf(action, of.dataset.operations.restore ? 'restore' : 'create', net.known)
+  if (of.dataset.operations.restore) return stepOf(action, 'restore', net.known)
+  return stepOf(action, 'create', { ...net.known, ...formerValues(fields) })
 }
 
 function removing(action: UndoAction, deletesWhole: boolean): UndoStep {
@@ -193,18 +255,25 @@ function opening(action: UndoAction): UndoStep[] {
   return [stepOf(action, 'patch', { status: action.of.name === 'course' ? 'published' : status.to })]
 }
 
+function formerValues(fields: UndoAction['fields'], except: readonly string[] = []): JsonObject {
+  const own = [...fields].filter(([field]) => !except.includes(field))
+  return Object.fromEntries(own.map(([field, { to }]) => [field, to]))
+}
+
 /** Changes all fields back but those that wait for the end: the status, and the places of lessons. */
-function rewriting(action: UndoAction): UndoStep[] {
-  const { of, fields, current, net } = action
-  const waiting = ['status', ...(of.name === 'lesson' ? ['order'] : [])]
-  const former = Object.fromEntries(
-    [...fields].filter(([field]) => !waiting.includes(field)).map(([field, { to }]) => [field, to]),
-  )
+function rewriting(action: UndoAction, lost: JsonObject): UndoStep[] {
+  const { of, kind, fields, current, net } = action
+  const { restore, update } = of.dataset.operations
+  // It was created again as it was.
+  if (kind === 'create' && !of.isMarked && !restore) return []
+  const former = {
+    ...lost,
+    ...formerValues(fields, ['status', ...(of.name === 'lesson' ? ['order'] : [])]),
+  }
   if (Object.keys(former).length === 0) return []
-  if (of.dataset.operations.update) {
-    const body = of.name === 'course' ? withKnownModules(former, current ?? net.known) : former
+  if (update) {
     const version = isGuarded(action) ? versionOf(current) : undefined
-    return [{ ...stepOf(action, 'patch', body), version }]
+    return [{ ...stepOf(action, 'patch', former), version }]
   }
   const whole = { ...net.known, ...current, ...former }
   // An older time would not be accepted.
@@ -240,77 +309,23 @@ function closing(action: UndoAction): UndoStep[] {
   return isDone ? [] : [stepOf(action, 'patch', { status })]
 }
 
-/** Returns the modules of a body without ids that the course has no longer: it refuses them. */
-function withKnownModules(body: JsonObject, current: JsonObject): JsonObject {
-  const { modules } = body
-  if (!Array.isArray(modules)) return body
-  const known = new Set(modulesIn(current).map(({ id }) => id))
-  const kept = modules
-    .filter(isJsonObject)
-    .map(({ id, ...module }) => (known.has(id) ? { id, ...module } : module))
-  return { ...body, modules: kept }
-}
-
-function modulesIn({ modules }: JsonObject): JsonObject[] {
-  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
-}
-
-/** Replaces the ids of modules that were created again, which have other ids, in steps of lessons. */
-async function inModules(
-  { caller, signal }: Writing,
-  steps: readonly UndoStep[],
-  actions: readonly UndoAction[],
-): Promise<readonly UndoStep[]> {
-  const formerById = new Map(
-    actions.flatMap(({ of, fields }) =>
-      of.name === 'course'
-        ? modulesIn({ modules: fields.get('modules')?.to }).map((each) => [each['id'], each])
-        : [],
-    ),
+/** Returns the steps that move lessons; the undo itself may have moved one that the change has not. */
+function moving(moves: readonly LessonMove[], actions: readonly UndoAction[]): UndoStep[] {
+  const byId = new Map(
+    actions.filter(({ of }) => of.name === 'lesson').map((action) => [action.net.id, action]),
   )
-  if (formerById.size === 0) return steps
-  const changed: UndoStep[] = []
-  for (const step of steps) {
-    const former = formerById.get(step.record['moduleId'])
-    const courseId = step.current?.['courseId']
-    if (!former || typeof courseId !== 'string') {
-      changed.push(step)
-      continue
-    }
-    const { data } = await caller.call(calls.courses.get, { params: { courseId }, signal })
-    const now = modulesIn(data as unknown as JsonObject)
-    const same =
-      now.find(({ id }) => id === former['id']) ?? now.find(({ title }) => title === former['title'])
-    changed.push({ ...step, record: { ...step.record, moduleId: same?.['id'] ?? null } })
-  }
-  return changed
+  const of = kindOf('lesson')
+  return moves.flatMap(({ lesson: { id, title }, courseId, order }) => {
+    const action = byId.get(id) ?? (of && untouched(of, id, title))
+    return action ? [{ ...stepOf(action, 'patch', { order }), lanes: [courseId] }] : []
+  })
 }
 
-/** Returns the steps that put lessons to their former places, course by course, the first place first. */
-async function placing(
-  { caller, signal }: Writing,
-  actions: readonly UndoAction[],
-): Promise<readonly UndoStep[]> {
-  const moved = actions.filter(
-    ({ of, kind, fields }) => of.name === 'lesson' && (kind === 'create' || fields.has('order')),
-  )
-  const steps: UndoStep[] = []
-  const courseOf = ({ current, net }: UndoAction) => String(current?.['courseId'] ?? net.known['courseId'])
-  for (const [courseId, some] of Map.groupBy(moved, courseOf)) {
-    const places = new Map<unknown, unknown>()
-    const query = { course_id: courseId, limit: maxPageSize }
-    for await (const { data } of caller.pages(calls.lessons.list, { query, signal })) {
-      for (const { id, order } of data) places.set(id, order)
-    }
-    const orderOf = ({ fields, net }: UndoAction) =>
-      Number(fields.get('order')?.to ?? net.known['order'] ?? 1)
-    // One that is at its place may be moved by the others.
-    if (some.every((action) => places.get(idOf(action)) === orderOf(action))) continue
-    for (const action of some.toSorted((one, other) => orderOf(one) - orderOf(other))) {
-      steps.push({ ...stepOf(action, 'patch', { order: orderOf(action) }), lanes: [courseId] })
-    }
-  }
-  return steps
+/** Returns an action on a record that the change has not touched. */
+function untouched(of: RecordKind, id: string, name: string): UndoAction {
+  const versions = { before: null, after: null }
+  const net = { noun: of.name, id, name, wasThere: true, isThere: true, status: null, known: {}, versions }
+  return { kind: 'update', of, net: { ...net, fields: new Map() }, current: null, fields: new Map() }
 }
 
 function messageOf({ faults, detail }: Refusal): string {

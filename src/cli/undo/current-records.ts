@@ -1,9 +1,10 @@
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { calls } from '../../contract/calls.ts'
 import { maxPageSize } from '../../contract/constants.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Writing } from '../records/execute.ts'
-import type { NetChange } from './net-change.ts'
+import type { NetChange, NewIds } from './net-change.ts'
 import type { RecordKind } from './record-kinds.ts'
 
 /** Records to read one by one at most; more are read from the list, if that takes fewer requests. */
@@ -84,4 +85,45 @@ async function readOne(
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
   return null
+}
+
+/**
+ * Adds the present ids of terms that records named, but that have been deleted and created again since, by another
+ * change: the audit log knows what they were called.
+ */
+export async function addTermIds(
+  { caller, signal }: Writing,
+  records: readonly NetChange[],
+  newIds: NewIds,
+): Promise<void> {
+  const own = new Set(records.map(({ id }) => id))
+  const named = new Set(
+    records.flatMap(({ noun, fields, known }) => {
+      const id = newIds.of('term', fields.get('termId')?.from ?? known['termId'])
+      return noun === 'course' && typeof id === 'string' && !own.has(id) ? [id] : []
+    }),
+  )
+  if (named.size === 0) return
+  try {
+    const terms: JsonObject[] = []
+    for await (const { data } of caller.pages(calls.terms.list, { query: { limit: maxPageSize }, signal }))
+      terms.push(...data)
+    for (const id of named) {
+      if (terms.some((term) => term['id'] === id)) continue
+      const query = { noun: 'term', subject_id: id, limit: 1 } as const
+      const { data } = await caller.call(calls.audit.list, { query, signal })
+      const [entry] = data.data
+      const { externalId = null, name } = { ...entry?.after, ...entry?.before }
+      const same = terms.find((term) =>
+        externalId === null ? term['name'] === name : term['externalId'] === externalId,
+      )
+      if (same) newIds.set('term', id, same['id'])
+    }
+  } catch (error) {
+    if (
+      !(error instanceof NotOfferedError) &&
+      !(error instanceof ApiError && [403, 404].includes(error.status))
+    )
+      throw error
+  }
 }

@@ -125,18 +125,41 @@ export function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: numbe
   return counts.some(({ noun }) => kindOf(noun)) ? null : 'nothing of it can be undone'
 }
 
-/** Reads what a change did, the oldest action first. */
+/** Finds the undos of a change that did not complete, the oldest first. */
+export async function unfinishedUndos(
+  context: Pick<Context, 'io' | 'session' | 'directories'>,
+  caller: Caller,
+  { id, createdAt }: Change,
+): Promise<readonly FoundChange[]> {
+  const found: FoundChange[] = []
+  let left = maxSearched
+  for await (const { data } of changesOf(context, caller)) {
+    found.push(
+      ...data.filter(
+        ({ undoes, state, undoneBy }) => undoes === id && state !== 'completed' && undoneBy === null,
+      ),
+    )
+    left -= data.length
+    // An undo is newer than its change.
+    if (left <= 0 || data.some((change) => change.createdAt < createdAt)) break
+  }
+  return found.reverse()
+}
+
+/** Reads what changes did, the oldest action first. */
 export async function* actionsOf(
   caller: Caller,
-  { id: changeId, journal }: FoundChange,
+  changes: readonly FoundChange[],
   signal: AbortSignal,
 ): AsyncGenerator<readonly RecordedAction[]> {
-  if (journal) {
-    yield journal.actions
-    return
+  for (const { id: changeId, journal } of changes) {
+    if (journal) {
+      yield journal.actions
+      continue
+    }
+    const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
+    for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
   }
-  const input = { params: { changeId }, query: { limit: maxPageSize }, signal }
-  for await (const { data } of caller.pages(calls.changes.records, input)) yield data.map(recorded)
 }
 
 /** Reads what a request did, or an entry of the audit log. Throws a CommandError if it did nothing. */

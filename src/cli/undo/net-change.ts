@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
+import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type KindName, kindOf } from './record-kinds.ts'
 
 /** What was done to one record, as the audit log or the journal of this machine has it. */
@@ -44,12 +44,37 @@ export type Lasting = ReadonlyMap<string, number>
 export interface Summed {
   readonly records: readonly NetChange[]
   readonly lasting: Lasting
+  readonly newIds: NewIds
+}
+
+/** Present ids of records that were created again, by the former ones: a deleted term does not come back with its id. */
+export class NewIds {
+  readonly #ids: Map<string, string>
+
+  constructor(others?: NewIds) {
+    this.#ids = new Map(others ? others.#ids : [])
+  }
+
+  set(noun: KindName, former: unknown, id: unknown): void {
+    if (former !== id) this.#ids.set(`${noun} ${former}`, String(id))
+  }
+
+  /** Returns the present id; the former one if the record has no other. */
+  of(noun: KindName, former: unknown): unknown {
+    const next = this.#ids.get(`${noun} ${former}`)
+    return next === undefined ? former : this.of(noun, next)
+  }
+
+  /** Returns a record that names its term by the present id. */
+  inRecord(record: JsonObject): JsonObject {
+    return 'termId' in record ? { ...record, termId: this.of('term', record['termId']) } : record
+  }
 }
 
 /** A record while its actions are summed up. */
 interface Sum {
   noun: KindName
-  id: string
+  ids: string[]
   name: string
   wasThere: boolean
   isThere: boolean
@@ -59,27 +84,53 @@ interface Sum {
   after: number | null
 }
 
-/** Sums up the actions of a change, in the order of time, by record. Records that end as they began are left out. */
-export async function sumUp(actions: AsyncIterable<readonly RecordedAction[]>): Promise<Summed> {
+/**
+ * Sums up the actions of a change, in the order of time, by record. Records that end as they began are left out.
+ *
+ * @param continued actions of earlier undos of the change that did not complete: what these did is a part of what
+ *   remains to be undone
+ */
+export async function sumUp(
+  actions: AsyncIterable<readonly RecordedAction[]>,
+  continued: AsyncIterable<readonly RecordedAction[]>,
+): Promise<Summed> {
   const sums = new Map<string, Sum>()
+  /** Deleted records, by what finds them when they are created again. */
+  const deleted = new Map<string, Sum>()
+  const newIds = new NewIds()
   const lasting = new Map<string, number>()
-  const last = (what: string) => lasting.set(what, (lasting.get(what) ?? 0) + 1)
+
+  function add(action: RecordedAction): string | null {
+    const { noun, id, before, after } = action
+    const kind = kindOf(noun)
+    const reason = lastingReason(action)
+    if (reason !== null || !kind || id === null) return reason ?? `${noun}.${action.verb}`
+    const key = `${kind.name} ${id}`
+    const placeOf = (record: JsonObject) => kind.sought && jsonText([kind.name, kind.sought(record)])
+    const again = before || !after ? undefined : deleted.get(placeOf(after) ?? '')
+    let sum = sums.get(key) ?? again
+    if (sum) {
+      const last = sum.ids.at(-1)
+      if (last !== undefined && last !== id) {
+        sum.ids.push(id)
+        newIds.set(kind.name, last, id)
+      }
+      addTo(sum, action, kind.fields)
+    } else sum = begin(kind.name, id, action, kind.fields)
+    sums.set(key, sum)
+    const place = placeOf(sum.known)
+    if (!after && place) deleted.set(place, sum)
+    return null
+  }
 
   for await (const some of actions) {
     for (const action of some) {
-      const kind = kindOf(action.noun)
-      const reason = lastingReason(action)
-      if (reason !== null || !kind || action.id === null) {
-        last(reason ?? `${action.noun}.${action.verb}`)
-        continue
-      }
-      const key = `${kind.name} ${action.id}`
-      const sum = sums.get(key)
-      if (sum) addTo(sum, action, kind.fields)
-      else sums.set(key, begin(kind.name, action.id, action, kind.fields))
+      const what = add(action)
+      if (what !== null) lasting.set(what, (lasting.get(what) ?? 0) + 1)
     }
   }
-  return { records: [...sums.values()].flatMap(netOf), lasting }
+  for await (const some of continued) for (const action of some) add(action)
+  return { records: [...new Set(sums.values())].flatMap(netOf), lasting, newIds }
 }
 
 /** Returns why an action cannot be taken back; null if it can. */
@@ -100,7 +151,7 @@ function begin(noun: KindName, id: string, action: RecordedAction, written: read
   const { before, after, name } = action
   const wasThere = before !== null
   const sum: Sum = {
-    ...{ noun, id, name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
+    ...{ noun, ids: [id], name: name ?? id, wasThere, isThere: true, fields: new Map(), known: {} },
     ...{ before: versionIn(before), after: versionIn(after) },
   }
   addTo(sum, action, written)
@@ -109,15 +160,17 @@ function begin(noun: KindName, id: string, action: RecordedAction, written: read
 
 function addTo(sum: Sum, { before, after, name }: RecordedAction, written: readonly string[]): void {
   if (name !== null) sum.name = name
+  // A record that was deleted and comes back may differ from before, as a lesson whose module is gone.
+  const former = before ?? (sum.isThere ? null : sum.known)
   sum.isThere = after !== null
   sum.known = { ...sum.known, ...before, ...after }
   sum.before ??= versionIn(before)
   sum.after = versionIn(after) ?? sum.after
   // A record that came or went has all its fields, which are not changes.
-  if (!before || !after) return
+  if (!former || !after) return
   for (const field of written) {
     if (!Object.hasOwn(after, field)) continue
-    const from = sum.fields.has(field) ? sum.fields.get(field)?.from : before[field]
+    const from = sum.fields.has(field) ? sum.fields.get(field)?.from : former[field]
     sum.fields.set(field, { from, to: after[field] })
   }
 }
@@ -127,19 +180,20 @@ function versionIn(record: JsonObject | null): number | null {
   return typeof version === 'number' ? version : null
 }
 
-function netOf({ noun, id, name, fields, known, before, after, ...sum }: Sum): NetChange[] {
+function netOf({ noun, ids, name, fields, known, before, after, ...sum }: Sum): NetChange[] {
   // A user or an enrolment is deleted by its status.
   const wasThere = sum.wasThere && fields.get('status')?.from !== 'deleted'
   const isThere = sum.isThere && fields.get('status')?.to !== 'deleted'
   // A record that came and went leaves nothing to undo.
   if (!wasThere && !isThere) return []
   const changed = [...fields].filter(
-    ([field, { from, to }]) => !isSame(from, to) && !(field === 'status' && (!wasThere || !isThere)),
+    ([field, { from, to }]) => !isSame(from, to) && !(field === 'status' && [from, to].includes('deleted')),
   )
   if (wasThere && isThere && changed.length === 0) return []
   const own = wasThere ? new Map(changed) : new Map<string, FieldChange>()
   const status = fields.get('status')?.from
-  return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions: { before, after } }]
+  const [versions, id = ''] = [{ before, after }, ids.at(-1)]
+  return [{ noun, id, name, wasThere, isThere, fields: own, status, known, versions }]
 }
 
 /** True for equal values, whatever the order of the members of objects. */

@@ -2,7 +2,7 @@ import type { Caller } from '../../client/caller.ts'
 import { isOffered, publishedApi } from '../../client/published-api.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
-import type { UndoAction, UndoPlan } from './plan-undo.ts'
+import { modulesIn, type UndoAction, type UndoPlan } from './plan-undo.ts'
 
 /** Returns a plan without the actions that the platform does not support; they are kept, with the reason. */
 export async function offeredPart(
@@ -22,13 +22,22 @@ export async function offeredPart(
       const isThere = await isOffered(caller, document, operation, params, io.signal)
       offeredByOperation.set(operation, isThere === true)
     }
-    if (operation && offeredByOperation.get(operation)) actions.push(action)
+    if (operation && offeredByOperation.get(operation)) actions.push(withNewModules(action))
     else {
       const { noun, id, name } = net
       kept.push({ noun, id, name, fields: [...action.fields.keys()], reason: reasons[action.kind] })
     }
   }
   return { ...plan, actions, kept }
+}
+
+/** Returns an action on a course whose removed modules come back with other ids: only this API takes the former ones. */
+function withNewModules(action: UndoAction): UndoAction {
+  const modules = action.fields.get('modules')
+  if (!modules) return action
+  const known = new Set(modulesIn(modules.from).map(({ id }) => id))
+  const to = modulesIn(modules.to).map(({ id, ...module }) => (known.has(id) ? { id, ...module } : module))
+  return { ...action, fields: new Map([...action.fields, ['modules', { ...modules, to }]]) }
 }
 
 const reasons = {

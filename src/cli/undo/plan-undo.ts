@@ -3,8 +3,8 @@ import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Writing } from '../records/execute.ts'
-import { readCurrent } from './current-records.ts'
-import { type FieldChange, isSame, type Lasting, type NetChange, type Summed } from './net-change.ts'
+import { addTermIds, readCurrent } from './current-records.ts'
+import { type FieldChange, isSame, type Lasting, type NetChange, NewIds, type Summed } from './net-change.ts'
 import { type KindName, kinds, type RecordKind } from './record-kinds.ts'
 
 /** What an undo does to one record: it removes a created one, restores a deleted one, or changes fields back. */
@@ -36,6 +36,17 @@ export interface UndoPlan {
   readonly done: number
   /** True to delete courses with everything in them. */
   readonly deletesWhole: boolean
+  readonly newIds: NewIds
+  /** Former places of lessons, by id. */
+  readonly places: ReadonlyMap<string, number>
+}
+
+/** A change that is compared with the records as they are now. */
+interface Comparison {
+  readonly reading: Writing
+  readonly records: readonly NetChange[]
+  readonly newIds: NewIds
+  readonly places: Map<string, number>
 }
 
 const changedSince = 'was changed since'
@@ -43,9 +54,12 @@ const changedSince = 'was changed since'
 /** Compares what a change did with the records as they are now. */
 export async function planUndo(
   reading: Writing,
-  { records, lasting }: Summed,
+  { records, lasting, newIds: known }: Summed,
   deletesWhole: boolean,
 ): Promise<UndoPlan> {
+  const newIds = new NewIds(known)
+  const places = new Map<string, number>()
+  const comparison: Comparison = { reading, records, newIds, places }
   const actions: UndoAction[] = []
   const kept: Kept[] = []
   let done = 0
@@ -63,8 +77,11 @@ export async function planUndo(
       )
       continue
     }
+    if (kind.name === 'course') await addTermIds(reading, records, newIds)
     for (const net of others) {
-      const found = await compare(reading, kind, net, current.get(net.id) ?? null, records)
+      const now = current.get(net.id) ?? null
+      if (now) newIds.set(kind.name, net.id, now['id'])
+      const found = await compare(comparison, kind, net, now)
       if (found.action) actions.push(found.action)
       if (found.kept) kept.push(found.kept)
       if (!found.action && !found.kept) done += 1
@@ -72,7 +89,7 @@ export async function planUndo(
       if (deletesWhole && kind.name === 'course' && action?.kind === 'delete') removed.add(net.id)
     }
   }
-  return { actions, kept, lasting, done, deletesWhole }
+  return { actions, kept, lasting, done, deletesWhole, newIds, places }
 }
 
 function nullIfNotOffered(error: unknown): null {
@@ -86,11 +103,10 @@ interface Compared {
 }
 
 async function compare(
-  reading: Writing,
+  comparison: Comparison,
   of: RecordKind,
   net: NetChange,
   current: JsonObject | null,
-  all: readonly NetChange[],
 ): Promise<Compared> {
   const { noun, id, name, wasThere, isThere, versions } = net
   const keep = (reason: string, fields: readonly string[] = []): Kept => ({ noun, id, name, fields, reason })
@@ -108,31 +124,38 @@ async function compare(
   if (!isHere) {
     if (isThere) return { kept: keep('was deleted since') }
     const back = [...net.fields].map(([field, { from, to }]) => [field, { from: to, to: from }] as const)
+    const order = net.fields.get('order')?.from ?? net.known['order']
+    if (noun === 'lesson') comparison.places.set(id, Number(order))
     return { action: { kind: 'create', of, net, current, fields: new Map(back) } }
   }
   // It was deleted, and is there again.
   if (!isThere && net.fields.size === 0) return {}
-  return compareFields(reading, of, net, current, keep, all)
+  return compareFields(comparison, of, net, current, keep)
 }
 
 async function compareFields(
-  reading: Writing,
+  { reading, records, newIds, places }: Comparison,
   of: RecordKind,
   net: NetChange,
   current: JsonObject,
   keep: (reason: string, fields?: readonly string[]) => Kept,
-  all: readonly NetChange[],
 ): Promise<Compared> {
   const fields = new Map<string, FieldChange>()
   const changed: string[] = []
   const unknown: string[] = []
-  for (const [field, { from, to }] of net.fields) {
+  // It had the same place in the other course.
+  if (of.name === 'lesson' && net.fields.has('courseId')) places.set(net.id, Number(current['order']))
+  for (const [field, { from: recorded, to }] of net.fields) {
     const value = current[field] ?? null
-    if (isValue(value, from)) continue
+    const from = newIds.inRecord({ [field]: recorded })[field]
+    const isFormer = isValue(value, from)
+    const isKept = !isFormer && !isValue(value, to) && !isShifted(net, field, records)
+    if (field === 'order' && !isKept) places.set(net.id, Number(from))
+    if (isFormer) continue
     const former = isOmitted(from) ? await versionValue(reading, net, field) : from
     if (former === undefined) unknown.push(field)
-    else if (isValue(value, to) || isShifted(net, field, all)) fields.set(field, { from: value, to: former })
-    else changed.push(field)
+    else if (isKept) changed.push(field)
+    else fields.set(field, { from: value, to: former })
   }
   // The time of a grade follows from its change: an older one would not be accepted.
   if (of.name === 'grade' && [...fields.keys()].every((field) => field === 'gradedAt')) fields.clear()
@@ -193,4 +216,9 @@ async function versionValue(
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   }
+}
+
+/** Returns the modules of a course; none for any other value. */
+export function modulesIn(modules: unknown): JsonObject[] {
+  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
 }

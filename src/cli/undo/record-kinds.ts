@@ -118,6 +118,8 @@ function kind(
 ): RecordKind {
   const { list, get, create, update, delete: remove, restore, batch, params } = operations
   const fields = Object.keys(schema.shape)
+  const toItem = (record: JsonObject) =>
+    Object.fromEntries(fields.flatMap((field) => (field in record ? [[field, record[field]]] : [])))
   return {
     name,
     plural,
@@ -144,8 +146,8 @@ function kind(
       },
       find: () => null,
       toRecord: async (shown) => shown,
-      toBody: async (record) =>
-        Object.fromEntries(fields.flatMap((field) => (field in record ? [[field, record[field]]] : []))),
+      toBody: async (record) => toItem(record),
+      toItem,
     },
   }
 }

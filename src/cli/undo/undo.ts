@@ -15,7 +15,7 @@ import { pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { carryOut, type UndoFailure } from './carry-out.ts'
-import { actionsOf, actionsOfEntry, findChange } from './find-change.ts'
+import { actionsOf, actionsOfEntry, type FoundChange, findChange, unfinishedUndos } from './find-change.ts'
 import { type RecordedAction, sumUp } from './net-change.ts'
 import { offeredPart } from './offered-part.ts'
 import { planUndo, type UndoPlan } from './plan-undo.ts'
@@ -33,6 +33,8 @@ interface Wanted {
   /** In the question: `users import of users.csv`. */
   readonly name: string
   readonly actions: (caller: Caller) => AsyncIterable<readonly RecordedAction[]>
+  /** Earlier undos of it that did not complete, the oldest first. */
+  readonly unfinished: readonly FoundChange[]
   /** Number of records of progress that it wrote, which the audit log does not have. */
   readonly progress: number
   /** The journal on this machine, for a platform that keeps no changes. */
@@ -53,7 +55,8 @@ export async function undoChange(context: Context, reference: string, waitLock: 
   await run(context, waitLock, {
     change: { command: 'undo', source: named, undoes: id },
     name: `${named} of ${change.createdAt.slice(0, 16).replace('T', ' ')}`,
-    actions: (caller) => actionsOf(caller, change, io.signal),
+    actions: (caller) => actionsOf(caller, [change], io.signal),
+    unfinished: await unfinishedUndos(context, caller, change),
     progress: change.journal ? 0 : progress,
     journal: change.journal,
   })
@@ -65,6 +68,7 @@ export async function revertEntry(context: Context, reference: string, waitLock:
     change: { command: 'audit revert', source: reference },
     name: reference,
     actions: (caller) => actionsOfEntry(caller, reference, context.io.signal),
+    unfinished: [],
     progress: 0,
   })
 }
@@ -83,11 +87,15 @@ async function run(context: Context, waitLock: unknown, wanted: Wanted): Promise
 }
 
 async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> {
-  const { change, name, actions, progress, journal } = wanted
+  const { change, name, actions, unfinished, progress, journal } = wanted
   const { io, settings, output, session, prompts } = context
+  for (const { id, state } of unfinished) {
+    const how = state === 'partial' ? 'left some records' : 'was interrupted'
+    await output.note(`Continuing undo ${id}, which ${how}`)
+  }
   const writing = await openWriting(context, maxRequests, change)
   const { caller, signal } = writing
-  const summed = await sumUp(actions(caller))
+  const summed = await sumUp(actions(caller), actionsOf(caller, unfinished, signal))
   const counted =
     progress > 0 ? [...summed.lasting, ['progress.updated', progress] as const] : [...summed.lasting]
   const compared = await planUndo(

@@ -169,6 +169,86 @@ describe('undo returns to the state before', () => {
   })
 })
 
+describe('undo of terms, groups and mappings', () => {
+  const more = {
+    terms: [
+      { externalId: 'S', name: 'Spring' },
+      { externalId: 'F', name: 'Autumn', startDate: '2026-09-01' },
+    ],
+    groups: [
+      { externalId: 'G', name: '5a', members: ['1', '2'] },
+      { externalId: 'H', name: '5b', course: 'A', members: ['3'] },
+    ],
+  }
+  const taught = {
+    ...{ ...school, ...more },
+    courses: school.courses.map((course) => ({ ...course, term: course.externalId === 'A' ? 'S' : 'F' })),
+  }
+
+  /** Makes a school, applies another, undoes it and redoes it. */
+  async function undoAndRedo(cli: TestCli, other: object): Promise<void> {
+    declare(cli, 'taught.json', taught)
+    await ok(cli, 'apply taught.json --label ci --yes')
+    const before = await stateOf(cli)
+    const first = await idOf(cli, 'apply')
+    declare(cli, 'other.json', other)
+    await ok(cli, 'apply other.json --label ci --prune --yes')
+    const after = await stateOf(cli)
+    expect(after).not.toBe(before)
+    const id = (await changesOf(cli)).find((each) => each.command === 'apply' && each.id !== first)?.id
+    await ok(cli, `undo ${id} --yes`)
+    expect(await stateOf(cli)).toBe(before)
+    expect((await cli.run(`undo ${id} --yes`)).stderr).toContain('Nothing to undo')
+    await ok(cli, `undo ${await idOf(cli, 'undo')} --yes`)
+    expect(await stateOf(cli)).toBe(after)
+    await ok(cli, `undo ${id} --yes`)
+    expect(await stateOf(cli)).toBe(before)
+  }
+
+  test('deleted terms return to their courses, also to deleted ones', async ({ local }) => {
+    const courses = taught.courses
+      .filter(({ externalId }) => externalId !== 'B')
+      .map((course) => ({ ...course, term: null }))
+    await undoAndRedo(local, { ...taught, terms: [], courses, enrollments: [], grades: [] })
+  })
+
+  test('members that were added are removed, removed ones return, also to deleted groups', async ({
+    local,
+  }) => {
+    await undoAndRedo(local, {
+      ...taught,
+      groups: [{ externalId: 'G', name: '5c', members: ['2', '3'] }],
+    })
+  })
+
+  test('a mapping returns to what it named, and a new one is removed', async ({ local }) => {
+    await withSchool(local)
+    const mappings = async () =>
+      (await ok(local, 'integrations mappings canvas --columns noun,externalKey,name')).split('\n').sort()
+    const put = (text: string) =>
+      writeFileSync(join(local.cwd, 'm.csv'), `noun,externalKey,reference\n${text}`)
+    put('course,1,ext:A\nuser,1,ext:1\n')
+    await ok(local, 'integrations map canvas --file m.csv')
+    const before = await mappings()
+    const first = await idOf(local, 'mappings import')
+    put('course,1,ext:B\ncourse,2,ext:A\n')
+    await ok(local, 'integrations map canvas --file m.csv')
+    const after = await mappings()
+    expect(after).not.toBe(before)
+    const id = (await changesOf(local)).find(
+      (each) => each.command === 'mappings import' && each.id !== first,
+    )?.id
+    await ok(local, `undo ${id} --yes`)
+    expect(await mappings()).toEqual(before)
+    await ok(local, `undo ${await idOf(local, 'undo')} --yes`)
+    expect(await mappings()).toEqual(after)
+    await ok(local, 'integrations unmap canvas course 2')
+    const [entry] = JSON.parse(await ok(local, 'audit list --limit 1 -o json')) as { id: string }[]
+    await ok(local, `audit revert ${entry?.id} --yes`)
+    expect(await mappings()).toEqual(after)
+  })
+})
+
 describe('undo', () => {
   test('keeps fields that were changed since, and says so', async ({ local }) => {
     await withSchool(local)
