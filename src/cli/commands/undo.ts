@@ -23,11 +23,11 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List changes of many records, newest first, and whether they can be undone',
     description:
-      'Imports, applies, rosters and verbs on several records: when, by whom, from what, and what they did. Admins see all\nchanges, others their own.',
+      'Lists imports, applies, roster applies and commands on several records: who ran them, when, on which file, and what they\nchanged. canUndo is true or false, why says what prevents it. Admins see all changes, others their own.',
     refuses: { dryRun: 'It changes nothing' },
     examples: ['undo list', 'undo list --limit 5 -o json'],
     run: async (context) => {
-      const { listChanges } = await import('../undo/list-changes.ts')
+      const { listChanges } = await import('../undo/changes.ts')
       await listChanges(context)
     },
   },

@@ -15,10 +15,9 @@ import { pluralise } from '../terminal/format-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { carryOut, type UndoFailure } from './carry-out.ts'
-import { actionsOf, actionsOfEntry, type FoundChange, findChange, unfinishedUndos } from './find-change.ts'
+import { actionsOf, actionsOfEntry, type FoundChange, findChange, unfinishedUndos } from './changes.ts'
 import { type RecordedAction, sumUp } from './net-change.ts'
-import { offeredPart } from './offered-part.ts'
-import { planUndo, type UndoPlan } from './plan-undo.ts'
+import { offeredPart, planUndo, type UndoPlan } from './plan-undo.ts'
 import { countsText, lastingTexts, undoCounts, undoDocument, undoText } from './undo-text.ts'
 
 /** Maximum requests at once. */
@@ -103,7 +102,7 @@ async function planAndCarryOut(context: Context, wanted: Wanted): Promise<void> 
     { ...summed, lasting: new Map(counted) },
     journal === undefined && (await isAdmin(caller, signal)),
   )
-  const plan = journal ? await offeredPart(context, caller, compared) : compared
+  const plan = journal ? await offeredPart(writing, compared) : compared
   const cut = journal?.isCut ? ['what it did after its first 100,000 actions'] : []
   const lasting = [...lastingTexts(plan), ...cut, ...(await noticesOf(writing, plan))]
   const isTable = settings.output.value === 'table'

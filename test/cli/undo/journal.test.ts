@@ -40,8 +40,8 @@ describe('on a platform of the eight published operations', () => {
     const listed = await cli.run('undo list --columns command,source,done,canUndo', at(seed))
     expect(listed.stdout.split('\n').sort()).toEqual([
       '',
-      'courses import\tstandard input\t2 courses created\tyes',
-      'courses import\tstandard input\t2 courses updated, 1 course created\tyes',
+      'courses import\tstandard input\t2 courses created\ttrue',
+      'courses import\tstandard input\t2 courses updated, 1 course created\ttrue',
     ])
     const [{ id }] = JSON.parse((await cli.run('undo list -o json', at(seed))).stdout).filter(
       ({ counts }: { counts: unknown[] }) => counts.length === 2,
@@ -51,6 +51,10 @@ describe('on a platform of the eight published operations', () => {
     expect(ran.stderr).toContain('note: Kept course Capes, which cannot be deleted on this platform')
     expect(ran.stderr).toContain('Undone: 0 removed, 0 restored, 2 changed back')
     expect((await titles()).stdout).toBe('Alps\nBays\nCapes\n')
+    const [after] = JSON.parse((await cli.run('undo list -o json', at(seed))).stdout).filter(
+      (change: { id: string }) => change.id === id,
+    )
+    expect(after).toMatchObject({ canUndo: false, why: expect.stringMatching(/^undone by chg_/) })
     const again = await cli.run(`undo ${id} --yes`, at(seed))
     expect(again.stderr).toContain('Nothing to undo; 1 kept, 2 as before already')
   })

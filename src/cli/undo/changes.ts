@@ -11,6 +11,7 @@ import { journalDays, type ReadJournal, readJournals } from '../session/change-j
 import { CommandError } from '../terminal/errors.ts'
 import type { RecordedAction } from './net-change.ts'
 import { kindOf } from './record-kinds.ts'
+import { changeCountsText } from './undo-text.ts'
 
 /** Changes to search for a prefix. */
 const maxSearched = 1000
@@ -20,8 +21,37 @@ export interface FoundChange extends Change {
   readonly journal?: ReadJournal
 }
 
+const table = ['id', 'createdAt', 'userEmail', 'command', 'source', 'done', 'canUndo', 'why']
+const paths = [...table, 'state', 'endedAt', 'counts', 'undoes', 'undoneBy', 'undoableUntil']
+
+/** Prints the changes that can be undone, and those that cannot, the newest first. */
+export async function listChanges(context: Context): Promise<void> {
+  const { io, output, session, settings } = context
+  const caller = await session.caller()
+  const limit = settings.all.value ? Number.POSITIVE_INFINITY : settings.limit.value
+  let shown = 0
+  let isCut = false
+  async function* pages() {
+    for await (const { data, more } of changesOf(context, caller, Math.min(limit, maxPageSize))) {
+      const some = data.slice(0, limit - shown)
+      shown += some.length
+      yield some.map((change) => rowOf(change, io.now()))
+      isCut = shown === limit && (more || some.length < data.length)
+      if (shown === limit) return
+    }
+  }
+  await output.list(pages(), { table, paths })
+  if (isCut) await output.note(`Showing the first ${shown}; use --all for the rest`)
+}
+
+/** A change, with what it did in words, whether it can be undone, and why not. */
+function rowOf({ journal: _, ...change }: FoundChange, nowMs: number) {
+  const why = whyNot(change, nowMs)
+  return { ...change, done: changeCountsText(change.counts), canUndo: why === null, why }
+}
+
 /** Yields the changes of a platform, or those that are noted on this machine if it keeps none, the newest first. */
-export async function* changesOf(
+async function* changesOf(
   context: Pick<Context, 'io' | 'session' | 'directories'>,
   caller: Caller,
   limit = maxPageSize,
@@ -118,7 +148,7 @@ function noChange(reference: string): CommandError {
 }
 
 /** Returns why a change cannot be undone; null if it can. */
-export function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): string | null {
+function whyNot({ counts, undoneBy, undoableUntil }: Change, nowMs: number): string | null {
   if (undoneBy !== null) return `undone by ${undoneBy}`
   if (Date.parse(undoableUntil) <= nowMs) return 'too old'
   if (counts.length === 0) return 'nothing was changed'
