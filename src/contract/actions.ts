@@ -13,6 +13,7 @@ export const actions = [
   ...['membership.created', 'membership.deleted'],
   ...['progress.updated', 'progress.completed'],
   ...['grade.updated', 'grade.deleted'],
+  ...['line_item.created', 'line_item.updated', 'line_item.deleted'],
   ...['key.created', 'key.revoked'],
   ...['app.created', 'app.authorized', 'app.deleted'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],

@@ -33,6 +33,8 @@ const parts: readonly Part[] = [
   { table: 'progress_steps', key: 'course_id, user_id, version', by: 'progress' },
   { table: 'grades', key: 'course_id, user_id, source, item_id', by: 'course' },
   { table: 'grade_steps', key: 'grade_id, version', by: 'grade' },
+  { table: 'line_items', key: 'id', by: 'course' },
+  { table: 'results', key: 'grade_id', by: 'grade' },
   { table: 'course_grades', key: 'course_id, user_id', by: 'course' },
   { table: 'groups', key: 'id', by: 'course' },
   { table: 'group_members', key: 'group_id, id', by: 'group' },

@@ -5,7 +5,6 @@ import { recordLearning } from '../changes/change.ts'
 import type { Writing } from '../changes/writing.ts'
 import { readUserEnrollments } from '../counters/counted-enrollment.ts'
 import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
-import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-row.ts'
 import { requirePast } from '../progress/progress-setting.ts'
@@ -99,7 +98,7 @@ function unweighted(itemId: string) {
 }
 
 /** Deletes a grade. An enrolment that it completed stays completed. */
-export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
+export async function deleteGrade(call: Writing, grade: Grade): Promise<void> {
   const { id, learnerId: userId, courseId } = grade
   const row = await findCourse(call.database, courseId)
   requireNotArchived(row)
@@ -119,7 +118,7 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
 }
 
 async function contentCompletedAt(
-  { database }: Call,
+  { database }: Writing,
   userId: string,
   courseId: string,
 ): Promise<string | null> {

@@ -43,7 +43,8 @@ export async function answerClient(
   }
 }
 
-async function identifyClient({ database, limits, request }: Visit): Promise<MachineClient> {
+/** Returns the application of a token. Throws 401 without a valid one. */
+export async function identifyClient({ database, limits, request }: Visit): Promise<MachineClient> {
   const authorization = request.raw.headers['authorization'] ?? null
   const anonymous: Bucket = { kind: 'anonymous', name: request.address }
   if (authorization === null) {

@@ -6,6 +6,9 @@ import type { Narrowing, TablePart } from './collection.ts'
 /** Fields of every record. */
 export const baseFields = ['sourcedId', 'status', 'dateLastModified'] as const
 
+/** Time of records that never change. */
+export const beginningOfTime = '1970-01-01T00:00:00.000Z'
+
 /** Returns the fields of every record. */
 export function active(sourcedId: string, dateLastModified: string, isActive = true) {
   return { sourcedId, status: isActive ? 'active' : 'tobedeleted', dateLastModified }

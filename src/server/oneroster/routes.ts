@@ -3,19 +3,31 @@ import { schoolNamed } from '../../lms/oneroster-mapping.ts'
 import { noTerm } from '../../lms/roster-conventions.ts'
 import type { Database } from '../database/database.ts'
 import type { Reply } from '../http/reply.ts'
+import { readJsonBody } from '../http/request-body.ts'
+import { originOf } from '../http/request-context.ts'
 import type { Visit, WebRoute } from '../http/web-route.ts'
 import { classes, courses } from './classes.ts'
-import { answerClient, type MachineClient } from './client.ts'
+import { answerClient, identifyClient, type MachineClient } from './client.ts'
 import { type Asking, type Collection, narrowingOf, type Scope, type Version } from './collection.ts'
 import { enrollments } from './enrollments.ts'
 import { meets } from './filter.ts'
+import {
+  deleteLineItem,
+  deleteResult,
+  type GradebookWrite,
+  putLineItem,
+  putResult,
+  type Written,
+} from './gradebook-writes.ts'
+import { categories, findItem, lineItems, scoreScales } from './line-items.ts'
 import { firstRecords, readList } from './list.ts'
 import { pick, readFields, readListQuery } from './list-query.ts'
 import { demographics, orgs } from './orgs.ts'
 import { idNamed } from './part.ts'
 import { students, teachers, users } from './people.ts'
+import { results } from './results.ts'
 import { gradingPeriods, terms } from './sessions.ts'
-import { statusInfoReply, unknownRecord } from './status-info.ts'
+import { refused, statusInfoReply, unknownRecord } from './status-info.ts'
 
 /** Base paths of the services, by version. Both services are one in 1.1. */
 const bases: Readonly<Record<Version, Readonly<Record<Service, `/${string}`>>>> = {
@@ -73,10 +85,51 @@ const rosterPaths: readonly ReadPath[] = [
   ['/demographics/:sourcedId', demographics],
 ]
 
+/** Reads of the gradebook service (OneRoster 1.2, 3.2; 1.1, 3.3). */
+const gradebookPaths: readonly ReadPath[] = [
+  ['/categories', categories],
+  ['/categories/:sourcedId', categories],
+  ['/classes/:class/categories', categories],
+  ['/schools/:school/categories', categories],
+  ['/lineItems', lineItems],
+  ['/lineItems/:sourcedId', lineItems],
+  ['/classes/:class/lineItems', lineItems],
+  ['/schools/:school/lineItems', lineItems],
+  ['/results', results],
+  ['/results/:sourcedId', results],
+  ['/classes/:class/results', results],
+  ['/classes/:class/lineItems/:lineItem/results', results],
+  ['/classes/:class/students/:student/results', results],
+  ['/scoreScales', scoreScales],
+  ['/scoreScales/:sourcedId', scoreScales],
+  ['/classes/:class/scoreScales', scoreScales],
+  ['/schools/:school/scoreScales', scoreScales],
+]
+
+/** Write of a record of the gradebook service; undefined where the records belong to the academy. */
+type WritePath = readonly [
+  method: 'PUT' | 'DELETE',
+  path: `/${string}`,
+  write: ((write: GradebookWrite) => Promise<Written | undefined>) | undefined,
+]
+
+const writePaths: readonly WritePath[] = [
+  ['PUT', '/lineItems/:sourcedId', putLineItem],
+  ['DELETE', '/lineItems/:sourcedId', deleteLineItem],
+  ['PUT', '/results/:sourcedId', putResult],
+  ['DELETE', '/results/:sourcedId', deleteResult],
+  ['PUT', '/categories/:sourcedId', undefined],
+  ['DELETE', '/categories/:sourcedId', undefined],
+  ['PUT', '/scoreScales/:sourcedId', undefined],
+  ['DELETE', '/scoreScales/:sourcedId', undefined],
+]
+
 /** Routes of the REST interface, in both versions. */
-export const oneRosterRoutes: readonly WebRoute[] = (['1.2', '1.1'] as const).flatMap((version) =>
-  rosterPaths.map((place) => readRoute(version, 'rostering', place, 'roster.readonly')),
-)
+export const oneRosterRoutes: readonly WebRoute[] = (['1.2', '1.1'] as const).flatMap((version) => [
+  ...rosterPaths.map((place) => readRoute(version, 'rostering', place, 'roster.readonly')),
+  ...gradebookPaths.map((place) => readRoute(version, 'gradebook', place, 'gradebook.readonly')),
+  ...writePaths.map((place) => writeRoute(version, place)),
+])
 
 function readRoute(
   version: Version,
@@ -95,6 +148,35 @@ function readRoute(
           answer(visit, askingOf(visit, view, version), collection, client),
         ),
       ),
+  }
+}
+
+function writeRoute(version: Version, [method, path, write]: WritePath): WebRoute {
+  const scope = method === 'PUT' ? 'gradebook.createput' : 'gradebook.delete'
+  return {
+    method,
+    path: `${bases[version].gradebook}${path}`,
+    refuse: statusInfoReply,
+    handle: (visit) =>
+      answerClient(visit, scope, async ({ clientId }) => {
+        if (!write) {
+          const detail =
+            'Categories are the weights of classes, which belong to the academy, and it has no scales.'
+          throw refused('forbidden', 'forbidden', detail)
+        }
+        const { academy, request, params } = visit
+        const { raw, now } = request
+        const body = method === 'PUT' ? (await readJsonBody(raw, false)).value : undefined
+        const written = await academy.database.write(async (database) => {
+          // The body may have arrived long after the token was checked.
+          await identifyClient({ ...visit, database })
+          const principal = { userId: null, credential: clientId }
+          const origin = originOf(request)
+          const call = { database, now: now.toISOString(), newId: academy.newId, principal, origin }
+          return write({ call, clientId, sourcedId: params['sourcedId'] ?? '', body })
+        })
+        return { status: written ? (written.isNew ? 201 : 200) : 204, headers: {}, body: null }
+      }),
   }
 }
 
@@ -169,18 +251,22 @@ export async function findRecord(asking: Asking, collection: Collection, sourced
 
 /** Returns the ids of the records in the path; throws 404 for an unknown one. */
 async function scopeOf({ params }: Visit, { database, school }: Asking): Promise<Scope> {
-  const { school: schoolId, class: classId, term, student, teacher, user = student ?? teacher } = params
+  const { school: schoolId, class: classId, term, student, teacher, lineItem } = params
+  const { user = student ?? teacher } = params
   if (schoolId !== undefined && schoolId !== school.id) throw unknownRecord('school', schoolId)
   const courseId = classId === undefined ? undefined : await idOf(database, 'courses', 'class', classId)
   const userId = user === undefined ? undefined : await idOf(database, 'users', 'user', user)
   const termId =
     term === undefined ? undefined : term === noTerm.id ? null : await idOf(database, 'terms', 'term', term)
+  const item = lineItem === undefined ? undefined : await findItem(database, lineItem)
+  if (lineItem !== undefined && item?.courseId !== courseId) throw unknownRecord('line item', lineItem)
   const role = student !== undefined ? 'learner' : teacher !== undefined ? 'instructor' : undefined
   return {
     ...(courseId !== undefined && { courseId }),
     ...(userId !== undefined && { userId }),
     ...(termId !== undefined && { termId }),
     ...(role !== undefined && { role }),
+    ...(item && { itemId: item.itemId }),
   }
 }
 

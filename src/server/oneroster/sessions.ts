@@ -3,7 +3,7 @@ import { type MappedTerm, sessionOf } from '../../lms/oneroster-mapping.ts'
 import { joinIds, noTerm, splitIds } from '../../lms/roster-conventions.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Asking, type Collection, refTo } from './collection.ts'
-import { active, baseFields, idNamed, partOf, since } from './part.ts'
+import { active, baseFields, beginningOfTime, idNamed, partOf, since } from './part.ts'
 
 interface TermRow extends Row {
   readonly key: string
@@ -66,8 +66,6 @@ function sessionsOf(
     },
   }
 }
-
-const beginningOfTime = '1970-01-01T00:00:00.000Z'
 
 /** Academic sessions: the terms, and a session of the courses without one. */
 export const terms = sessionsOf('term', (_, term, time) => {

@@ -40,6 +40,7 @@ const acceptedStatements: Known = [
   [/update enrollments set user_email = \(select/, 'a course is restored with all its enrolments'],
   [/from group_members m order by m\.id (?:asc|desc) limit 1 offset \S+$/, 'rows are in the order of ids'],
   [/sum\(is_in\) as fitting from \(/, 'a total looks at 100,000 rows at most'],
+  [/^[^:]*: with recursive items \(item_id\)/, 'a course has some hundred items'],
   [/from courses where term_id is null limit/, 'there are some thousand courses'],
   [/ where false/, 'no row is looked at'],
   [

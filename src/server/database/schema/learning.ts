@@ -137,6 +137,46 @@ const gradeSteps: Table = {
   references: [{ from: 'grade_id', to: 'grades (id)', cascade: true }],
 }
 
+/** Line items that other systems made over OneRoster; `id` is the id that they gave. */
+const lineItems: Table = {
+  name: 'line_items',
+  columns: {
+    id: text,
+    course_id: text,
+    item_id: text,
+    title: text,
+    description: text,
+    category_id: text,
+    assign_date: text,
+    due_date: text,
+    score_minimum: real,
+    score_maximum: real,
+    created_at: text,
+    updated_at: text,
+  },
+  key: 'id',
+  unique: ['course_id, item_id'],
+  references: [{ from: 'course_id', to: 'courses (id)', cascade: true }],
+}
+
+/**
+ * What other systems said of a grade over OneRoster, besides its score. `sourced_id` is the id that they gave; `score` is
+ * one that does not count.
+ */
+const results: Table = {
+  name: 'results',
+  columns: {
+    grade_id: text,
+    sourced_id: text,
+    score_status: text,
+    score: orNull(real),
+    comment: text,
+  },
+  key: 'grade_id',
+  unique: ['sourced_id'],
+  references: [{ from: 'grade_id', to: 'grades (id)', cascade: true }],
+}
+
 const courseGrades: Table = {
   name: 'course_grades',
   columns: {
@@ -203,6 +243,13 @@ const deletedGrades = deleted(grades, { key: 'course_id, user_id, source, item_i
 
 const deletedGradeSteps = deleted(gradeSteps, { key: 'grade_id, version' })
 
+const deletedLineItems = deleted(lineItems, {
+  key: 'id',
+  indexes: ['create index deleted_line_items_by_course on deleted_line_items (course_id, id)'],
+})
+
+const deletedResults = deleted(results, { key: 'grade_id' })
+
 const deletedCourseGrades = deleted(courseGrades, { key: 'course_id, user_id' })
 
 /** Enrolments, progress and grades; counters of them; and those in the trash. */
@@ -212,6 +259,8 @@ export const learningTables: readonly Table[] = [
   progressSteps,
   grades,
   gradeSteps,
+  lineItems,
+  results,
   courseGrades,
   counters,
   counterChanges,
@@ -220,5 +269,10 @@ export const learningTables: readonly Table[] = [
   deletedProgressSteps,
   deletedGrades,
   deletedGradeSteps,
+  deletedLineItems,
+  deletedResults,
   deletedCourseGrades,
 ]
+
+/** Tables of line items and results, and their trash. */
+export const lineItemTables: readonly Table[] = [lineItems, results, deletedLineItems, deletedResults]

@@ -13,6 +13,7 @@ import { type IdPrefix, timeOfId } from '../id.ts'
 import { terms } from './courses.ts'
 import { changeCounts, changes, webhookEndpoints, webhookSubscriptions } from './events.ts'
 import { groupTables } from './groups.ts'
+import { lineItemTables } from './learning.ts'
 import { clientTokens } from './oauth.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
@@ -94,6 +95,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addGroups(database)
   await addEndpointKinds(database)
   await addMachineClients(database)
+  await addTables(database, lineItemTables)
   await addIntegrationClients(database)
 }
 
