@@ -217,7 +217,7 @@ const Check = shown(() => ({
   name: field(z.string(), 'What was checked'),
   status: field(
     z.enum(['ok', 'failed', 'skipped']),
-    'Result: ok, failed, or skipped because something is not set',
+    'Result: ok, failed, or skipped because something is not set or not permitted',
   ),
   detail: field(z.string(), 'What was found'),
 }))

@@ -1,5 +1,5 @@
 import { escapeReference } from '../../codec/reference.ts'
-import { wholeCourse } from '../../contract/constants.ts'
+import { type LmsKind, lmsKinds, wholeCourse } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { fields, filters, historyFilters } from '../flags/grades.ts'
@@ -163,14 +163,32 @@ export const commands: readonly Command[] = [
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: [`grades history ${example}`],
   }),
-  importCommand('grades', 'grades', ['grades import grades.csv'], {
-    field: 'extraCredit',
-    flag: {
-      name: 'extra-credit',
-      kind: 'switch',
-      summary: 'Accept scores above the maximum; a column extraCredit does so row by row',
+  importCommand(
+    'grades',
+    'grades',
+    ['grades import grades.csv', 'grades import --from canvas --dry-run'],
+    {
+      field: 'extraCredit',
+      flag: {
+        name: 'extra-credit',
+        kind: 'switch',
+        summary: 'Accept scores above the maximum; a column extraCredit does so row by row',
+      },
     },
-  }),
+    {
+      flag: {
+        name: 'from',
+        kind: 'text',
+        placeholder: 'kind',
+        summary: 'Read the grades of the system of this integration instead of a file',
+        choices: lmsKinds,
+      },
+      open: async (context, kind) => {
+        const { openIntegrationGrades } = await import('../roster/integration-grades.ts')
+        return openIntegrationGrades(context, kind as LmsKind)
+      },
+    },
+  ),
   exportCommand({
     dataset: 'grades',
     noun: 'grades',

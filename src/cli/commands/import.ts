@@ -6,6 +6,7 @@ import { fileFormFlags, mappingFlags } from '../command/mapping-flags.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../records/open-import.ts'
 import type { PlanTarget } from '../records/plan-lines.ts'
+import type { ImportFile } from '../records/sources/file.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 
@@ -77,6 +78,7 @@ export function importCommand(
   noun: string,
   examples: readonly string[],
   own?: FieldSwitch,
+  system?: OtherSystem,
 ): Command {
   return {
     name: 'import',
@@ -88,13 +90,13 @@ export function importCommand(
         name: 'file',
         summary: 'File to import; - for standard input',
         unlisted: ['--file', '-f'],
-        instead: ['plan'],
+        instead: system ? ['plan', system.flag.name] : ['plan'],
       },
     ],
     createsAcademy: true,
     interruption: 'explained',
     refuses: { quiet: 'An import prints no ids' },
-    flags: own ? [...importFlags, own.flag] : importFlags,
+    flags: [...importFlags, ...(own ? [own.flag] : []), ...(system ? [system.flag] : [])],
     examples,
     run: async (context, given) => {
       const { loadDataset } = await import('../dataset/load-dataset.ts')
@@ -103,9 +105,30 @@ export function importCommand(
       const flags = isOn ? [`--${own.flag.name}`] : []
       const loaded = await loadDataset(name)
       const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
-      await importRecords(context, given, { dataset, path, command: [name, 'import'], flags })
+      const wanted = { dataset, path, command: [name, 'import'], flags }
+      await importRecords(context, given, { ...wanted, ...(system && sourceIn(context, given, system)) })
     },
   }
+}
+
+/** A flag that names another system in place of a file. */
+interface OtherSystem {
+  readonly flag: Flag
+  /** Reads the records of the system that the flag names. */
+  open(context: Context, name: string): Promise<ImportFile>
+}
+
+/** Returns the source that the flag of another system names; nothing without it. Throws a UsageError if there is a file, too. */
+function sourceIn(
+  context: Context,
+  { flags, arguments: { file } }: Given,
+  { flag, open }: OtherSystem,
+): Pick<Imported, 'path' | 'fileFlag' | 'open'> | undefined {
+  const name = flags[flag.name]
+  if (name === undefined) return undefined
+  if (file !== undefined) throw new UsageError(`A file and --${flag.name} cannot be used together`)
+  checkChoices([flag], flags)
+  return { path: String(name), fileFlag: [`--${flag.name}`], open: () => open(context, String(name)) }
 }
 
 /** Source of an import, with its command. */
@@ -115,6 +138,8 @@ export interface Imported {
   readonly path: string | undefined
   /** Words of the command line before the file. */
   readonly command: readonly string[]
+  /** Opens the source if it is no file. */
+  readonly open?: () => Promise<ImportFile>
   /** Flag that names the file, if it is not an argument. */
   readonly fileFlag?: readonly string[]
   /** Flags beside those of every import. */
@@ -125,7 +150,7 @@ export interface Imported {
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset: wholeDataset, path, command, fileFlag = [], flags = [] }: Imported,
+  { dataset: wholeDataset, path, command, fileFlag = [], flags = [], open }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
@@ -157,7 +182,7 @@ export async function importRecords(
   const dataset = saved?.presumed ? { ...wholeDataset, presumed: saved.presumed } : wholeDataset
   const to = fieldsOf(dataset, context.session.target().kind === 'local')
   const told = saved ? plainMapping : await readMapping(io, given.flags, to)
-  const file = saved?.file ?? (await openImportFile(io, path ?? '-', told))
+  const file = saved?.file ?? (await (open ? open() : openImportFile(io, path ?? '-', told)))
   const mapping = await mappingOf(io, file, told, given.flags, to)
   const mappingFile = text('save-mapping')
   const wanted: Import = {

@@ -150,7 +150,7 @@ async function* entriesOf(
       firstDay: row.text('firstDay') || null,
     }),
   )
-  yield rows('grades').flatMap((row) => gradeOf(reading, row))
+  yield rows('grades').flatMap((row) => gradeOf(reading, kind, row))
 }
 
 function groupEntries(rows: readonly RosterRow[], records: readonly JsonObject[]): readonly RosterEntry[] {
@@ -197,10 +197,7 @@ function courseOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
   return [entryOf('courses', { ...course, ...(term !== '' && { term: `ext:${term}` }) }, row)]
 }
 
-/** Source of a grade that declares none. */
-const gradeSource = 'manual'
-
-function gradeOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
+function gradeOf(reading: Reading, kind: LmsKind, row: RosterRow): readonly RosterEntry[] {
   const courseId = `ext:${row.text('courseId')}`
   const learnerId = `ext:${row.text('learnerId')}`
   const itemId = row.text('itemId')
@@ -211,9 +208,11 @@ function gradeOf(reading: Reading, row: RosterRow): readonly RosterEntry[] {
     ...(gradedAt !== '' && { gradedAt }),
     published: row.text('published') !== 'false',
     extraCredit: scoreGiven > scoreMaximum,
+    // Grades that arrive as events have the same source.
+    source: kind,
   }
   addSchemaProblems(row, gradeDataset, record)
-  const key = [courseId, learnerId, itemId, gradeSource].join('\n')
+  const key = [courseId, learnerId, itemId, kind].join('\n')
   if (row.hasProblem || !claim(reading, 'grades', 'grade', key, row, ranks.active)) return []
   return [{ dataset: 'grades', key, record, place: { file: row.file, line: row.line } }]
 }

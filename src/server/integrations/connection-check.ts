@@ -14,6 +14,7 @@ import {
 import { ProblemError } from '../problem-error.ts'
 import { type Access, checkSignIn, describeScopes } from './classroom-check.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
+import { checkRecords } from './records-check.ts'
 
 type Check = IntegrationCheck['checks'][number]
 type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>
@@ -61,7 +62,11 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
       check('accessToken', 'failed', sealTrouble(error)),
     ]
   }
-  return sendProbe(probeOf(baseUrl, token ?? ''), token !== undefined, call)
+  const checks = await sendProbe(probeOf(baseUrl, token ?? ''), token !== undefined, call)
+  const isAccepted = checks.some(({ name, status }) => name === 'accessToken' && status === 'ok')
+  return token !== undefined && isAccepted
+    ? [...checks, ...(await checkRecords(integration, token, call))]
+    : checks
 }
 
 /** Checks the sign-in of a user at Google, the granted scopes and the API. */

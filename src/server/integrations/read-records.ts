@@ -42,7 +42,7 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
   const place = `integration:${lmsKind}:cursor:${part}:${of ?? ''}`
   const position = query.cursor === undefined ? null : openCursor(call, place, query.cursor)
   const question = { part, of, position }
-  const page = await ask(system, question, token, integration.baseUrl, call)
+  const page = await askForPage(system, question, token, integration.baseUrl, call)
   return {
     lmsKind,
     system: system.title,
@@ -56,7 +56,8 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
   }
 }
 
-async function ask(
+/** Asks another system for one page. Throws a ProblemError if it refuses, or cannot be reached. */
+export async function askForPage(
   system: RecordSystem,
   question: RecordQuestion,
   token: string,

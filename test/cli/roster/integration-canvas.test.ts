@@ -131,6 +131,28 @@ describe('what a token does not see', () => {
   })
 })
 
+describe('integrations test', () => {
+  test('says what the token may read, and names the permissions that it lacks', async ({ local }) => {
+    await connected(local)
+    await local.run('integrations set canvas --root-account-uuid school')
+    const all = await ran(local, 'integrations test canvas -o json')
+    expect(checkOf(all)).toEqual({
+      ...{ name: 'records', status: 'ok' },
+      detail: 'courses, terms, users, groups, enrolments, grades can be read',
+    })
+    await connected(local, school, { isTeacher: true })
+    const some = checkOf(await ran(local, 'integrations test canvas -o json'))
+    expect(some).toMatchObject({ status: 'skipped' })
+    expect(some?.detail).toContain('permission “Users - view list”')
+    expect(some?.detail).toContain('permission “Groups - view all student groups”')
+  })
+})
+
+function checkOf({ stdout }: { readonly stdout: string }) {
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; detail: string }[] }
+  return checks.find(({ name }) => name === 'records')
+}
+
 describe('a Canvas that answers wrong', () => {
   test('with a token that has expired is named, and no secret is shown', async ({ local }) => {
     await connected(local, school, {}, 'expired-token-4711')

@@ -112,4 +112,16 @@ describe('a Moodle', () => {
     const { stderr } = await ran(local, 'roster validate integration:moodle', 6)
     expect(stderr).toContain('Moodle: the access token is not accepted (invalidtoken)')
   })
+
+  test('is asked by integrations test for each function that a roster needs', async ({ local }) => {
+    const lacks = ['gradereport_user_get_grade_items', 'core_cohort_get_cohorts']
+    await connectTo(local, 'moodle', fakeMoodle(school, { lacks }), moodleToken)
+    const { stdout } = await ran(local, 'integrations test moodle -o json', 1)
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; detail: string }[] }
+    expect(checks.find(({ name }) => name === 'records')).toEqual({
+      ...{ name: 'records', status: 'skipped' },
+      detail:
+        'the list of cohorts is not visible to this token: core_cohort_get_cohorts is not allowed (accessexception); Moodle: the web service of the token lacks the function gradereport_user_get_grade_items',
+    })
+  })
 })
