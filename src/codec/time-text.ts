@@ -31,9 +31,29 @@ export function isDay(text: string): boolean {
 
 /** True for an RFC 3339 date-time with zone and seconds, on a day that exists. */
 export function isInstant(text: string): boolean {
-  if (text.length > maxInstantLength || !instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
+  return instantText(text) !== null
+}
+
+let instantRead = ''
+let instantFound: string | null = null
+
+/**
+ * Returns an RFC 3339 date-time in UTC, `YYYY-MM-DDTHH:mm:ss.sssZ`; null for other text. Many records have the same
+ * time, so the last result is cached.
+ */
+export function instantText(text: string): string | null {
+  if (text !== instantRead) {
+    instantFound = parseInstant(text)
+    instantRead = text
+  }
+  return instantFound
+}
+
+function parseInstant(text: string): string | null {
+  if (text.length > maxInstantLength || !instantPattern.test(text) || !isDay(text.slice(0, 10))) return null
+  const inUtc = new Date(text).toISOString()
   // In UTC it may leave the years 0000 to 9999, and other years do not sort as text.
-  return /^\d/.test(new Date(text).toISOString())
+  return /^\d/.test(inUtc) ? inUtc : null
 }
 
 /** A period in milliseconds: the start inclusive, the end exclusive; an open side is null. */

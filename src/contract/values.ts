@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { splitReferences } from '../codec/reference.ts'
-import { isInstant } from '../codec/time-text.ts'
+import { instantText, isInstant } from '../codec/time-text.ts'
 
 /** A point in time: accepts RFC 3339 with any offset, stores `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Instant = z
@@ -10,7 +10,7 @@ export const Instant = z
     params: { code: 'invalid_time' },
     error: 'must be a valid RFC 3339 time with a time zone, such as 2026-01-31T09:30:00Z',
   })
-  .overwrite((text) => (isInstant(text) ? new Date(text).toISOString() : text))
+  .overwrite((text) => instantText(text) ?? text)
 
 /** A time in a response, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Time = z.string().meta({ format: 'date-time' })

@@ -27,7 +27,7 @@ export function parseResource<Schema extends z.ZodObject>(
   found: readonly Fault[] = [],
 ): z.output<Schema> {
   const fields = fieldsOf(shown) ?? (shown instanceof z.ZodObject ? shown.shape : {})
-  const faults = findBoundedFaults(body, { ...fields, ...schema.shape })
+  const faults = findBoundedFaults(body, fields, schema.shape)
   if (!isJsonObject(body))
     throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
   for (const fault of found) faults.add(fault)
@@ -60,12 +60,13 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 }
 
 /** Throws 422 for a body that is too deep or too large to validate, in stack and time. */
-function findBoundedFaults(body: unknown, fields: object): Faults {
+function findBoundedFaults(body: unknown, ...fields: readonly object[]): Faults {
   const names = isJsonObject(body) ? Object.keys(body) : []
   if (names.length > maxMembers) {
     const faults = new Faults()
-    const unknown = names.filter((name) => !Object.hasOwn(fields, name))
-    addUnknownFields(faults, unknown, Object.keys(fields), [])
+    const known = [...new Set(fields.flatMap((some) => Object.keys(some)))]
+    const unknown = names.filter((name) => !known.includes(name))
+    addUnknownFields(faults, unknown, known, [])
     throw invalid(faults.reported, faults.more)
   }
   const faults = findStructuralFaults(body)
