@@ -4,8 +4,9 @@ import { addressField } from './shown-records.ts'
 
 /** Returns the fields of a schema that a shown value has; write-only fields are never shown. */
 export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
-  const fields = Object.keys(schema.shape).filter((field) => shown[field] !== undefined)
-  return Object.fromEntries(fields.map((field) => [field, shown[field]]))
+  const record: JsonObject = {}
+  for (const field in schema.shape) if (shown[field] !== undefined) record[field] = shown[field]
+  return record
 }
 
 /** Drops an external id that is the id or URL of the current record, as exports write it for records without one. */

@@ -112,7 +112,8 @@ export async function openApplyJournal(
         async begin() {
           start()
           if (opened) open.set(opened.id, opened)
-          const names = steps.map(({ from }) => nameOf(from))
+          // Only a saved plan is continued action by action.
+          const names = plan === null ? [] : steps.map(({ from }) => nameOf(from))
           lines.add({ unit, begun: key, at: io.now(), names, ...(opened && { opened }) })
           await lines.written()
         },

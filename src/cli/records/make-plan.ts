@@ -154,6 +154,7 @@ async function compareAll(
     readonly savedPlaces: Plan['lessonPlaces'] | null
   },
 ): Promise<Found> {
+  const references = Object.entries(dataset.references)
   const index = indexOf(entries, ids)
   const removedIndex = indexOf(removed, ids)
   const matched = new Set<Entry>()
@@ -200,13 +201,13 @@ async function compareAll(
   }
 
   async function recordOf(shown: JsonObject): Promise<JsonObject> {
-    const record = await dataset.toRecord(shown, reader.names)
+    const record = { ...(await dataset.toRecord(shown, reader.names)) }
     const module = modules.get(shown['courseId'])?.get(shown['moduleId'])
-    const named = Object.entries(dataset.references).map(([field, to]) => [
-      field,
-      ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field],
-    ])
-    return { ...record, ...Object.fromEntries(named), ...(module !== undefined && { module }) }
+    for (const [field, to] of references) {
+      record[field] = ids.keyOf(to, shown[field] ?? shown[`${field}Id`]) ?? record[field]
+    }
+    if (module !== undefined) record['module'] = module
+    return record
   }
 
   /** Adds the moves of declared lessons. */
