@@ -69,6 +69,13 @@ export type EventType = Exclude<
   'user.password_changed'
 >
 
+/** The event types that become statements of xAPI; an endpoint of kind `xapi` gets no others. */
+export const statementEvents = [
+  'progress.updated',
+  'progress.completed',
+  'grade.updated',
+] as const satisfies readonly EventType[]
+
 /** The event that a test of an endpoint sends; no pattern subscribes to it. */
 export const testEvent = 'endpoint.test'
 

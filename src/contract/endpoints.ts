@@ -6,13 +6,14 @@ import { choices, inPeriod, page, paging, period, UpdatedSince, updatedSince } f
 import { Message } from './messages.ts'
 import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
+import { XapiSettings } from './statements.ts'
 import { Instant, optional, Time, WebAddress } from './values.ts'
 
-/** Kinds of endpoints: receivers of Standard Webhooks, and chats in which people read messages. */
-export const endpointKinds = ['standard', 'slack', 'teams'] as const
+/** Kinds of endpoints: receivers of Standard Webhooks, chats in which people read messages, and learning record stores. */
+export const endpointKinds = ['standard', 'slack', 'teams', 'xapi'] as const
 export const EndpointKind = named(
   'EndpointKind',
-  'What an endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel',
+  'What an endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel, xapi for statements in a learning record store',
   z.enum(endpointKinds),
 )
 export type EndpointKind = z.output<typeof EndpointKind>
@@ -34,8 +35,8 @@ const EndpointUrl = WebAddress.refine((address) => !URL.canParse(address) || isP
 const attributes = {
   kind: field(
     EndpointKind.default('standard'),
-    'What the endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel. It cannot be changed',
-    'What it receives: standard for signed events, slack or teams for messages in a channel',
+    'What the endpoint receives: standard for signed events (Standard Webhooks), slack or teams for messages in a channel, xapi for statements in a learning record store. It cannot be changed',
+    'What it receives: standard for signed events, slack or teams for messages in a channel, xapi for statements',
   ),
   url: field(
     EndpointUrl,
@@ -52,6 +53,20 @@ const attributes = {
   chat: field(
     optional(ChatSettings),
     'What a slack or teams endpoint writes, and when; null for other kinds',
+  ),
+  xapi: field(
+    optional(XapiSettings),
+    'How an xapi endpoint reaches the record store, and what its statements look like; null for other kinds',
+  ),
+  password: field(
+    z
+      .string()
+      .min(1)
+      .max(1024)
+      .regex(/^[^\p{Cc}]*$/u, 'must be one line')
+      .optional()
+      .meta({ writeOnly: true }),
+    'Password of the user, or secret of the client, of an xapi endpoint; can only be written',
   ),
   expiresAt: field(
     optional(Instant),
@@ -70,7 +85,7 @@ export const EndpointPatch = named(
 )
 
 function shownFields() {
-  const { kind, url, events, description, status, chat, expiresAt } = answered(attributes)
+  const { kind, url, events, description, status, chat, xapi, expiresAt } = answered(attributes)
   return {
     id: field(z.string(), 'Id of the endpoint, whe_…'),
     kind,
@@ -79,6 +94,7 @@ function shownFields() {
     description,
     status,
     chat,
+    xapi,
     disabledReason: field(
       z.enum(['gone']).nullable(),
       'Why the server disabled it: gone if the receiver returned 410; null if it did not',
@@ -107,7 +123,7 @@ export const NewEndpoint = named(
     ...shownFields(),
     secret: field(
       z.string().nullable(),
-      'The signing secret, whsec_…. Shown only once: null in a replayed response, and for a slack or teams endpoint',
+      'The signing secret, whsec_…. Shown only once: null in a replayed response, and for other kinds than standard',
     ),
   })),
 )

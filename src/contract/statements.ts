@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { field, named, shown } from './fields.ts'
-import { Time, WebAddress } from './values.ts'
+import { field, named, sent, shown } from './fields.ts'
+import { optional, Time, text, WebAddress } from './values.ts'
 
 /** Versions of the Experience API (xAPI). */
 export const xapiVersions = ['1.0.3', '2.0.0'] as const
@@ -97,3 +97,35 @@ export const Statement = named(
   })),
 )
 export type Statement = z.output<typeof Statement>
+
+const oneLine = text(1, 255).regex(/^[^\p{Cc}]*$/u, 'must be one line')
+
+/** How an endpoint of kind `xapi` reaches a learning record store, and what its statements look like. */
+export const XapiSettings = sent({
+  xapiVersion: field(z.enum(xapiVersions).default('1.0.3'), 'Version of xAPI'),
+  actor: field(
+    z.enum(actors).default('id'),
+    'How learners are named: id, which reveals least, external-id (else id) or email',
+    'Name learners by id, by your own external id, or by e-mail address',
+  ),
+  homePage: field(
+    HomePage.default(defaultHomePage),
+    'URL of the academy, which accounts, activities and ids begin with',
+  ),
+  username: field(
+    optional(oneLine),
+    'User name of the record store, or client id with a token URL; null for none',
+    'User name of the record store, or client id with --token-url',
+  ),
+  tokenUrl: field(
+    optional(HomePage),
+    'Where an access token is granted for the client (OAuth 2.0 client credentials); null for Basic authentication',
+    'URL that grants access tokens (OAuth 2.0 client credentials), instead of Basic authentication',
+  ),
+  scope: field(
+    optional(oneLine),
+    'Scope of the access token; null for that of the client',
+    'Scope of the access token',
+  ),
+})
+export type XapiSettings = z.output<typeof XapiSettings>

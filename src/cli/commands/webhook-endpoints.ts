@@ -132,6 +132,7 @@ const messageCommands: readonly Command[] = [
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
+const password = { field: 'password', input: { name: 'password', words: 'password or client secret' } }
 const columns = ['url', 'kind', 'status', 'id', 'events', 'pausedUntil', 'description']
 
 /** Returns the URL of an endpoint, else `given`. */
@@ -161,9 +162,10 @@ const endpointCommands: readonly Command[] = [
     name: 'endpoints create',
     summary: 'Create a webhook endpoint (its secret is shown only once)',
     description:
-      'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.\n\nWith --kind slack or --kind teams, people read messages in a channel instead: --to is the URL of the incoming webhook or of the\nworkflow, which is stored encrypted and never shown again.',
+      'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.\n\nWith --kind slack or --kind teams, people read messages in a channel instead: --to is the URL of the incoming webhook or of the\nworkflow, which is stored encrypted and never shown again.\n\nWith --kind xapi, progress and grades become statements in a learning record store: --to is its URL up to /statements.',
     operation: async () => (await contract()).create,
     fields: endpointFields,
+    secretField: password,
     ifLost: 'delete the endpoint and create another',
     columns: ['url', 'events', 'id', 'secret'],
     notes: (answer) => {
@@ -176,6 +178,7 @@ const endpointCommands: readonly Command[] = [
       'webhooks endpoints create --to https://lms.example.org/hooks -o json',
       'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --events progress.completed',
       'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --schedule daily --digest-hour 7',
+      'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi --username academy --password-stdin --home-page https://academy.example.org < password.txt',
     ],
   }),
   call({
@@ -185,6 +188,7 @@ const endpointCommands: readonly Command[] = [
     arguments: { endpointId: endpoint },
     several: 'webhook endpoints',
     fields: endpointChanges,
+    secretField: password,
     merge: true,
     versioned: true,
     columns,

@@ -10,6 +10,9 @@ export const endpointFields = flagsOf(EndpointInput, {
 
   'chat.digestTimezone': { placeholder: 'zone' },
   'chat.courseIds': { name: 'course' },
+  'xapi.homePage': { placeholder: 'url' },
+  'xapi.username': { placeholder: 'name' },
+  'xapi.tokenUrl': { placeholder: 'url' },
   expiresAt: { time: 'future', never: true, default: 'never' },
 })
 

@@ -6,7 +6,7 @@ import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { FieldFlag, Flag } from '../command/flag.ts'
-import type { PasswordUse } from '../command/secret-input.ts'
+import type { PasswordUse, SecretInput } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import type { ExitName } from '../terminal/errors.ts'
 import type { Lookup } from './lookup.ts'
@@ -102,6 +102,8 @@ export interface OperationSpec<O extends Call> {
   readonly presumed?: (now: string) => Partial<BodyInput<O>>
   /** When to ask for a password, a field of the body. */
   readonly password?: PasswordUse
+  /** A field of the body with a secret of another system, from standard input or a variable. */
+  readonly secretField?: { readonly field: string; readonly input: SecretInput }
   /** Field of the body that, if true, omits the operation's secret from the answer. */
   readonly secretUnless?: string
   /** Hint if the response with the operation's secret was lost. */

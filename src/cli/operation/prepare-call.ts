@@ -6,7 +6,13 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, checkOwnChoices, type Flag, noneText, parseFlag } from '../command/flag.ts'
-import { type PasswordUse, passwordFlag, readPassword } from '../command/secret-input.ts'
+import {
+  type PasswordUse,
+  passwordFlag,
+  readPassword,
+  readSecret,
+  readsInput,
+} from '../command/secret-input.ts'
 import { matchingPaths, setAt, valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -44,13 +50,14 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {
   const { spec, operation, fields, positions } = call
   const version = given.flags[ifVersionFlag.name]
-  const { password } = spec
+  const { password, secretField } = spec
   const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
   // Every body is an object, so `fixed` is one.
   const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
   const body = hasBody
     ? await makeBody(context, given, {
-        ...{ operation, flags: fields, fixed, password, answers: call.answers ?? new Map<string, unknown>() },
+        ...{ operation, flags: fields, fixed, password, secretField },
+        answers: call.answers ?? new Map<string, unknown>(),
       })
     : undefined
   const presumed = Object.entries(spec.presumed?.(new Date(context.io.now()).toISOString()) ?? {}).filter(
@@ -116,6 +123,7 @@ interface BodySources {
   readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
+  readonly secretField: BoundCall['spec']['secretField']
   /** Answers to prompts by field path, kept for a retry. */
   readonly answers: Map<string, unknown>
 }
@@ -146,6 +154,12 @@ async function makeBody(
   for (const name of unsetNames(given)) setAt(body, fieldNamed(name, flags).split('.'), null)
   await promptForMissing(context, given, body, sources)
   if (withPassword) body['password'] = await readPassword(context)
+  if (sources.secretField) {
+    const { field, input } = sources.secretField
+    if (readsInput(given.flags, input)) assertInputFree(given, `${input.name}-stdin`)
+    const secret = await readSecret(context, given.flags, input)
+    if (secret !== undefined) body[field] = secret
+  }
   if (operation.merge && Object.keys(body).length === 0) {
     throw new UsageError('Nothing to update', {
       hint: `Specify a field, such as --${flags[0]?.flag.name}, or --body`,
@@ -154,9 +168,9 @@ async function makeBody(
   return body
 }
 
-function assertInputFree({ flags }: Given): void {
+function assertInputFree({ flags }: Given, flag = passwordFlag.name): void {
   if (!/^@?-$/.test(String(flags[bodyFlag.name]))) return
-  throw new UsageError(`--${bodyFlag.name} and --${passwordFlag.name} cannot both read standard input`)
+  throw new UsageError(`--${bodyFlag.name} and --${flag} cannot both read standard input`)
 }
 
 async function startingBody(

@@ -26,6 +26,8 @@ interface Claiming {
   readonly maxMessages: number
   /** Whether a message waits for the previous one about the same subject. */
   readonly isOrdered: boolean
+  /** Whether all claimed messages are one delivery, so that those about the same subject can go together. */
+  readonly isBatch: boolean
 }
 
 interface Due extends Row {
@@ -52,7 +54,7 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
   const claimed: Claimed[] = []
   for (let round = 0; round < maxRounds; round += 1) {
     const wanted = claiming.maxMessages - claimed.length
-    const { free, waiting } = sortDue(await dueMessages(database, claiming, wanted), wanted)
+    const { free, waiting } = sortDue(await dueMessages(database, claiming, wanted), wanted, claiming.isBatch)
     if (waiting.length > 0) {
       await database.run(sql`
         update webhook_messages set due_at = ${parkedUntil}, lease = ${parkedLease} where id in (${join(waiting)})`)
@@ -60,34 +62,46 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
     if (free.length > 0) claimed.push(...(await claimRows(database, claiming, free)))
     if (waiting.length === 0 || claimed.length === claiming.maxMessages) break
   }
-  return claimed
+  // Ids are in the order of creation.
+  return claiming.isBatch ? claimed.toSorted((one, other) => (one.id < other.id ? -1 : 1)) : claimed
 }
 
 /**
  * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
  * have to wait.
  */
-function sortDue(due: readonly Due[], wanted: number): { free: string[]; waiting: string[] } {
+function sortDue(
+  due: readonly Due[],
+  wanted: number,
+  isBatch: boolean,
+): { free: string[]; waiting: string[] } {
   const free: string[] = []
   const waiting: string[] = []
   const busy = new Set<string>()
   for (const { id, subject, step, is_held: isHeld } of due) {
-    if (isHeld === 1 || busy.has(subject)) waiting.push(id)
+    const isWaiting = isHeld === 1 || busy.has(subject)
+    if (isWaiting) waiting.push(id)
     else if (free.length === wanted) break
     else free.push(id)
-    if (step < heldAttempts) busy.add(subject)
+    if (step < heldAttempts && (isWaiting || !isBatch)) busy.add(subject)
   }
   return { free, waiting }
 }
 
 /** Lists due messages in the order of their creation; only a claimed message can be earlier and due later. */
-function dueMessages(database: Transaction, { endpointId, now }: Claiming, wanted: number): Promise<Due[]> {
+function dueMessages(
+  database: Transaction,
+  { endpointId, now, isBatch }: Claiming,
+  wanted: number,
+): Promise<Due[]> {
+  // A due message goes together with those that follow it.
+  const isLater = isBatch ? sql`and p.due_at > ${now.toISOString()}` : sql``
   // With row locks, concurrent servers skip each other's rows.
   return database.all<Due>(sql`
     select m.id, m.subject, m.step, case when exists (
         select 1 from webhook_messages p
         where p.subject = m.subject and p.endpoint_id = m.endpoint_id and p.status = 'pending' and p.id < m.id
-          and p.step < ${heldAttempts} and ${isInSubjectIndex('p')}) then 1 else 0 end as is_held
+          and p.step < ${heldAttempts} and ${isInSubjectIndex('p')} ${isLater}) then 1 else 0 end as is_held
     from webhook_messages m where m.endpoint_id = ${endpointId} and m.due_at <= ${now.toISOString()}
     order by m.due_at, m.id limit ${wanted * candidatesPerClaim} ${database.dialect.lockedRows('m')}`)
 }

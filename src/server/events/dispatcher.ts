@@ -217,9 +217,10 @@ export class Dispatcher {
       for (const each of ended) await recordAttempt({ database: transaction, now, newId }, each)
       const all: { readonly endpoint: Waiting; readonly messages: readonly Claimed[] }[] = []
       for (const { endpoint, maxMessages } of free) {
-        const { intervalMs, isOrdered } = deliveryOf(endpoint)
+        const { intervalMs, isOrdered, maxMessages: perDelivery, maxConcurrent } = deliveryOf(endpoint)
         if (intervalMs > 0 && !(await reserve(transaction, endpoint.id, now, intervalMs))) continue
-        const claiming = { endpointId: endpoint.id, now, until, lease, maxMessages, isOrdered }
+        const isBatch = perDelivery > 1 && maxConcurrent === 1
+        const claiming = { endpointId: endpoint.id, now, until, lease, maxMessages, isOrdered, isBatch }
         const messages = await claim(transaction, claiming)
         all.push({ endpoint, messages })
       }

@@ -3,12 +3,14 @@ import type { EndpointDelivery } from './endpoint-kind.ts'
 import { slackDelivery } from './slack-endpoint.ts'
 import { standardDelivery } from './standard-endpoint.ts'
 import { teamsDelivery } from './teams-endpoint.ts'
+import { xapiDelivery } from './xapi-endpoint.ts'
 
 /** Deliveries by kind of endpoint. */
 const deliveries: Readonly<Record<EndpointKind, EndpointDelivery>> = {
   standard: standardDelivery,
   slack: slackDelivery,
   teams: teamsDelivery,
+  xapi: xapiDelivery,
 }
 
 /** Returns how messages are delivered to an endpoint. */

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { ChatSettings } from '../../contract/chat.ts'
 import type { Endpoint } from '../../contract/endpoints.ts'
+import type { XapiSettings } from '../../contract/statements.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem-error.ts'
 
@@ -69,6 +70,14 @@ export function toChatSettings({
   return isChat(kind) && settings !== null ? (JSON.parse(settings) as ChatSettings) : null
 }
 
+/** Returns the settings of an endpoint that is a learning record store; null for other kinds. */
+export function toXapiSettings({
+  kind,
+  settings,
+}: Pick<EndpointRow, 'kind' | 'settings'>): XapiSettings | null {
+  return kind === 'xapi' && settings !== null ? (JSON.parse(settings) as XapiSettings) : null
+}
+
 /** True for a kind whose endpoints write into a channel, and whose URL is a secret. */
 export function isChat(kind: string): boolean {
   return kind === 'slack' || kind === 'teams'
@@ -86,6 +95,7 @@ export function toEndpoint(row: EndpointRow, now: string): Endpoint {
     description: row.description,
     status: row.status as Endpoint['status'],
     chat: toChatSettings(row),
+    xapi: toXapiSettings(row),
     disabledReason: row.disabled_reason as Endpoint['disabledReason'],
     expiresAt: row.expires_at,
     pausedUntil: ahead(row.paused_until),

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
-import { testEvent, withoutOverlap } from '../../contract/actions.ts'
+import { patternsOf, statementEvents, testEvent, withoutOverlap } from '../../contract/actions.ts'
 import { ChatSettings } from '../../contract/chat.ts'
 import { Endpoint, EndpointInput, endpoints } from '../../contract/endpoints.ts'
+import { XapiSettings } from '../../contract/statements.ts'
 import { recordChange } from '../changes/change.ts'
 import { enqueueFor, forgetSubscribers, markLength } from '../changes/event-queue.ts'
 import type { Database } from '../database/database.ts'
@@ -66,8 +67,8 @@ export const endpointRoutes = routesOf(endpoints, {
     const mark = await findFreeMark(database)
     const id = call.newId('whe')
     const settings = await settingsOf(call, input)
-    const secret = isChat(input.kind) ? null : newSecret()
-    const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? input.url)
+    const secret = input.kind === 'standard' ? newSecret() : null
+    const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? credentialOf(input))
     await database.run(sql`
       insert into webhook_endpoints (id, kind, url, settings, digest_due_at, events, description, status, expires_at, secret,
         mark, version, created_at, updated_at)
@@ -92,13 +93,18 @@ export const endpointRoutes = routesOf(endpoints, {
     }
     const settings = await settingsOf(call, input)
     const isNewUrl = input.url !== before.url
-    const secret =
-      isChat(row.kind) && isNewUrl
-        ? await call.sealing.seal(database, secretPlace(row.id), input.url)
-        : row.secret
+    const { password, ...shown } = input
+    if (row.kind === 'xapi' && isOtherTarget(input, before) && password === undefined) {
+      requireNoCredential(before)
+    }
+    const isNewSecret = password !== undefined || (isChat(row.kind) && isNewUrl)
+    const secret = isNewSecret
+      ? await call.sealing.seal(database, secretPlace(row.id), credentialOf(input))
+      : row.secret
     const same =
+      !isNewSecret &&
       settings === row.settings &&
-      Object.entries({ ...input, chat: before.chat }).every(
+      Object.entries({ ...shown, chat: before.chat, xapi: before.xapi }).every(
         ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
       )
     if (same) return before
@@ -172,13 +178,39 @@ function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
   throw invalid([{ pointer: '#/url', code: 'invalid_url', detail }])
 }
 
+/** Returns the secret of an endpoint without a signing secret: the URL of a chat, or the password of a record store. */
+function credentialOf({ kind, url, password = '' }: EndpointInput): string {
+  return isChat(kind) ? url : password
+}
+
+/** True if a stored password would go to another host. */
+function isOtherTarget({ url, xapi }: EndpointInput, before: Endpoint): boolean {
+  const targetOf = (address: string | null | undefined) => (address ? new URL(address).origin : null)
+  return (
+    targetOf(url) !== targetOf(before.url) || targetOf(xapi?.tokenUrl) !== targetOf(before.xapi?.tokenUrl)
+  )
+}
+
+/** Throws 422: a stored password is sent only to the host that it was set for. */
+function requireNoCredential({ xapi }: Endpoint): void {
+  if (xapi?.username === null) return
+  const detail = 'is required again, because the URL has another host'
+  throw invalid([{ pointer: '#/password', code: 'required', detail }])
+}
+
 /** Returns the settings of an endpoint as they are stored, with ids of courses; null for none. Throws 422. */
 async function settingsOf(
   { database }: Pick<Call, 'database'>,
-  { kind, chat }: Pick<EndpointInput, 'kind' | 'chat'>,
+  { kind, chat, xapi, password }: EndpointInput,
 ): Promise<string | null> {
+  if (kind !== 'xapi') {
+    const field = xapi !== null ? 'xapi' : password !== undefined ? 'password' : undefined
+    if (field) {
+      throw invalid([{ pointer: `#/${field}`, code: 'not_applicable', detail: 'requires the kind xapi' }])
+    }
+  }
   if (!isChat(kind)) {
-    if (chat === null) return null
+    if (chat === null) return kind === 'xapi' ? JSON.stringify(xapi ?? XapiSettings.parse({})) : null
     throw invalid([{ pointer: '#/chat', code: 'not_applicable', detail: 'requires the kind slack or teams' }])
   }
   const settings = chat ?? ChatSettings.parse({})
@@ -201,10 +233,11 @@ function nextDigest(settings: string | null, now: string): string | null {
 
 /** Throws 422 for an endpoint without a signing secret. */
 function requireSigned({ kind, url }: EndpointRow): void {
-  if (!isChat(kind)) return
+  if (kind === 'standard') return
+  const secret = isChat(kind) ? 'its URL is the secret: update it' : 'set another password instead'
   throw new ProblemError(
     'read_only',
-    `Webhook endpoint ${url} of kind ${kind} has no signing secret; its URL is the secret: update it.`,
+    `Webhook endpoint ${url} of kind ${kind} has no signing secret; ${secret}.`,
   )
 }
 
@@ -219,10 +252,17 @@ export async function subscribe(
   forgetSubscribers()
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
   if (status !== 'active' || chat?.schedule === 'daily') return
-  const patterns = withoutOverlap(JSON.parse(events) as string[])
+  const wanted = withoutOverlap(JSON.parse(events) as string[])
+  const patterns = endpoint.kind === 'xapi' ? statementPatterns(wanted) : wanted
+  if (patterns.length === 0) return
   await database.run(sql`
     insert into webhook_subscriptions (pattern, endpoint_id, mark, courses)
     values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark}, ${courses})`))}`)
+}
+
+/** Returns the events that become statements, of those that patterns match. */
+function statementPatterns(wanted: readonly string[]): readonly string[] {
+  return statementEvents.filter((type) => patternsOf(type).some((pattern) => wanted.includes(pattern)))
 }
 
 /** Returns an unused mark. Throws 409 if there is the maximum number of endpoints. */

@@ -9,6 +9,8 @@ import {
 
 /** A request to a receiver; its body is JSON unless the headers say otherwise. */
 export interface OutgoingRequest {
+  /** Default POST. */
+  readonly method?: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -60,15 +62,15 @@ export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Re
   }
 
   return {
-    async send({ url, headers, body, signal }) {
+    async send({ method = 'POST', url, headers, body, signal }) {
       const refusal = targets.refusalOf(new URL(url))
       if (refusal !== undefined) throw new RefusedTarget(refusal)
       opened ??= open()
       const { agent, request } = await opened
       const answer = await request(url, {
-        method: 'POST',
+        method,
         headers: { ...standing, ...headers },
-        body,
+        ...(method === 'POST' && { body }),
         signal,
         dispatcher: agent,
       })

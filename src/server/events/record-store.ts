@@ -1,0 +1,271 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject, type JsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
+import type { Statement, XapiSettings } from '../../contract/statements.ts'
+import type { Delivery } from './endpoint-kind.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import type { Received } from './sender.ts'
+
+/** Maximum statements of one request. */
+const maxBatch = 500
+/** Maximum requests of one delivery; the statements that are left follow in the next one. */
+const maxRequests = 64
+const maxWords = 300
+
+/** Statuses of a request that the record store refuses for one of its statements (Communication 2.1.2). */
+const refusing: readonly number[] = [400, 409, 413, 422]
+
+const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
+
+/**
+ * Stores statements in a learning record store, in their order; returns the outcome of each by its id. If a request is
+ * refused, it is halved until the statement at fault is found; all others are stored. Throws network errors, and
+ * RefusedTarget, unless some statements have an outcome already.
+ */
+export async function storeStatements(
+  statements: readonly Statement[],
+  settings: XapiSettings,
+  delivery: Delivery,
+): Promise<ReadonlyMap<string, Outcome>> {
+  const store = new RecordStore(settings, delivery)
+  for (let index = 0; index < statements.length; index += maxBatch) {
+    await store.send(statements.slice(index, index + maxBatch))
+  }
+  return store.outcomes
+}
+
+/** One delivery to a record store. */
+class RecordStore {
+  readonly outcomes = new Map<string, Outcome>()
+  readonly #settings: XapiSettings
+  readonly #delivery: Delivery
+  #requests = 0
+  /** Outcome of all statements that are left, since a request has failed. */
+  #ending: Outcome | undefined
+
+  constructor(settings: XapiSettings, delivery: Delivery) {
+    this.#settings = settings
+    this.#delivery = delivery
+  }
+
+  async send(part: readonly Statement[]): Promise<void> {
+    if (this.#requests >= maxRequests) this.#ending ??= released
+    if (this.#ending) return this.#record(part, this.#ending)
+    const received = await this.#post(part)
+    if (this.#ending) return this.#record(part, this.#ending)
+    if (!received || !refusing.includes(received.status)) {
+      const outcome = received ? this.#outcomeOf(received) : released
+      if (outcome.kind !== 'delivered') this.#ending = outcome
+      return this.#record(part, outcome)
+    }
+    const [first] = part
+    if (first && part.length === 1) return this.#record(part, await this.#outcomeOfOne(first, received))
+    if (received.status === 400 && this.#requests === 1) {
+      // A store that does not know the version refuses all statements.
+      const reason = await this.#unknownVersion(received)
+      if (reason) {
+        this.#ending = reason
+        return this.#record(part, reason)
+      }
+    }
+    const middle = Math.ceil(part.length / 2)
+    await this.send(part.slice(0, middle))
+    await this.send(part.slice(middle))
+  }
+
+  #record(part: readonly Statement[], outcome: Outcome): void {
+    for (const { id } of part) this.outcomes.set(id, outcome)
+  }
+
+  /** Posts a batch; undefined if that failed after others. */
+  async #post(part: readonly Statement[]): Promise<Received | undefined> {
+    try {
+      const body = JSON.stringify(part)
+      const received = await this.#request('POST', 'statements', body)
+      if (received?.status !== 401 || this.#settings.tokenUrl === null) return received
+      // The access token may have been revoked.
+      forgetToken(this.#delivery)
+      return await this.#request('POST', 'statements', body)
+    } catch (error) {
+      // What has been stored is recorded; the rest is sent again.
+      if (this.outcomes.size > 0) return undefined
+      throw error
+    }
+  }
+
+  /** Sends a request; undefined, with the outcome of all statements, if no access token is granted. */
+  async #request(method: 'GET' | 'POST', resource: string, body = ''): Promise<Received | undefined> {
+    const { xapiVersion } = this.#settings
+    const authorization = await this.#authorization()
+    if (authorization === undefined) return undefined
+    this.#requests += 1
+    return this.#delivery.post({
+      ...{ method, body, url: resourceUrl(this.#delivery.endpoint.url, resource) },
+      headers: {
+        'x-experience-api-version': xapiVersion,
+        ...(authorization !== '' && { authorization }),
+      },
+    })
+  }
+
+  /** Returns the header Authorization; '' for none, undefined if no access token is granted. */
+  async #authorization(): Promise<string | undefined> {
+    const { username, tokenUrl } = this.#settings
+    if (username === null) return ''
+    const { endpoint, open } = this.#delivery
+    const password = open(endpoint.secret)
+    if (tokenUrl === null) return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    const token = await grantToken(this.#settings, password, this.#delivery)
+    if (typeof token === 'string') return `Bearer ${token}`
+    this.#ending = token
+    return undefined
+  }
+
+  #outcomeOf(received: Received): Outcome {
+    const { status, response } = received
+    const outcome = outcomeOf(received, this.#delivery.now)
+    if (outcome.kind === 'delivered') {
+      if (status === 204 || response.trimStart().startsWith('[')) return outcome
+      return {
+        ...outcome,
+        kind: 'failed',
+        result: `HTTP ${status}, but not from a record store: ${checkUrl}`,
+      }
+    }
+    const words: Readonly<Record<number, string>> = {
+      401: 'the record store does not accept the user name or the password',
+      403: 'the credential may not store statements',
+      404: `no resource for statements: ${checkUrl}`,
+      405: `no resource for statements: ${checkUrl}`,
+    }
+    const said = words[status]
+    return said === undefined ? outcome : { ...outcome, result: `HTTP ${status}: ${said}` }
+  }
+
+  /** Returns the outcome of a statement that was refused alone. */
+  async #outcomeOfOne(statement: Statement, received: Received): Promise<Outcome> {
+    const { status, response } = received
+    const outcome = outcomeOf(received, this.#delivery.now)
+    if (status === 409) return this.#outcomeOfConflict(statement, outcome)
+    const unknown = status === 400 && this.#requests === 1 ? await this.#unknownVersion(received) : undefined
+    return unknown ?? { ...outcome, kind: 'refused', result: `HTTP ${status}: ${wordsIn(response)}` }
+  }
+
+  /** A store that has a statement keeps it; a different one with the same id is refused for ever. */
+  async #outcomeOfConflict(statement: Statement, outcome: Outcome): Promise<Outcome> {
+    const stored = await this.#request('GET', `statements?statementId=${statement.id}`).catch(() => undefined)
+    const found = stored?.status === 200 ? parseJsonOrNull(stored.response) : null
+    if (isJsonObject(found) && !isEqual(found, statement)) {
+      return { ...outcome, kind: 'refused', result: 'HTTP 409: another statement has the same id' }
+    }
+    return { ...outcome, kind: 'delivered', result: 'HTTP 409: the record store has it already' }
+  }
+
+  /** Returns the outcome if the store says that it does not know the version (Communication 2.8). */
+  async #unknownVersion(received: Received): Promise<Outcome | undefined> {
+    const about = await this.#request('GET', 'about').catch(() => undefined)
+    const found = about?.status === 200 ? parseJsonOrNull(about.response) : null
+    const versions = isJsonObject(found) ? found['version'] : undefined
+    const { xapiVersion: version } = this.#settings
+    if (!Array.isArray(versions) || versions.some((one) => isSameVersion(String(one), version)))
+      return undefined
+    const result = `HTTP ${received.status}: the record store knows xAPI ${versions.join(', ').slice(0, 100)}, not ${version}`
+    return { ...outcomeOf(received, this.#delivery.now), result }
+  }
+}
+
+const checkUrl = 'check the URL, which ends before /statements'
+
+/** Returns the URL of a resource below that of a record store, which may have been given with `/statements`. */
+function resourceUrl(url: string, resource: string): string {
+  const base = new URL(url)
+  const [path = '', query = ''] = resource.split('?')
+  base.pathname = `${base.pathname.replace(/\/(statements\/?)?$/, '')}/${path}`
+  if (query !== '') base.search = query
+  return base.href
+}
+
+function isSameVersion(one: string, other: string): boolean {
+  const minor = (version: string) => version.split('.', 2).join('.')
+  return minor(one) === minor(other)
+}
+
+/** Returns the words of a record store in one line: of JSON its message, else the beginning of the text. */
+function wordsIn(response: string): string {
+  const parsed = parseJsonOrNull(response)
+  const said = isJsonObject(parsed) ? (parsed['message'] ?? parsed['error'] ?? parsed['warnings']) : undefined
+  const text = typeof said === 'string' ? said : said === undefined ? response : JSON.stringify(said)
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
+  return line === '' ? 'refused without a reason' : line.slice(0, maxWords).toWellFormed()
+}
+
+/** True if a stored statement is this one: what a store may add or change does not count (Data 2.3.1). */
+function isEqual(stored: JsonObject, statement: Statement): boolean {
+  return isDeepStrictEqual(coreOf(stored), coreOf(statement as unknown as JsonObject))
+}
+
+function coreOf({ actor, verb, object, result }: JsonObject) {
+  const idOf = (thing: unknown) => (isJsonObject(thing) ? thing['id'] : undefined)
+  const { objectType: _, name: __, ...agent } = isJsonObject(actor) ? actor : {}
+  return JSON.parse(JSON.stringify({ agent, verb: idOf(verb), object: idOf(object), result: result ?? null }))
+}
+
+interface Token {
+  readonly text: string
+  readonly endsAtMs: number
+}
+
+/** Access tokens in memory, by academy and sealed client secret. */
+const tokensByAcademy = new WeakMap<object, Map<string, Token>>()
+/** Lifetime of an access token whose response does not say it. */
+const assumedSeconds = 300
+/** Time before its end at which a token is replaced. */
+const marginMs = 30_000
+
+function tokensOf({ database }: Delivery): Map<string, Token> {
+  const known = tokensByAcademy.get(database) ?? new Map<string, Token>()
+  tokensByAcademy.set(database, known)
+  return known
+}
+
+function forgetToken(delivery: Delivery): void {
+  tokensOf(delivery).delete(delivery.endpoint.secret)
+}
+
+/** Returns an access token of a client for itself (RFC 6749 §4.4), else the outcome of the delivery. */
+async function grantToken(
+  { username, tokenUrl, scope }: XapiSettings,
+  password: string,
+  delivery: Delivery,
+): Promise<string | Outcome> {
+  const { endpoint, now, post } = delivery
+  const tokens = tokensOf(delivery)
+  const known = tokens.get(endpoint.secret)
+  if (known && known.endsAtMs - marginMs > now.getTime()) return known.text
+  // RFC 6749 §2.3.1: both are form-encoded before they are joined.
+  const client = [username ?? '', password].map((text) => encodeURIComponent(text)).join(':')
+  const received = await post({
+    url: tokenUrl ?? '',
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/x-www-form-urlencoded',
+      authorization: `Basic ${Buffer.from(client).toString('base64')}`,
+    },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(scope !== null && { scope }),
+    }).toString(),
+  })
+  const answer = parseJsonOrNull(received.response)
+  const { access_token: text, expires_in: seconds, error } = isJsonObject(answer) ? answer : {}
+  if (received.status === 200 && typeof text === 'string' && /^[\x21-\x7e]{1,8192}$/.test(text)) {
+    const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds : assumedSeconds
+    tokens.set(endpoint.secret, { text, endsAtMs: now.getTime() + lifetime * 1000 })
+    return text
+  }
+  const why = typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : `HTTP ${received.status}`
+  return {
+    // The response may contain a token.
+    ...{ ...outcomeOf({ ...received, response: '' }, now), kind: 'failed' },
+    result: `No access token: ${why}`,
+  }
+}

@@ -1,0 +1,309 @@
+import { expect } from 'vitest'
+import { minute, type Person, type TestAcademy, test } from '../../helpers/academy.ts'
+import { type FakeLrs, startLrs } from '../../helpers/fake-lrs.ts'
+import { makeEndpoint, messagesOf, openDispatcher, waitFor } from './scene.ts'
+
+const [username, password] = ['academy', 'secret of the academy']
+const homePage = 'https://academy.example'
+
+/** Makes an endpoint for a record store. */
+async function connect(admin: Person, lrs: FakeLrs, xapi: object = {}, more: object = {}): Promise<string> {
+  const settings = { username, homePage, ...xapi }
+  return (await makeEndpoint(admin, lrs.url, { kind: 'xapi', xapi: settings, password, ...more })).id
+}
+
+/** Makes a course and learners in it. */
+async function fill(admin: Person, learners = 1) {
+  const criteria = { assessmentCriteria: { passingScore: 60 } }
+  const course = { title: 'Logic', status: 'published', language: 'en', ...criteria }
+  const { id: courseId } = (await admin.post('/v1/courses', course)).body
+  const ids: string[] = []
+  for (let index = 0; index < learners; index += 1) {
+    const profile = { firstName: 'Ada', lastName: `Secret${index}` }
+    const user = { email: `ada${index}@b.example`, externalId: `S-${index}`, profile }
+    ids.push((await admin.post('/v1/users', user)).body.id)
+  }
+  const reach = async (learnerId: string, completionPercentage: number) => {
+    await admin.put(`/v1/learners/${learnerId}/progress`, { courseId, completionPercentage })
+  }
+  return { courseId, ids, reach }
+}
+
+const verbsIn = ({ statements }: FakeLrs) => [...statements.values()].map(({ verb }) => verb.display['en'])
+
+const delivered = (all: readonly { status: string }[]) => all.every(({ status }) => status === 'delivered')
+
+async function grade(academy: TestAcademy, learnerId: string, courseId: string, more: object = {}) {
+  return academy.grade({ learnerId, courseId, itemId: 'quiz', scoreGiven: 8, scoreMaximum: 10, ...more })
+}
+
+test('progress, completion, scores and passing reach the record store in one batch, in their order', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { courseId, ids, reach } = await fill(admin)
+  await reach(ids[0] ?? '', 0)
+  await reach(ids[0] ?? '', 50)
+  await reach(ids[0] ?? '', 100)
+  await grade(academy, ids[0] ?? '', courseId)
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toSatisfy((all) => all.length === 5 && delivered(all))
+  expect(lrs.batches).toEqual([6])
+  expect(verbsIn(lrs)).toEqual(['initialized', 'progressed', 'progressed', 'completed', 'scored', 'passed'])
+  expect(lrs.requests[0]?.headers).toMatchObject({
+    'x-experience-api-version': '1.0.3',
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+  })
+  expect(JSON.stringify([...lrs.statements.values()])).not.toMatch(/Secret|b\.example/)
+})
+
+test('what was pushed is what the analytics list, with the same ids', async ({ academy, admin }) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs, { xapiVersion: '2.0.0', actor: 'external-id' })
+  const { courseId, ids, reach } = await fill(admin, 2)
+  for (const learner of ids) {
+    await reach(learner, 0)
+    await reach(learner, 100)
+    await grade(academy, learner, courseId)
+  }
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toSatisfy(delivered)
+  const query = `xapi_version=2.0.0&actor=external-id&home_page=${homePage}&limit=100`
+  const { data } = (await admin.get(`/v1/analytics/statements?${query}`)).body
+  expect(data).toHaveLength(10)
+  expect(Object.fromEntries(data.map((one: { id: string }) => [one.id, one]))).toEqual(
+    Object.fromEntries(lrs.statements),
+  )
+})
+
+test('only events that make statements are queued; grades that are hidden make none', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { courseId, ids } = await fill(admin)
+  await admin.post('/v1/enrollments', { courseId, userId: ids[0] })
+  await grade(academy, ids[0] ?? '', courseId, { published: false })
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toMatchObject([
+    {
+      type: 'grade.updated',
+      status: 'delivered',
+      lastResult: 'Nothing to send: the event makes no statement',
+    },
+  ])
+  expect(lrs.requests).toEqual([])
+})
+
+test('a statement at fault is found and marked with the words of the store; all others are stored', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { ids, reach } = await fill(admin, 40)
+  const at = ids[17] ?? ''
+  lrs.refuses = ({ actor }) => (JSON.stringify(actor).includes(at) ? 'The actor\nis unknown here' : undefined)
+  for (const learner of ids) await reach(learner, 50)
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toSatisfy((all) =>
+    all.every(({ status }: { status: string }) => status !== 'pending'),
+  )
+  const messages = await messagesOf(admin, id)
+  expect(messages.filter(({ status }: { status: string }) => status === 'failed')).toMatchObject([
+    { subject: at, attemptCount: 1, lastResult: 'HTTP 400: The actor is unknown here' },
+  ])
+  expect(lrs.statements.size).toBe(39)
+  // 40 halves to 1 in about six steps, of two requests each, and one for the versions.
+  expect(lrs.requests.length).toBeLessThan(16)
+})
+
+test('an event of the same learner follows one that was refused', async ({ academy, admin }) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { ids, reach } = await fill(admin)
+  lrs.refuses = ({ result }) => (JSON.stringify(result).includes(':50') ? 'Not today' : undefined)
+  await reach(ids[0] ?? '', 50)
+  await reach(ids[0] ?? '', 60)
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toMatchObject([{ status: 'failed' }, { status: 'delivered' }])
+})
+
+test('a batch that is too large is divided', async ({ academy, admin }) => {
+  const lrs = await startLrs({ maxBatch: 7 })
+  const id = await connect(admin, lrs)
+  const { ids, reach } = await fill(admin, 20)
+  for (const learner of ids) await reach(learner, 50)
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toSatisfy((all) => all.length === 20 && delivered(all))
+  expect(Math.max(...lrs.batches.slice(2))).toBeLessThanOrEqual(10)
+  expect(lrs.statements.size).toBe(20)
+})
+
+test('a response that is lost, and a replay, store nothing twice', async ({ academy, admin }) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { ids, reach } = await fill(admin)
+  await reach(ids[0] ?? '', 50)
+  lrs.fault = 'half'
+  const dispatcher = openDispatcher(academy)
+  dispatcher.advance(1)
+  await waitFor(admin, id).toMatchObject([
+    { status: 'pending', attemptCount: 1, lastResult: 'Connection closed before the response' },
+  ])
+  lrs.fault = undefined
+  dispatcher.advance(6000)
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 2 }])
+  const [message] = await messagesOf(admin, id)
+  await admin.post(`/v1/webhooks/messages/${message.id}/resend`)
+  dispatcher.wake()
+  await waitFor(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 3, lastResult: 'HTTP 200' }])
+  expect(lrs.statements.size).toBe(1)
+})
+
+test('a store that answers 409 for what it has is asked, and an equal statement counts as delivered', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const { ids, reach } = await fill(admin, 3)
+  for (const learner of ids) await reach(learner, 50)
+  const dispatcher = openDispatcher(academy)
+  dispatcher.advance(1)
+  await waitFor(admin, id).toSatisfy((all) => all.length === 3 && delivered(all))
+  lrs.fault = 'conflicts_always'
+  const [first, ...others] = [...lrs.statements.values()]
+  if (first) lrs.statements.set(first.id, { ...first, result: { completion: false } })
+  for (const { id: message } of await messagesOf(admin, id)) {
+    await admin.post(`/v1/webhooks/messages/${message}/resend`)
+  }
+  dispatcher.wake()
+  await waitFor(admin, id).toMatchObject([
+    { status: 'failed', lastResult: 'HTTP 409: another statement has the same id' },
+    ...others.map(() => ({ status: 'delivered', lastResult: 'HTTP 409: the record store has it already' })),
+  ])
+})
+
+test.for([
+  ['login_page', 'HTTP 200, but not from a record store: check the URL, which ends before /statements'],
+  ['redirect', 'HTTP 302: redirects are not followed'],
+  ['forbidden', 'HTTP 403: the credential may not store statements'],
+  ['unavailable', 'HTTP 503'],
+  ['throttled', 'HTTP 429'],
+] as const)(
+  'a store that answers %s fails the attempt, and all is sent later',
+  async ([fault, result], { academy, admin }) => {
+    const lrs = await startLrs()
+    const id = await connect(admin, lrs)
+    const { ids, reach } = await fill(admin)
+    await reach(ids[0] ?? '', 50)
+    lrs.fault = fault
+    const dispatcher = openDispatcher(academy)
+    dispatcher.advance(1)
+    await waitFor(admin, id).toMatchObject([{ status: 'pending', attemptCount: 1, lastResult: result }])
+    lrs.fault = undefined
+    dispatcher.advance(2 * minute)
+    await waitFor(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 2 }])
+  },
+)
+
+test('a test says what is missing: the password, the version, the path', async ({ academy, admin }) => {
+  const lrs = await startLrs({ versions: ['1.0.0', '1.0.3'] })
+  const dispatcher = openDispatcher(academy)
+  const resultOf = async (id: string) => {
+    const { body } = await admin.post(`/v1/webhooks/endpoints/${id}/test`)
+    dispatcher.advance(6000)
+    let result: string | null = null
+    await expect
+      .poll(async () => {
+        result = (await admin.get(`/v1/webhooks/messages/${body.id}`)).body.lastResult
+        return result
+      })
+      .not.toBeNull()
+    return result
+  }
+  expect(await resultOf(await connect(admin, lrs))).toBe('HTTP 200')
+  expect(verbsIn(lrs)).toEqual(['interacted'])
+  expect(await resultOf(await connect(admin, lrs, {}, { password: 'another' }))).toBe(
+    'HTTP 401: the record store does not accept the user name or the password',
+  )
+  expect(await resultOf(await connect(admin, lrs, { xapiVersion: '2.0.0' }))).toBe(
+    'HTTP 400: the record store knows xAPI 1.0.0, 1.0.3, not 2.0.0',
+  )
+  const settings = { kind: 'xapi', xapi: { username, homePage }, password }
+  const wrong = await makeEndpoint(admin, lrs.url.replace('/xapi', '/data'), settings)
+  expect(await resultOf(wrong.id)).toBe(
+    'HTTP 404: no resource for statements: check the URL, which ends before /statements',
+  )
+  const whole = await makeEndpoint(admin, `${lrs.url}/statements`, settings)
+  expect(await resultOf(whole.id)).toBe('HTTP 200')
+})
+
+test('access tokens are granted to the client, kept, and replaced once they are revoked', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs({ oauth: true })
+  const id = await connect(admin, lrs, { tokenUrl: lrs.tokenUrl })
+  const { ids, reach } = await fill(admin)
+  const dispatcher = openDispatcher(academy)
+  for (const percentage of [10, 20]) {
+    await reach(ids[0] ?? '', percentage)
+    dispatcher.advance(6000)
+    await waitFor(admin, id).toSatisfy(delivered)
+  }
+  expect(lrs.requests.filter(({ path }) => path === '/token')).toHaveLength(1)
+  lrs.tokens.clear()
+  await reach(ids[0] ?? '', 30)
+  dispatcher.advance(6000)
+  await waitFor(admin, id).toSatisfy(delivered)
+  expect(lrs.requests.filter(({ path }) => path === '/token')).toHaveLength(2)
+  lrs.tokens.clear()
+  lrs.fault = 'token_refused'
+  await reach(ids[0] ?? '', 40)
+  dispatcher.advance(6000)
+  await waitFor(admin, id).toSatisfy((all) => all.at(-1)?.lastResult === 'No access token: invalid_client')
+  const { text } = await admin.get('/v1/webhooks/messages?limit=100')
+  expect(text).not.toMatch(/token-\d|secret of/)
+})
+
+test('the password is never shown, and is sent to no other host', async ({ academy, admin }) => {
+  const lrs = await startLrs()
+  const id = await connect(admin, lrs)
+  const path = `/v1/webhooks/endpoints/${id}`
+  const { text, body } = await admin.get(path)
+  expect(text).not.toContain(password)
+  expect(body).toMatchObject({
+    kind: 'xapi',
+    xapi: { username, xapiVersion: '1.0.3', actor: 'id', tokenUrl: null },
+  })
+  expect((await admin.put(path, { url: 'https://evil.example/xapi' })).body).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '#/password', detail: 'is required again, because the URL has another host' }],
+  })
+  expect((await admin.put(path, { xapi: { tokenUrl: 'https://evil.example/token' } })).status).toBe(422)
+  expect((await admin.put(path, { xapi: { scope: 'all' } })).status).toBe(200)
+  expect((await admin.put(path, { url: 'https://other.example/xapi', password: 'new' })).status).toBe(200)
+  expect(
+    JSON.stringify(
+      await academy.database.all((await import('sql-template-tag')).raw('select * from webhook_endpoints')),
+    ),
+  ).not.toContain(password)
+  expect((await admin.get('/v1/audit')).text).not.toContain(password)
+})
+
+test('settings of a record store require its kind', async ({ admin }) => {
+  const make = (body: object) => admin.post('/v1/webhooks/endpoints', { url: 'https://a.example', ...body })
+  expect((await make({ password })).body.errors).toMatchObject([
+    { pointer: '#/password', code: 'not_applicable' },
+  ])
+  expect((await make({ kind: 'slack', xapi: {} })).body.errors).toMatchObject([{ pointer: '#/xapi' }])
+  expect((await make({ kind: 'xapi', chat: {} })).body.errors).toMatchObject([{ pointer: '#/chat' }])
+  const { id, secret } = (await make({ kind: 'xapi' })).body
+  expect(secret).toBeNull()
+  expect((await admin.post(`/v1/webhooks/endpoints/${id}/rotate`)).body.code).toBe('read_only')
+})
