@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchApply } from './apply.ts'
+import { benchConnect } from './connect.ts'
 import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
@@ -14,7 +15,7 @@ import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// Runs `npm run bench [start|exec|server|export|import|inbox|webhooks|growth|postgres …]`: each figure is the ratio of
+// Runs `npm run bench [start|exec|server|export|import|inbox|connect|webhooks|growth|postgres …]`: each figure is the ratio of
 // two measurements made alternately in this run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
@@ -26,6 +27,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   apply: benchApply,
   roster: benchRoster,
   inbox: benchInbox,
+  connect: benchConnect,
   webhooks: benchWebhooks,
   growth: benchGrowth,
   postgres: benchPostgres,
