@@ -17,7 +17,7 @@ export const actions = [
   ...['key.created', 'key.revoked'],
   ...['app.created', 'app.authorized', 'app.deleted'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
-  ...['integration.updated', 'integration.removed'],
+  ...['integration.updated', 'integration.removed', 'integration.written'],
   ...['mapping.updated', 'mapping.deleted'],
   ...['message.resent', 'delivery.replayed'],
   ...['settings.updated'],

@@ -30,6 +30,7 @@ export const recordParts = [
   'groups',
   'memberships',
   'enrollments',
+  'items',
   'grades',
 ] as const
 export type RecordPart = (typeof recordParts)[number]

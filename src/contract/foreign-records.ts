@@ -27,8 +27,8 @@ const ForeignNote = shown(() => ({
 const ForeignList = shown(() => ({
   part: field(RecordPart, 'Kind of the records'),
   of: field(
-    z.enum(['courses', 'groups']).nullable(),
-    'Whether there is a list for each course or group; null for one list of the whole system',
+    z.enum(['courses', 'groups', 'users']).nullable(),
+    'Whether there is a list for each course, group or user; null for one list of the whole system',
   ),
   gives: field(z.array(RecordPart), 'Further kinds of records that its pages have'),
 }))

@@ -3,6 +3,7 @@ import { BatchResult, batchOf } from './batch.ts'
 import { gradeToProgressChoices, mappedNouns } from './constants.ts'
 import { answered, field, named, objectOf, patchOf, sent, shown } from './fields.ts'
 import { ForeignRecords, LmsKind, RecordPart } from './foreign-records.ts'
+import { ForeignWriteResult, ForeignWrites } from './foreign-writes.ts'
 import {
   exactly,
   inPeriod,
@@ -14,9 +15,10 @@ import {
   UpdatedSince,
   updatedSince,
 } from './lists.ts'
+import { MappedNoun, Mapping, MappingInput } from './mappings.ts'
 import { admins, operationsOf } from './operation.ts'
 import { changed } from './record-fields.ts'
-import { Instant, optional, Percent, Reference, Time, text } from './values.ts'
+import { Instant, optional, Percent, Time, text } from './values.ts'
 
 export const GradeToProgress = named(
   'GradeToProgress',
@@ -235,42 +237,6 @@ export const IntegrationCheck = named(
 )
 export type IntegrationCheck = z.output<typeof IntegrationCheck>
 
-export const MappedNoun = named('MappedNoun', 'What is mapped: a course or a user', z.enum(mappedNouns))
-
-const mappingAttributes = {
-  noun: field(MappedNoun, 'What is mapped: course or user'),
-  externalKey: field(z.string().min(1).max(255), 'Id of the course or user in the other system'),
-  reference: field(
-    Reference,
-    'Course: id or ext:<externalId>; user: id, ext:<externalId> or email:<address>; responses have the id',
-  ),
-}
-
-/** A mapping, always sent as a whole; identified by system, noun and key. */
-export const MappingInput = named(
-  'MappingInput',
-  'A mapping, always as a whole. System, noun and key identify it',
-  sent(mappingAttributes),
-)
-export type MappingInput = z.output<typeof MappingInput>
-
-export const Mapping = named(
-  'Mapping',
-  'What a course or user of the other system is here',
-  shown(() => ({
-    id: field(z.string(), 'Id of the mapping, map_…'),
-    lmsKind: field(LmsKind, 'Kind of the other system'),
-    ...answered(mappingAttributes),
-    name: field(
-      z.string().nullable(),
-      'Title of the course or e-mail address of the user, as it is now; null if it was deleted permanently',
-    ),
-    targetStatus: field(z.enum(['active', 'deleted']), 'Whether the course or user is there, or was deleted'),
-    ...changed,
-  })),
-)
-export type Mapping = z.output<typeof Mapping>
-
 /** The connections to other learning management systems, for admins. */
 export const integrations = operationsOf('integrations', {
   list: {
@@ -338,6 +304,16 @@ export const integrations = operationsOf('integrations', {
       cursor: z.string().max(4096).optional().meta({ description: 'nextCursor of the previous page' }),
     }),
     response: ForeignRecords,
+    report: true,
+  },
+  write: {
+    at: 'POST /v1/integrations/{lmsKind}/records',
+    summary: 'Send up to 20 records to the other system',
+    scope: 'admin',
+    roles: admins,
+    body: ForeignWrites,
+    response: ForeignWriteResult,
+    status: 200,
     report: true,
   },
   mappings: {

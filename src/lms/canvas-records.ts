@@ -159,6 +159,7 @@ const permissions = {
   groups: 'Groups - view all student groups',
   memberships: 'Groups - view all student groups',
   enrollments: 'Users - view list of the course',
+  items: 'Grades - view all grades',
   grades: 'Grades - view all grades',
 } as const
 
@@ -212,6 +213,7 @@ const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
   users: each(userOf),
   courses: each(courseOf),
   groups: (rows, question) => (question.of === null ? each(groupOf)(rows, question) : sectionsOf(rows)),
+  items: each(() => ''),
   memberships: each(({ id }, { of }) => ({
     part: 'memberships',
     id: null,

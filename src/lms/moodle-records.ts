@@ -79,6 +79,7 @@ function peoplePageOf({ position }: RecordQuestion): PeoplePage {
 }
 
 const functions: Readonly<Record<RecordQuestion['part'], string>> = {
+  items: '',
   terms: '',
   users: '',
   courses: 'core_course_get_courses',

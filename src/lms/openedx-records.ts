@@ -113,6 +113,7 @@ function nextIn(json: JsonObject): string | null {
 type Reader = (row: JsonObject, question: RecordQuestion) => RowRecords
 
 const readers: Readonly<Record<RecordQuestion['part'], Reader>> = {
+  items: () => '',
   terms: () => '',
   groups: () => '',
   memberships: () => '',

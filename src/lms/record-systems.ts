@@ -1,5 +1,6 @@
 import type { LmsKind } from '../contract/constants.ts'
 import { canvasRecords } from './canvas-records.ts'
+import { classroomRecords } from './classroom-records.ts'
 import { moodleRecords } from './moodle-records.ts'
 import { openedxRecords } from './openedx-records.ts'
 import type { RecordSystem } from './records.ts'
@@ -9,6 +10,7 @@ const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
   canvas: canvasRecords,
   moodle: moodleRecords,
   openedx: openedxRecords,
+  classroom: classroomRecords,
 }
 
 /** Returns how the records of a kind of system are read; undefined if they cannot be. */

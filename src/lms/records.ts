@@ -17,7 +17,7 @@ export interface RecordCredential {
 
 /** A request to another system. */
 export interface RecordRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   /** Path below the base URL, with its query. */
   readonly path: `/${string}`
   readonly headers: Readonly<Record<string, string>>
@@ -74,7 +74,7 @@ export interface RecordRefusal {
 /** Lists that a system has: of a whole part, or of each course or group. */
 export interface RecordList {
   readonly part: RecordPart
-  readonly of: 'courses' | 'groups' | null
+  readonly of: 'courses' | 'groups' | 'users' | null
   /** Further parts whose records its pages have. */
   readonly gives?: readonly RecordPart[]
 }

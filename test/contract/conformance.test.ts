@@ -47,14 +47,15 @@ function exampleOf(
   things: Things,
   other: { query?: string; body?: unknown } = {},
 ): Promise<Answer> {
-  const { request, body } = examples[id] ?? { request: `${method} ${path}` }
+  const { request, body, other: names } = examples[id] ?? { request: `${method} ${path}` }
   const [, target = ''] = request.split(' ')
+  const known = { ...things, ...names }
   const url = other.query === undefined ? target : `${path}?${other.query}`
   const sent = Object.hasOwn(other, 'body') ? other.body : body
   return sender.send(
     method,
-    fillIn(url, things),
-    schema ? fillIn(JSON.stringify(sent ?? {}), things) : undefined,
+    fillIn(url, known),
+    schema ? fillIn(JSON.stringify(sent ?? {}), known) : undefined,
     schema ? { 'content-type': 'application/json' } : {},
   )
 }

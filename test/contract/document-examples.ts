@@ -67,8 +67,8 @@ export async function documentExamplesText(): Promise<string> {
 
 async function exampleOf(admin: Person, operation: Operation, things: Things): Promise<OperationExample> {
   const { id, method, path, response, media = [] } = operation
-  const { request, body } = examples[id] ?? { request: `${method} ${path}` }
-  const target = fillIn(request.slice(method.length + 1), things)
+  const { request, body, other } = examples[id] ?? { request: `${method} ${path}` }
+  const target = fillIn(request.slice(method.length + 1), { ...things, ...other })
   const sent = body === undefined ? undefined : JSON.parse(fillIn(JSON.stringify(body), things))
   const answer = await send(admin, method, target, sent)
   if (answer.status !== operation.status) throw new Error(`${request}: ${answer.text}`)

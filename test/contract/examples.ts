@@ -1,4 +1,5 @@
 import { readExampleData } from '../../src/cli/local-server/example-data.ts'
+import { googleIntegration } from '../helpers/fake-classroom.ts'
 import { moodleToken } from '../helpers/fake-moodle.ts'
 import { connect } from '../helpers/lms.ts'
 import { createGrant } from '../helpers/signed-in.ts'
@@ -9,6 +10,8 @@ import { sample } from '../lms/samples.ts'
 export interface Example {
   readonly request: string
   readonly body?: unknown
+  /** Names with another value than the record that `furnish` made. */
+  readonly other?: Readonly<Record<string, string>>
 }
 
 const assignment = {
@@ -296,6 +299,21 @@ export const examples: Readonly<Record<string, Example>> = {
   'integrations.remove': { request: 'DELETE /v1/integrations/{lmsKind}' },
   'integrations.test': { request: 'POST /v1/integrations/{lmsKind}/test' },
   'integrations.records': { request: 'GET /v1/integrations/{lmsKind}/records?part=courses' },
+  'integrations.write': {
+    request: 'POST /v1/integrations/{lmsKind}/records',
+    other: { lmsKind: 'classroom' },
+    body: {
+      records: [
+        {
+          part: 'courses',
+          externalId: 'AAA-2014J',
+          title: 'Module AAA, presentation 2014J',
+          status: 'published',
+        },
+        { part: 'enrollments', courseId: '5218', email: 'ada@school.example', role: 'learner' },
+      ],
+    },
+  },
   'integrations.mappings': { request: 'GET /v1/integrations/{lmsKind}/mappings?noun=course' },
   'integrations.mapping': { request: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}' },
   'integrations.map': {
@@ -422,6 +440,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     baseUrl: 'https://moodle.example.org',
     accessToken: moodleToken,
   })
+  await admin.put('/v1/integrations/classroom', googleIntegration)
   const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   clock.advance(minute)
   const leaseId = 'apply-4711-on-build-7'

@@ -120,6 +120,7 @@ PUT    /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  s
 DELETE /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
 POST   /v1/integrations/{lmsKind}/test                    ss+s+  sssss  sssss  sssss
 GET    /v1/integrations/{lmsKind}/records                 ss+s+  sssss  sssss  sssss
+POST   /v1/integrations/{lmsKind}/records                 ss+s+  sssss  sssss  sssss
 GET    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
 GET    /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
 PUT    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss

@@ -105,8 +105,8 @@ const sequence: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
 const inSequence = sequence.flatMap((method) => open.filter((one) => one.method === method).reverse())
 
 function ask(person: Person, operation: Operation, things: Things): Promise<Answer> {
-  const { request, body } = examples[operation.id] ?? { request: '' }
-  const [method = '', target = ''] = fillIn(request, things).split(' ')
+  const { request, body, other } = examples[operation.id] ?? { request: '' }
+  const [method = '', target = ''] = fillIn(request, { ...things, ...other }).split(' ')
   const path = target.replace(/\?(force|erase)=true/, '')
   if (body === undefined) return person.send(method, path)
   const sent = fillIn(JSON.stringify(body), things)

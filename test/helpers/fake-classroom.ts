@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type FakeResponse, type FakeSystem, json, serveFake } from './fake-system.ts'
 
 /*
  * A stand-in for Google Classroom and Google's token endpoint, written from the discovery document of Classroom v1
@@ -73,8 +71,8 @@ export type FaultAnswer = number | 'lost' | 'page' | 'half' | 'broken'
 
 /** The state of a stand-in, and what happens in it. */
 export interface FakeClassroom {
-  readonly url: string
-  readonly tokenUrl: string
+  /** Answers requests to Classroom, and to the token endpoint at /token. */
+  readonly system: FakeSystem
   readonly requests: SeenRequest[]
   /** Forms that the token endpoint received. */
   readonly grants: URLSearchParams[]
@@ -83,6 +81,8 @@ export interface FakeClassroom {
   readonly invitations: { id: string; courseId: string; userId: string; role: string }[]
   /** Scopes, in short, that the user has granted. */
   scopes: string[]
+  /** False for an account that belongs to no domain. */
+  hasDomain: boolean
   /** Error of the token endpoint, such as `invalid_grant`. */
   refusesGrants: string | null
   /** Lifetime that the token endpoint states, in seconds; undefined if it states none. */
@@ -97,6 +97,12 @@ export interface FakeClassroom {
   addCourse(name: string, options?: { alias?: string; state?: string }): FakeCourse
   addWork(course: FakeCourse, title: string, maxPoints?: number, isOurs?: boolean): Work
   submission(course: FakeCourse, work: Work, email: string): Submission
+}
+
+/** A stand-in that is served. */
+export interface ServedClassroom extends FakeClassroom {
+  readonly url: string
+  readonly tokenUrl: string
   close(): void
 }
 
@@ -116,6 +122,15 @@ export const googleClient = {
   id: '1234-abc.apps.googleusercontent.com',
   secret: 'GOCSPX-a-client-secret-of-tests',
   refreshToken: '1//a-refresh-token-of-tests-0815',
+}
+
+/** Settings of an integration with a stand-in in the process of the tests. */
+export const googleIntegration = {
+  baseUrl: 'https://classroom.example.org',
+  tokenUrl: 'https://classroom.example.org/token',
+  clientId: googleClient.id,
+  clientSecret: googleClient.secret,
+  refreshToken: googleClient.refreshToken,
 }
 
 interface Reply {
@@ -139,8 +154,15 @@ const invalid = (message: string) => new Refusal(400, 'INVALID_ARGUMENT', messag
 const denied = (message: string) => new Refusal(403, 'PERMISSION_DENIED', message)
 const failedPrecondition = (message: string) => new Refusal(400, 'FAILED_PRECONDITION', message)
 
-/** Serves a stand-in for Classroom on loopback; its signed-in user is an admin of the domain school.example. */
-export async function openFakeClassroom(): Promise<FakeClassroom> {
+/** Serves a stand-in for Classroom on loopback. */
+export async function openFakeClassroom(): Promise<ServedClassroom> {
+  const fake = createFakeClassroom()
+  const { url, close } = await serveFake(fake.system)
+  return Object.assign(fake, { url, tokenUrl: `${url}/token`, close })
+}
+
+/** Creates a stand-in for Classroom; its signed-in user is an admin of the domain school.example. */
+export function createFakeClassroom(): FakeClassroom {
   let serial = 100
   const nextId = () => {
     serial += 1
@@ -150,13 +172,14 @@ export async function openFakeClassroom(): Promise<FakeClassroom> {
   const tokens = new Set<string>()
   const admin: GoogleUser = { id: '1', email: `admin@${domain}`, given: 'Admin', family: 'Istrator' }
 
-  const fake: Omit<FakeClassroom, 'url' | 'tokenUrl' | 'close'> = {
+  const fake: Omit<FakeClassroom, 'system'> = {
     requests: [],
     grants: [],
     users: [admin],
     courses: [],
     invitations: [],
     scopes: [...classroomScopes],
+    hasDomain: true,
     refusesGrants: null,
     lifetime: 3599,
     pageSize: 100,
@@ -299,6 +322,8 @@ export async function openFakeClassroom(): Promise<FakeClassroom> {
     userOf(body['ownerId'])
     const { id: alias, ...fields } = body
     if (alias !== undefined && !/^[dp]:.{1,254}$/.test(String(alias))) throw invalid('Invalid alias.')
+    if (String(alias).startsWith('d:') && !fake.hasDomain)
+      throw failedPrecondition('The user is in no domain.')
     if (fake.courses.some(({ aliases }) => aliases.includes(String(alias)))) throw exists()
     const course = fake.addCourse(body['name'], { ...(alias !== undefined && { alias: String(alias) }) })
     Object.assign(course.fields, { courseState: 'PROVISIONED', ...fields, ownerId: admin.id })
@@ -524,57 +549,29 @@ export async function openFakeClassroom(): Promise<FakeClassroom> {
     }
   }
 
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const piece of request) text += piece
-    const { method = 'GET', headers } = request
-    const url = new URL(request.url ?? '/', 'http://fake')
+  function system(method: string, url: URL, text: string, authorization: string | undefined): FakeResponse {
     const fault = faultOf(method, url.pathname)
     if (typeof fault === 'number') {
-      fake.requests.push({
-        method,
-        path: url.pathname,
-        query: url.searchParams,
-        body: text === '' ? {} : JSON.parse(text),
-      })
+      const { pathname: path, searchParams: query } = url
+      fake.requests.push({ method, path, query, body: text === '' ? {} : JSON.parse(text) })
       const status = fault === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL'
-      response.writeHead(fault, {
-        'content-type': 'application/json',
-        ...(fault === 429 && { 'retry-after': '1' }),
-      })
-      return response.end(
-        JSON.stringify({ error: { code: fault, message: 'Internal error encountered.', status } }),
-      )
+      const error = { code: fault, message: 'Internal error encountered.', status }
+      return json({ error }, fault, fault === 429 ? { 'retry-after': '1' } : {})
     }
     if (fault === 'page') {
-      response.writeHead(200, { 'content-type': 'text/html' })
-      return response.end('<!doctype html><title>Sign in - Google Accounts</title>')
+      const body = '<!doctype html><title>Sign in - Google Accounts</title>'
+      return { status: 200, headers: { 'content-type': 'text/html' }, body }
     }
-    const { status, body, headers: more } = reply(method, url, text, headers.authorization)
-    if (fault === 'lost') {
-      response.writeHead(500, { 'content-type': 'application/json' })
-      return response.end(
-        JSON.stringify({ error: { code: 500, message: 'Internal error encountered.', status: 'INTERNAL' } }),
-      )
-    }
-    if (fault === 'broken') return response.destroy()
-    const json = JSON.stringify(body)
-    response.writeHead(status, {
-      'content-type': 'application/json; charset=UTF-8',
-      ...more,
-      'content-length': Buffer.byteLength(json),
-    })
-    if (fault === 'half') return response.write(json.slice(0, json.length / 2), () => response.destroy())
-    return response.end(json)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { status, body, headers } = reply(method, url, text, authorization)
+    if (fault === 'lost')
+      return json({ error: { code: 500, message: 'Internal error encountered.', status: 'INTERNAL' } }, 500)
+    const answer = json(body, status, headers)
+    if (fault === 'broken') return { ...answer, breaksAfter: 0 }
+    return fault === 'half' ? { ...answer, breaksAfter: answer.body.length / 2 } : answer
+  }
+
   return Object.assign(fake, {
-    url,
-    tokenUrl: `${url}/token`,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
+    system: ({ method, url, body, headers }) =>
+      system(method, url, body, String(headers['authorization'] ?? '')),
+  } satisfies Pick<FakeClassroom, 'system'>)
 }

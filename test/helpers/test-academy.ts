@@ -21,6 +21,7 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { createLazyOutgoing } from '../../src/server/outgoing/outgoing-when-needed.ts'
 import { loadAllRoutes, loadAllWebRoutes } from '../../src/server/routes.ts'
+import { createFakeClassroom } from './fake-classroom.ts'
 import { smallMoodle } from './fake-moodle.ts'
 import { outgoingTo } from './fake-system.ts'
 import { freshDirectory } from './fresh-directory.ts'
@@ -178,7 +179,15 @@ export async function openTestAcademy({
       ...(inboxPerDay && { inboxPerDay }),
       passwordCost: cost,
       sealing,
-      outgoing: outgoingTo('moodle.example.org', smallMoodle, createLazyOutgoing({ loopback: true })),
+      outgoing: outgoingTo(
+        'moodle.example.org',
+        smallMoodle,
+        outgoingTo(
+          'classroom.example.org',
+          createFakeClassroom().system,
+          createLazyOutgoing({ loopback: true }),
+        ),
+      ),
       log: (entry) => logged.push(entry),
     },
     () => routes,

@@ -65,9 +65,13 @@ function withNeeds(only: readonly RosterPart[]): ReadonlySet<RosterPart> {
 }
 
 function recordPartsOf(wanted: ReadonlySet<RosterPart>): ReadonlySet<RecordPart> {
-  return new Set(
-    recordParts.filter((part) => (part === 'memberships' ? wanted.has('groups') : wanted.has(part))),
-  )
+  return new Set(recordParts.filter((part) => wanted.has(rosterPartOf(part))))
+}
+
+/** Returns the part of a roster that needs records: groups have members, grades have items. */
+function rosterPartOf(part: RecordPart): RosterPart {
+  if (part === 'memberships') return 'groups'
+  return part === 'items' ? 'grades' : part
 }
 
 function fileOf(kind: LmsKind, part: RecordPart): string {

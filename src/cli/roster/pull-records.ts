@@ -109,6 +109,8 @@ class Pull {
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
   readonly #records = new Map<RecordPart, ForeignRecord[]>()
+  /** Fields of courses by their id. */
+  readonly #courses = new Map<string, Record<string, unknown>>()
   readonly #notes = new Map<string, number>()
   readonly #hidden = new Set<RecordPart>()
   /** Kinds of records that the token may list by course only. */
@@ -179,13 +181,23 @@ class Pull {
       this.#notes.set(text, (this.#notes.get(text) ?? 0) + count)
       if (hides !== null) this.#hidden.add(hides)
     }
-    for (const record of page.data) {
-      const known = this.#records.get(record.part)
-      if (known) known.push(record)
-      else this.#records.set(record.part, [record])
-    }
+    for (const record of page.data) this.#keep(record)
     if (page.nextCursor !== null) this.#tasks.unshift({ ...task, cursor: page.nextCursor })
     this.#askBelow(task, page)
+  }
+
+  /** Adds a record, or its fields to those that an earlier page had of the course. */
+  #keep(record: ForeignRecord): void {
+    const { part, id } = record
+    const course = part === 'courses' && id !== null ? this.#courses.get(id) : undefined
+    if (course) {
+      Object.assign(course, record.record)
+      return
+    }
+    const known = this.#records.get(part)
+    if (known) known.push(record)
+    else this.#records.set(part, [record])
+    if (part === 'courses' && id !== null) this.#courses.set(id, record.record)
   }
 
   /** Adds the lists of the courses or groups on a page. */

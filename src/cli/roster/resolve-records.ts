@@ -62,7 +62,7 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
       ['enrollments', enrollments],
       [
         'grades',
-        all('grades').map(({ courseId, learnerId, ...grade }) => ({
+        gradesWithItems(pulled).map(({ courseId, learnerId, ...grade }) => ({
           ...{ courseId: courses(courseId), learnerId: users(learnerId) },
           ...grade,
         })),
@@ -79,6 +79,18 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
       ...(hiddenLearners > 0 ? (['users', 'enrollments', 'groups'] as const) : []),
     ]),
   }
+}
+
+/** Returns the scores, with the label and maximum of their items where these are listed apart. */
+function gradesWithItems({ records }: PulledRecords): readonly JsonObject[] {
+  const grades = (records.get('grades') ?? []).map(({ record }): JsonObject => record)
+  const items = new Map((records.get('items') ?? []).map(({ id, record }) => [id, record]))
+  if (items.size === 0) return grades
+  return grades.flatMap((grade) => {
+    const { label, scoreMaximum } = items.get(textOf(grade['itemId'])) ?? {}
+    const isGraded = typeof grade['scoreGiven'] === 'number' && typeof scoreMaximum === 'number'
+    return isGraded ? [{ ...grade, label, scoreMaximum } as JsonObject] : []
+  })
 }
 
 /** Returns a function from references to external ids; one by an unknown id of the other system has that id. */

@@ -232,6 +232,8 @@ export const operationWords: Words = {
     'Asks the other system who the access token belongs to, and checks the settings of the integration. No redirect is followed, and the token is sent over https only, unless the other system is on this machine or in a network that the server allows.',
   'integrations.records':
     'Asks the other system for one page, with its access token, which never leaves the server. Send `nextCursor` as `cursor` with the same `part` and `of` to continue. If the other system asks to wait, or does not answer, the response is 503 with `Retry-After`; if it refuses, 409 `other_system_refused`, whose `reason` is token, permission or answer. Nothing is stored.',
+  'integrations.write':
+    'Only Google Classroom can be written to, and nothing is deleted there. Courses are created under an alias of their external id, people are enrolled, or invited if they cannot be, course work is created, and grades are set and returned. All of it can be sent again: nothing is done twice. Each record succeeds or fails on its own; records that wait are to be sent again after `retryAfter` seconds. If the sign-in has ended, the response is 409 `other_system_refused`. The audit log counts what was written.',
   'integrations.mappings':
     'The newest come first. A mapping whose course or user was deleted has `targetStatus` deleted: events about it are not matched until it is restored.',
   'integrations.mapping': 'Returns one mapping by its id.',

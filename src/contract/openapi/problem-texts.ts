@@ -99,6 +99,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'grades.list': ['not_found'],
   'integrations.set': ['encryption_unavailable'],
   'integrations.records': ['invalid_cursor', 'other_system_refused', 'encryption_unavailable'],
+  'integrations.write': ['other_system_refused', 'encryption_unavailable'],
   'integrations.map': ['not_found'],
   'integrations.mappings': ['not_found'],
   'grades.set': ['not_found', 'stale_grade', 'course_archived', 'enrollment_inactive'],

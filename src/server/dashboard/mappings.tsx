@@ -1,5 +1,5 @@
 import { mappedNouns } from '../../contract/constants.ts'
-import type { Mapping } from '../../contract/integrations.ts'
+import type { Mapping } from '../../contract/mappings.ts'
 import type { SignedInRequest } from './call-api.ts'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'

@@ -64,9 +64,7 @@ async function checkAccess(integration: Integration, call: CheckCall): Promise<C
   }
   const checks = await sendProbe(probeOf(baseUrl, token ?? ''), token !== undefined, call)
   const isAccepted = checks.some(({ name, status }) => name === 'accessToken' && status === 'ok')
-  return token !== undefined && isAccepted
-    ? [...checks, ...(await checkRecords(integration, token, call))]
-    : checks
+  return token !== undefined && isAccepted ? [...checks, ...(await checkRecords(integration, call))] : checks
 }
 
 /** Checks the sign-in of a user at Google, the granted scopes and the API. */

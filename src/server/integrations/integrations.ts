@@ -32,6 +32,7 @@ import {
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
 import { readRecords } from './read-records.ts'
 import { changedSecrets, requireSecretsAgain } from './secret-change.ts'
+import { recordWrites, writeRecords } from './write-records.ts'
 
 /** Fields that only one kind supports. */
 const fieldsOfKind: Readonly<Partial<Record<LmsKind, readonly string[]>>> = {
@@ -126,6 +127,8 @@ export const integrationRoutes = routesOf(integrations, {
       }
     },
   },
+
+  write: { prepare: writeRecords, handle: recordWrites },
 
   records: { isUntransacted: true, handle: readRecords },
 

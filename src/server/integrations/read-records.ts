@@ -13,7 +13,8 @@ import {
 import type { Call } from '../http/handler.ts'
 import { OutgoingError, type OutgoingResponse, type OutgoingTrouble } from '../outgoing/outgoing.ts'
 import { notFound, ProblemError, unavailable } from '../problem-error.ts'
-import { accessTokenOf, integrationOf, requireKind } from './integration.ts'
+import { type ForeignAccess, refused, withAccess } from './foreign-access.ts'
+import { type Integration, integrationOf, requireKind } from './integration.ts'
 
 /** Time for one page, less than clients wait for a response. */
 const timeoutMs = 25_000
@@ -35,14 +36,10 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
   ) {
     throw refused('answer', `${system.title} has no list of ${part}${of === null ? '' : ' of one course'}.`)
   }
-  const token = accessTokenOf(integration, sealing)
-  if (integration.baseUrl === null || token === undefined) {
-    throw refused('token', `The integration ${lmsKind} needs a base URL and an access token.`)
-  }
   const place = `integration:${lmsKind}:cursor:${part}:${of ?? ''}`
   const position = query.cursor === undefined ? null : openCursor(call, place, query.cursor)
   const question = { part, of, position }
-  const page = await askForPage(system, question, token, integration.baseUrl, call)
+  const page = await askForPage(system, question, integration, call)
   return {
     lmsKind,
     system: system.title,
@@ -60,15 +57,18 @@ export async function readRecords(call: Call<typeof integrations.records>): Prom
 export async function askForPage(
   system: RecordSystem,
   question: RecordQuestion,
-  token: string,
-  baseUrl: string,
-  { outgoing }: Pick<Call, 'outgoing'>,
+  integration: Integration,
+  call: Pick<Call, 'sealing' | 'outgoing' | 'now'>,
 ): Promise<RecordPage> {
-  const { path, ...request } = system.request(question, { token })
-  try {
-    const response = await outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
+  const send = async ({ baseUrl, token }: ForeignAccess) => {
+    const { path, ...request } = system.request(question, { token })
+    const response = await call.outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
     if (response.isCut) throw refused('answer', `${system.title} sent a page of more than 16 MiB.`)
-    const answer = system.read(responseOf(response), question)
+    return system.read(responseOf(response), question)
+  }
+  const isRefused = (answer: RecordPage | RecordRefusal) => isRefusal(answer) && answer.refusal === 'token'
+  try {
+    const answer = await withAccess(integration, call, send, isRefused)
     if (isRefusal(answer)) throw problemOf(system.title, question.part, answer)
     return answer
   } catch (error) {
@@ -77,7 +77,8 @@ export async function askForPage(
   }
 }
 
-function responseOf({ status, headers, body }: OutgoingResponse): RecordResponse {
+/** Returns a response as the files of systems read it. */
+export function responseOf({ status, headers, body }: OutgoingResponse): RecordResponse {
   const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')] as const)
   return { status, headers: Object.fromEntries(texts), body: body.toString() }
 }
@@ -96,10 +97,6 @@ function problemOf(
   return refused(refusal, `${title}: ${detail}.`)
 }
 
-function refused(reason: Exclude<RecordRefusal['refusal'], 'busy'>, detail: string): ProblemError {
-  return new ProblemError('other_system_refused', detail, { members: { reason } })
-}
-
 /** Troubles that last: another attempt meets the same. */
 const lasting: ReadonlySet<OutgoingTrouble> = new Set([
   'forbidden_address',
@@ -108,7 +105,8 @@ const lasting: ReadonlySet<OutgoingTrouble> = new Set([
   'tls',
 ])
 
-function troubleOf(title: string, error: OutgoingError): ProblemError {
+/** Returns the error for a system that did not respond. */
+export function troubleOf(title: string, error: OutgoingError): ProblemError {
   const detail = `${title} cannot be reached: ${error.message}.`
   return lasting.has(error.trouble) ? refused('answer', detail) : unavailable(detail, 1, error)
 }

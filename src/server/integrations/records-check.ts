@@ -17,6 +17,7 @@ const names: Readonly<Record<RecordPart, string>> = {
   groups: 'groups',
   memberships: 'members of groups',
   enrollments: 'enrolments',
+  items: 'items',
   grades: 'grades',
 }
 
@@ -25,15 +26,15 @@ const names: Readonly<Record<RecordPart, string>> = {
  * for events needs none of them, so that a missing permission is no failure.
  */
 export async function checkRecords(
-  { lmsKind, baseUrl }: Integration,
-  token: string,
-  call: Pick<Call, 'outgoing'>,
+  integration: Integration,
+  call: Pick<Call, 'sealing' | 'outgoing' | 'now'>,
 ): Promise<Check[]> {
+  const { lmsKind, baseUrl } = integration
   const system = recordSystemOf(lmsKind)
   if (!system || baseUrl === null) return []
 
   const read = (part: RecordPart, of: string | null, position: string | null) =>
-    askForPage(system, { part, of, position }, token, baseUrl, call)
+    askForPage(system, { part, of, position }, integration, call)
 
   async function ask(part: RecordPart, of: string | null): Promise<RecordPage | string> {
     try {

@@ -9,7 +9,7 @@ import { openTunnel, TunnelError } from './tunnel.ts'
 
 /** A request to another system. */
 export interface OutgoingRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

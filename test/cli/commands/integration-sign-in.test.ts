@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished } from 'vitest'
 import { test as base, type TestCli, type TestCliOptions } from '../../helpers/cli.ts'
-import { type FakeClassroom, googleClient, openFakeClassroom } from '../../helpers/fake-classroom.ts'
+import { googleClient, openFakeClassroom, type ServedClassroom } from '../../helpers/fake-classroom.ts'
 import { resultOf } from '../../helpers/result.ts'
 
 /** Query of the redirect by which Google answers in the browser. */
@@ -28,7 +28,7 @@ const test = base.extend('options', {
 const line = `integrations sign-in classroom --client-id ${googleClient.id} --client-secret-env GOOGLE_SECRET`
 
 /** Serves a Classroom, and sets its addresses in the integration. */
-async function classroom(cli: TestCli, answer: Record<string, string> = {}): Promise<FakeClassroom> {
+async function classroom(cli: TestCli, answer: Record<string, string> = {}): Promise<ServedClassroom> {
   redirected = answer
   const fake = await openFakeClassroom()
   onTestFinished(() => fake.close())

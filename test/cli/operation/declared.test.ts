@@ -139,7 +139,7 @@ describe('the commands', () => {
       'endpoints.test',
       'deliveries.replayAll',
       // One command calls several of these operations.
-      ...['records', 'mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
+      ...['records', 'write', 'mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
       // Commands that change many records begin and end a change.
       ...['changes.list', 'changes.create', 'changes.get', 'changes.end', 'changes.records'],
       // Each apply takes the lease, and releases it.

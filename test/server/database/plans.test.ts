@@ -184,8 +184,8 @@ test.for(lists)('$id: no filter and no order makes it grow', async (operation) =
 const others = operations.filter(({ list, media }) => !list && !media)
 
 test.for(others)('$id: nothing that it does grows', async (operation) => {
-  const { request, body } = examples[operation.id] ?? { request: '' }
-  const [method = '', target = ''] = fillIn(request, things).split(' ')
+  const { request, body, other } = examples[operation.id] ?? { request: '' }
+  const [method = '', target = ''] = fillIn(request, { ...things, ...other }).split(' ')
   statements = new Map()
   const sent = operation.body ? fillIn(JSON.stringify(body ?? {}), things) : undefined
   const headers = {

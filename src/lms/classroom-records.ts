@@ -1,0 +1,303 @@
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
+import type { RecordPart } from '../contract/constants.ts'
+import { googleScopes } from './classroom.ts'
+import {
+  jsonIn,
+  type LmsRecord,
+  objectsIn,
+  type RecordNote,
+  type RecordPage,
+  type RecordQuestion,
+  type RecordRefusal,
+  type RecordResponse,
+  type RecordSystem,
+  refusal,
+  retryAfterIn,
+  textIn,
+} from './records.ts'
+
+const title = 'Google Classroom'
+const pageSize = 100
+/** Far below 1,200 requests a minute for a user (developers.google.com/classroom/limits). */
+const requestsAtOnce = 8
+const waitSeconds = 10
+
+/**
+ * Reads the Classroom API (developers.google.com/classroom/reference/rest): the courses that the user who signed in
+ * may see. Members of a course come with their profiles: students,
+ * then teachers; those who are invited follow.
+ */
+export const classroomRecords: RecordSystem = {
+  title,
+  requestsAtOnce,
+  lists: [
+    { part: 'courses', of: null },
+    // Their aliases.
+    { part: 'courses', of: 'courses' },
+    { part: 'enrollments', of: 'courses', gives: ['users'] },
+    // The profile of one person, such as one who is invited.
+    { part: 'users', of: 'users' },
+    { part: 'items', of: 'courses' },
+    { part: 'grades', of: 'courses' },
+  ],
+  request: (question, { token }) => ({
+    method: 'GET',
+    path: pathOf(question),
+    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
+  }),
+  read(response, question) {
+    const found = readClassroom(response)
+    if ('json' in found) return pageOf(found.json, question)
+    const { refusal: why, status } = found
+    // Of one course: its people or grades are not shown to this user, or it has just been deleted.
+    if (why === 'permission' && question.of !== null && found.scope === null) return hiddenPage(question)
+    if (status === 404 && question.of !== null) return hiddenPage(question)
+    return found
+  },
+}
+
+/** Lists of the people of a course, one after the other. */
+const peopleLists = ['students', 'teachers', 'invitations'] as const
+
+/** Returns the list that a position in the people of a course is in, and the token of its page. */
+function peoplePageOf({ position }: RecordQuestion) {
+  const [, name = '', pageToken = ''] = /^(\w+):(.*)$/s.exec(position ?? '') ?? []
+  const list = peopleLists.find((each) => each === name) ?? 'students'
+  return { list, pageToken, after: peopleLists[peopleLists.indexOf(list) + 1] }
+}
+
+function pathOf(question: RecordQuestion): `/${string}` {
+  const { part, of, position } = question
+  const people = part === 'enrollments' ? peoplePageOf(question) : null
+  const pageToken = people?.pageToken ?? position ?? ''
+  if (part === 'users') return `/v1/userProfiles/${encodeURIComponent(of ?? 'me')}`
+  const query = new URLSearchParams([
+    ...(part === 'courses' && of === null
+      ? ['ACTIVE', 'ARCHIVED', 'PROVISIONED'].map((state) => ['courseStates', state])
+      : []),
+    ...(people?.list === 'invitations' ? [['courseId', of ?? '']] : []),
+    ['pageSize', String(pageSize)],
+    ...(pageToken === '' ? [] : [['pageToken', pageToken]]),
+  ])
+  const below: Readonly<Partial<Record<RecordPart, string>>> = {
+    courses: 'aliases',
+    ...(people && { enrollments: people.list }),
+    items: 'courseWork',
+    grades: 'courseWork/-/studentSubmissions',
+  }
+  if (people?.list === 'invitations') return `/v1/invitations?${query}`
+  return of === null
+    ? `/v1/courses?${query}`
+    : `/v1/courses/${encodeURIComponent(of)}/${below[part] ?? part}?${query}`
+}
+
+/** An answer of Classroom, or why there is none: its status, and the scope that is missing. */
+export type ClassroomAnswer =
+  | { readonly json: JsonObject }
+  | (RecordRefusal & {
+      readonly status: number
+      readonly scope: string | null
+      /** Name of an access error (developers.google.com/classroom/reference/Access.Errors), or the status in words. */
+      readonly code: string
+    })
+
+/** Reads a response of Classroom (cloud.google.com/apis/design/errors). */
+export function readClassroom(response: RecordResponse): ClassroomAnswer {
+  const { status, headers } = response
+  const refused = (given: RecordRefusal, code = '', scope: string | null = null) => ({
+    ...given,
+    ...{ status, code, scope },
+  })
+  const found = jsonIn(response)
+  if (status >= 500) {
+    const retryAfter = retryAfterIn(response, 2)
+    return refused({ refusal: 'busy', detail: `it failed (HTTP ${status})`, retryAfter })
+  }
+  if ('refusal' in found) return refused(found)
+  if (!isJsonObject(found.json)) return refused(refusal('answer', `unexpected answer (HTTP ${status})`))
+  if (status < 300) return { json: found.json }
+  const error = isJsonObject(found.json['error']) ? found.json['error'] : {}
+  const message = textIn(error, 'message') ?? ''
+  const code = /^@(\w+)/.exec(message)?.[1] ?? textIn(error, 'status') ?? ''
+  if (
+    status === 429 ||
+    code === 'RESOURCE_EXHAUSTED' ||
+    (status === 403 && /quota|rate limit/i.test(message))
+  ) {
+    const retryAfter = retryAfterIn(response, waitSeconds)
+    return refused({ refusal: 'busy', detail: 'the quota is used up', retryAfter }, code)
+  }
+  if (status === 401) return refused(refusal('token', 'the access token is not accepted'), code)
+  const scope = /error="?insufficient_scope"?.*scope="([^"]*)"/.exec(headers['www-authenticate'] ?? '')?.[1]
+  if (scope !== undefined || /insufficient authentication scopes/i.test(message)) {
+    const name = (scope ?? '').replaceAll(googleScopes, '')
+    const detail = `the sign-in lacks the scope ${name === '' ? 'that this requires' : name}`
+    return refused(refusal('permission', detail), code, name)
+  }
+  if (status === 403) return refused(refusal('permission', `the account may not do this${said(code)}`), code)
+  return refused(refusal('answer', `HTTP ${status}${said(code)}`), code)
+}
+
+function said(code: string): string {
+  return code === '' || code === 'PERMISSION_DENIED' ? '' : ` (${code})`
+}
+
+/** Words for what a course does not show. */
+const hiddenWords: Readonly<Partial<Record<RecordPart, string>>> = {
+  enrollments: 'people',
+  items: 'course work',
+  grades: 'grades',
+}
+
+function hiddenPage({ part }: RecordQuestion): RecordPage {
+  const words = hiddenWords[part]
+  // A user who may not see the aliases of a course sees its id.
+  if (words === undefined) return { records: [], next: null }
+  const hides = part === 'items' ? 'grades' : part
+  const text = `a course does not show its ${words} to this account`
+  return { records: [], next: null, notes: [{ text, count: 1, hides }] }
+}
+
+function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {
+  const { part, of } = question
+  const next = textIn(json, 'nextPageToken')
+  const read = (name: string, make: (row: JsonObject) => readonly LmsRecord[] | string) =>
+    collect(objectsIn(json[name]), make)
+  if (of === null) return { ...read('courses', courseOf), next }
+  switch (part) {
+    case 'courses':
+      return { ...read('aliases', (row) => aliasOf(row, of)), next }
+    case 'items':
+      return { ...read('courseWork', (row) => itemOf(row, of)), next }
+    case 'grades':
+      return { ...read('studentSubmissions', (row) => gradeOf(row, of)), next }
+    case 'users': {
+      const user = userOf(json)
+      return { records: user ? [user] : [], next: null }
+    }
+    default:
+      return peopleIn(json, question)
+  }
+}
+
+function peopleIn(json: JsonObject, question: RecordQuestion): RecordPage {
+  const { list, after } = peoplePageOf(question)
+  const course = question.of ?? ''
+  const { records, notes } = collect(objectsIn(json[list]), (row) =>
+    list === 'invitations'
+      ? enrollmentOf(row, course, row['role'] === 'TEACHER' ? 'instructor' : 'learner', 'invited')
+      : memberOf(row, course, list === 'teachers' ? 'instructor' : 'learner'),
+  )
+  const hidden = records.filter(({ part, record }) => part === 'users' && !('email' in record)).length
+  const invited = list === 'invitations' ? records.length : 0
+  const pageToken = textIn(json, 'nextPageToken')
+  const next = pageToken === null ? (after ?? null) && `${after}:` : `${list}:${pageToken}`
+  return {
+    ...{ records, next },
+    notes: [
+      ...notes,
+      ...(hidden > 0
+        ? [{ text: 'an enrolled person has no e-mail address that this account may see', count: hidden }]
+        : []),
+      ...(invited > 0 ? [{ text: 'a person who is invited has not accepted yet', count: invited }] : []),
+    ],
+  }
+}
+
+function collect(
+  rows: readonly JsonObject[],
+  make: (row: JsonObject) => readonly LmsRecord[] | string,
+): { readonly records: readonly LmsRecord[]; readonly notes: readonly RecordNote[] } {
+  const records: LmsRecord[] = []
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    const found = make(row)
+    if (typeof found !== 'string') records.push(...found)
+    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
+  }
+  return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
+}
+
+const courseStatuses: Readonly<Record<string, string>> = {
+  ACTIVE: 'published',
+  ARCHIVED: 'archived',
+  PROVISIONED: 'draft',
+}
+
+function courseOf(row: JsonObject): LmsRecord[] | string {
+  const id = textIn(row, 'id')
+  if (id === null) return 'a course without an id is left out'
+  const description = textIn(row, 'description')
+  const status = courseStatuses[textIn(row, 'courseState') ?? '']
+  const record = {
+    externalId: id,
+    title: textIn(row, 'name') ?? '',
+    ...(description !== null && { description }),
+    ...(status !== undefined && { status }),
+  }
+  return [{ part: 'courses', id, record }]
+}
+
+/** The alias of a course is its external id: of the domain, or of the project that made it. */
+function aliasOf(row: JsonObject, course: string): LmsRecord[] | string {
+  const externalId = /^[dp]:(.+)$/s.exec(textIn(row, 'alias') ?? '')?.[1]
+  return externalId === undefined ? '' : [{ part: 'courses', id: course, record: { externalId } }]
+}
+
+function memberOf(row: JsonObject, course: string, role: 'learner' | 'instructor'): LmsRecord[] | string {
+  const enrollment = enrollmentOf(row, course, role, 'active')
+  const user = userOf({ id: row['userId'], ...(isJsonObject(row['profile']) ? row['profile'] : {}) })
+  return user && typeof enrollment !== 'string' ? [user, ...enrollment] : enrollment
+}
+
+function enrollmentOf(row: JsonObject, course: string, role: string, status: string): LmsRecord[] | string {
+  const userId = textIn(row, 'userId')
+  if (userId === null) return 'a member without an id is left out'
+  const record = { courseId: `own:${course}`, userId: `own:${userId}`, role, status }
+  return [{ part: 'enrollments', id: null, record }]
+}
+
+function userOf(profile: JsonObject): LmsRecord | null {
+  const id = textIn(profile, 'id')
+  if (id === null) return null
+  const name = isJsonObject(profile['name']) ? profile['name'] : {}
+  const record = {
+    externalId: id,
+    email: textIn(profile, 'emailAddress'),
+    firstName: textIn(name, 'givenName'),
+    lastName: textIn(name, 'familyName'),
+  }
+  const known = Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))
+  return { part: 'users', id, record: known }
+}
+
+function itemOf(row: JsonObject, course: string): LmsRecord[] | string {
+  const id = textIn(row, 'id')
+  const maximum = row['maxPoints']
+  const isGraded = typeof maximum === 'number' && maximum > 0
+  const record = {
+    courseId: `own:${course}`,
+    label: textIn(row, 'title') ?? '',
+    scoreMaximum: isGraded ? maximum : null,
+    // Grades are written only to course work of the same project.
+    isWritable: row['associatedWithDeveloper'] === true,
+  }
+  return id === null ? '' : [{ part: 'items', id, record }]
+}
+
+/** A grade that is assigned is visible to the student, a draft is not (…/guides/classroom-api/manage-grades). */
+function gradeOf(row: JsonObject, course: string): LmsRecord[] | string {
+  const [assigned, draft] = [row['assignedGrade'], row['draftGrade']]
+  const score = typeof assigned === 'number' ? assigned : draft
+  const gradedAt = textIn(row, 'updateTime')
+  const record = {
+    courseId: `own:${course}`,
+    learnerId: `own:${textIn(row, 'userId')}`,
+    itemId: textIn(row, 'courseWorkId') ?? '',
+    ...(typeof score === 'number' && { scoreGiven: score }),
+    ...(gradedAt !== null && { gradedAt }),
+    published: typeof assigned === 'number',
+    state: textIn(row, 'state'),
+  }
+  return [{ part: 'grades', id: textIn(row, 'id'), record }]
+}

@@ -1,0 +1,86 @@
+import type { ForeignWrite, ForeignWriteResult } from '../../contract/foreign-writes.ts'
+import type { integrations } from '../../contract/integrations.ts'
+import { type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Call } from '../http/handler.ts'
+import { bodyOf } from '../http/schema-routes.ts'
+import { OutgoingError } from '../outgoing/outgoing.ts'
+import { notFound } from '../problem-error.ts'
+import { type ForeignAccess, refused, withAccess } from './foreign-access.ts'
+import { type Integration, integrationOf, requireKind } from './integration.ts'
+import { responseOf, troubleOf } from './read-records.ts'
+
+type WriteCall = Call<typeof integrations.write>
+
+const timeoutMs = 15_000
+const maximumBytes = 1024 * 1024
+/** Time after which no further record is begun: clients wait 30 seconds for a response. */
+const beginWithinMs = 15_000
+
+/** Writes records to the system of an integration, one after the other; stops where it has to wait. */
+export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult> {
+  const lmsKind = requireKind(call.params.lmsKind)
+  const integration = await integrationOf(call.database, lmsKind)
+  if (!integration) throw notFound('integration', lmsKind)
+  if (lmsKind !== 'classroom') {
+    throw refused('answer', `Records can be written to Google Classroom, not to ${lmsKind}.`)
+  }
+  const { records } = bodyOf(call)
+  const results: ForeignWriteResult['results'] = []
+  let retryAfter = 0
+  const beganMs = performance.now()
+  for (const [index, record] of records.entries()) {
+    const isLate = performance.now() - beganMs > beginWithinMs
+    const { outcome, id, detail, ...more } =
+      retryAfter > 0 || isLate ? notBegun : await writeOne(integration, record, call)
+    if (outcome === 'signed_out') throw refused('token', `Google Classroom: ${detail}.`)
+    if (outcome === 'waiting') retryAfter = Math.max(retryAfter, Math.ceil(more.retryAfter ?? 1))
+    results.push({ index, outcome, id, detail })
+  }
+  return { lmsKind, results, retryAfter }
+}
+
+const notBegun: WriteOutcome = { outcome: 'waiting', id: null, detail: 'not begun' }
+
+async function writeOne(
+  integration: Integration,
+  record: ForeignWrite,
+  call: WriteCall,
+): Promise<WriteOutcome> {
+  const write = async ({ baseUrl, token }: ForeignAccess) => {
+    const writing = writeClassroom(record, token)
+    let step = writing.next()
+    while (!step.done) {
+      const { path, ...request } = step.value
+      const response = await call.outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
+      step = writing.next(responseOf(response))
+    }
+    return step.value
+  }
+  try {
+    return await withAccess(integration, call, write, ({ outcome }) => outcome === 'signed_out')
+  } catch (error) {
+    if (!(error instanceof OutgoingError)) throw error
+    // Whether the last request was carried out is unknown; repeating it does nothing twice.
+    const problem = troubleOf('Google Classroom', error)
+    if (problem.code === 'other_system_refused') throw problem
+    return { outcome: 'waiting', id: null, detail: error.message }
+  }
+}
+
+/** Records in the audit log how many records were written, without what they say. */
+export async function recordWrites(call: WriteCall): Promise<ForeignWriteResult> {
+  const { records } = bodyOf(call)
+  const result = call.prepared as ForeignWriteResult
+  const counts: Record<string, number> = {}
+  for (const { index, outcome } of result.results) {
+    if (!['created', 'updated', 'invited'].includes(outcome)) continue
+    const name = `${records[index]?.part} ${outcome}`
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  if (Object.keys(counts).length > 0) {
+    const after = { lmsKind: result.lmsKind, written: counts }
+    await recordChange(call, { action: 'integration.written', id: result.lmsKind, before: null, after })
+  }
+  return result
+}
