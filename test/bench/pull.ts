@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { openAcademy } from '../../src/server/academy/local-academy.ts'
+import { type CanvasSchool, canvasToken, fakeCanvas } from '../helpers/fake-canvas.ts'
+import { serveFake } from '../helpers/fake-system.ts'
+import { measureMs, median } from './measure.ts'
+import type { BenchRow } from './row.ts'
+
+const rounds = 3
+const people = 5000
+const courses = 100
+const enrollments = 30_000
+const pageMs = 200
+/** Requests that the reader of Canvas sends at once. */
+const atOnce = 8
+
+/** Measures how long a school is read from a Canvas that takes 200 ms for a page, against as many requests at once without anything else. */
+export async function benchPull(bin: string, directory: string): Promise<BenchRow> {
+  let pages = 0
+  const canvas = await serveFake(
+    fakeCanvas(school(), {
+      before: async () => {
+        pages += 1
+        await new Promise((resolve) => setTimeout(resolve, pageMs))
+        return undefined
+      },
+    }),
+  )
+  const env = { XDG_STATE_HOME: directory, XDG_CONFIG_HOME: directory, CANVAS_TOKEN: canvasToken }
+  const path = join(directory, 'pull.db')
+  const database = ['--database', path]
+  await (await openAcademy({ path })).close()
+  try {
+    const set = [
+      'integrations',
+      'set',
+      'canvas',
+      '--base-url',
+      canvas.url,
+      '--access-token-env',
+      'CANVAS_TOKEN',
+    ]
+    await run([bin, ...set, ...database], env)
+    const values: number[] = []
+    let spent: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      pages = 0
+      const ms = await measureMs(
+        process.execPath,
+        [bin, 'roster', 'validate', 'integration:canvas', ...database],
+        { env },
+      )
+      values.push(ms / ((pages * pageMs) / atOnce))
+      spent = [...spent, ms]
+    }
+    return {
+      figure: 'connect: read a school from a Canvas of 200 ms a page, over its pages alone',
+      value: median(values),
+      ...{ unit: 'ratio', goal: 1.3, better: 'less' },
+      from: `${(median(spent) / 1000).toFixed(1)} s, ${people} people, ${enrollments} enrolments, ${pages} pages, ${atOnce} at once, ${rounds} rounds`,
+    }
+  } finally {
+    canvas.close()
+  }
+}
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`)
+}
+
+function school(): CanvasSchool {
+  const inCourse = enrollments / courses
+  return {
+    terms: [{ id: 7, sis: 'S26', name: 'Spring 2026' }],
+    users: Array.from({ length: people }, (_, index) => ({
+      ...{ id: index + 1, sis: `u${index}`, first: `Ada${index}`, last: 'Lovelace' },
+    })),
+    courses: Array.from({ length: courses }, (_, index) => ({
+      ...{ id: index + 1, sis: `c${index}`, name: `Course ${index}`, term: 7 },
+    })),
+    enrollments: Array.from({ length: enrollments }, (_, index) => ({
+      course: Math.floor(index / inCourse) + 1,
+      user: ((index * 7) % people) + 1,
+    })),
+  }
+}
