@@ -75,7 +75,12 @@ export function stagesOf(
   busy: Busy,
 ): Stages {
   const plain = { opening: null, record, publishing: null, closing: null }
-  if (kind === 'delete') return plain
+  if (kind === 'delete') {
+    const isArchived = dataset === 'courses' && isClosed(dataset, current ?? {})
+    if (!isArchived || !busy.courses.has(key)) return plain
+    // It is closed again if it cannot be deleted.
+    return { ...plain, opening: { status: 'published' }, closing: { status: 'archived' } }
+  }
   if (dataset === 'users' || dataset === 'enrollments') {
     const [closing, open] = [{ status: closedStatus[dataset] }, { status: openStatus[dataset] }]
     const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)

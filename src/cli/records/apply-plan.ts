@@ -49,13 +49,16 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     finish: async (unit, outcomes) => {
       const [first] = unit.steps
       const isRefused = outcomes.some(({ kind }) => kind === 'failed')
-      const isClosed = first && (closings.has(first) || (isRefused && opened.has(first)))
+      const isGone = first?.deed === 'delete' && !isRefused
+      const isClosed = first && (isGone || closings.has(first) || (isRefused && opened.has(first)))
       journal.finish(unit, { isRefused, closed: isClosed ? String(first.current?.['id']) : undefined })
       for (const [index, { from: action }] of unit.steps.entries()) {
         const outcome = outcomes[index]
         finished.add(action)
-        // Stale progress was written by an earlier apply that was interrupted before the answer.
-        if (outcome?.kind !== 'failed' || outcome.code === 'stale_progress') continue
+        if (outcome?.kind !== 'failed') continue
+        // An earlier apply was interrupted before the answer: it wrote the progress, or deleted what it had opened.
+        if (outcome.code === 'stale_progress') continue
+        if (outcome.code === 'not_found' && first && closings.has(first)) continue
         failures.set(action, { action, code: outcome.code, message: messageOf(outcome) })
       }
       await applying.onDone(finished.size)
@@ -83,13 +86,15 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     await write(part, 'create', applying.batched.has(part) ? batchSize : undefined)
     if (part === 'courses') applying.names.forgetCourses()
     if (part !== 'lessons') continue
-    await run(part, await moveSteps(applying, plan))
+    const missing = new Set([...failures.keys()].filter(isNewCourse).map(({ key }) => key))
+    await run(part, await moveSteps(applying, plan, missing))
     const refused = new Set([...failures.keys()].map(courseKeyOf))
     const whole = patches('publishing').filter(({ from }) => !refused.has(from.key))
     await run('courses', whole)
   }
   for (const part of parts.toReversed()) await write(part, 'delete')
-  for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, patches('closing'))
+  const left = patches('closing').filter(({ from }) => from.kind !== 'delete' || failures.has(from))
+  for (const part of ['enrollments', 'users', 'courses'] as const) await run(part, left)
   journal.complete()
   const actions = failures.size === 0 ? [] : new Set([...all, ...failures.keys()])
   return [...actions].flatMap((action) => failures.get(action) ?? [])
@@ -207,15 +212,21 @@ function writesOf(
 ): Step<Action>[] {
   const { entry, current, kind } = action
   const step = { dataset, from: action, lanes: lanesOf(action), needs: opening }
+  // Other lessons of the plan shift it, which makes a version of it.
+  const isLesson = dataset.name === 'lessons'
   if (kind === 'delete') {
-    return [{ ...step, deed: 'delete', record: {}, current, version: versionOf(current) }]
+    return [
+      {
+        ...{ ...step, deed: 'delete', record: {}, current },
+        version: isLesson || opening ? undefined : versionOf(current),
+      },
+    ]
   }
   if (dataset.name === 'progress') {
     return (entry ? missingSteps(entry, current) : []).map((record) => ({ ...step, deed: 'create', record }))
   }
   if (kind === 'create' || isSet(dataset)) return [{ ...step, deed: 'create', record }]
   if (Object.keys(record).length === 0) return []
-  const isLesson = dataset.name === 'lessons'
   return [
     {
       ...step,
@@ -254,6 +265,10 @@ function lanesOf({ dataset, entry, key, changes, kind }: Action): readonly strin
 function courseKeyOf({ dataset, entry, key }: Action): string | null {
   if (dataset === 'courses') return key
   return dataset === 'lessons' ? String(entry?.record['courseId']) : null
+}
+
+function isNewCourse({ dataset, kind }: Action): boolean {
+  return dataset === 'courses' && kind === 'create'
 }
 
 /** Returns the fields that have changes; objects contain only declared members. */

@@ -43,12 +43,19 @@ export function movesIn(
 /**
  * Returns the steps that move the lessons of a plan to their places, after they have been written. Lessons that are
  * not declared stay behind their predecessor.
+ *
+ * @param missing keys of courses that could not be created
  */
-export async function moveSteps(writer: Writer, plan: Plan): Promise<Step<Action>[]> {
+export async function moveSteps(
+  writer: Writer,
+  plan: Plan,
+  missing: ReadonlySet<string>,
+): Promise<Step<Action>[]> {
   const dataset = await loadPart('lessons')
   const actions = plan.actions.filter(({ dataset }) => dataset === 'lessons')
   const steps: Step<Action>[] = []
   for (const [course, places] of plan.lessonPlaces) {
+    if (missing.has(course)) continue
     const known = new Set(places.map(({ id }) => id))
     const lessons = new Map<string, JsonObject>()
     /** Ids of new lessons by key; equal lessons in their order. */
