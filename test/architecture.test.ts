@@ -21,7 +21,7 @@ server/http
 server/audit server/courses server/events server/pages server/service.ts
 server/groups
 server/users server/analytics
-server/credentials server/digests.ts server/leases.ts server/progress server/settings.ts
+server/calendars server/credentials server/digests.ts server/leases.ts server/progress server/settings.ts
 server/grades server/oauth
 server/integrations server/oneroster
 server/dashboard server/upkeep.ts

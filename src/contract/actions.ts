@@ -14,6 +14,7 @@ export const actions = [
   ...['progress.updated', 'progress.completed'],
   ...['grade.updated', 'grade.deleted'],
   ...['line_item.created', 'line_item.updated', 'line_item.deleted'],
+  ...['calendar.created', 'calendar.revoked'],
   ...['key.created', 'key.revoked'],
   ...['app.created', 'app.authorized', 'app.deleted'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],

@@ -1,6 +1,7 @@
 import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import { calendars } from './calendars.ts'
 import { changes } from './changes.ts'
 import { courses } from './courses.ts'
 import { deliveries } from './deliveries.ts'
@@ -32,6 +33,7 @@ export const contract = {
   progress,
   grades,
   analytics,
+  calendars,
   keys,
   apps,
   grants,

@@ -31,6 +31,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   progress: async () => (await import('./progress/progress.ts')).progressRoutes,
   grades: async () => (await import('./grades/grades.ts')).gradeRoutes,
   analytics: async () => (await import('./analytics/analytics.ts')).analyticsRoutes,
+  calendars: async () => (await import('./calendars/calendars.ts')).calendarRoutes,
   keys: async () => (await import('./credentials/keys.ts')).keyRoutes,
   apps: async () => (await import('./credentials/apps.ts')).appRoutes,
   grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
@@ -81,6 +82,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   progress: 'progress',
   grades: 'grades',
   analytics: 'analytics',
+  calendars: 'calendars',
   keys: 'keys',
   apps: 'apps',
   grants: 'grants',
@@ -121,10 +123,11 @@ export async function loadAllRoutes(): Promise<Route[]> {
   return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }
 
-/** Loads all routes besides the API: deliveries of other systems, OAuth 2.0, OneRoster and the dashboard. */
+/** Loads all routes besides the API: deliveries of other systems, calendars, OAuth 2.0, OneRoster and the dashboard. */
 export async function loadAllWebRoutes(): Promise<WebRoute[]> {
   const [
     { inboxRoute },
+    { calendarRoute },
     { authorizationRoutes },
     { tokenRoute, revocationRoute, introspectionRoute },
     { deviceAuthorizationRoute },
@@ -134,6 +137,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
     { dashboardRoutes, rootRedirect },
   ] = await Promise.all([
     import('./integrations/inbox-route.ts'),
+    import('./calendars/calendar-route.ts'),
     import('./oauth/authorize.ts'),
     import('./oauth/token-routes.ts'),
     import('./oauth/device-code.ts'),
@@ -144,6 +148,7 @@ export async function loadAllWebRoutes(): Promise<WebRoute[]> {
   ])
   return [
     inboxRoute,
+    calendarRoute,
     ...authorizationRoutes,
     tokenRoute,
     revocationRoute,

@@ -283,6 +283,7 @@ function withStableIds(made: unknown): string {
       .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/g, stableUuid)
       .replaceAll(/\b(lp[a-z])_[A-Za-z0-9]{36}\b/g, '$1_shown')
+      .replaceAll(/(?<=\/calendars\/)[\w-]{43}(?=\.ics)/g, 'shown_only_once')
   }
   return JSON.stringify(made, text, 2)
 }

@@ -241,6 +241,10 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
 
+  'calendars.list': { request: 'GET /v1/calendars?course_id={courseId}' },
+  'calendars.create': { request: 'POST /v1/calendars', body: { courseId: '{courseId}' } },
+  'calendars.revoke': { request: 'DELETE /v1/calendars/{calendarId}' },
+
   'keys.list': { request: 'GET /v1/keys?user_id={userId}' },
   'keys.create': {
     request: 'POST /v1/keys',
@@ -420,6 +424,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const deletedGroup = await admin.post('/v1/groups', { name: 'AAA 2013J, third tutor group', courseId })
   await admin.delete(`/v1/groups/${deletedGroup.body.id}`)
   clock.advance(minute)
+  const calendar = await admin.post('/v1/calendars', { courseId })
+  clock.advance(minute)
   const key = await admin.post('/v1/keys', { name: 'gradebook sync', userId: learnerId })
   clock.advance(minute)
   const app = await admin.post('/v1/apps', {
@@ -464,6 +470,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     groupId: group.body.id,
     deletedGroupId: deletedGroup.body.id,
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
+    calendarId: calendar.body.id,
     keyId: key.body.id,
     lmsKind,
     changeId,

@@ -61,6 +61,7 @@ async function sceneOf(
   const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
   const { clientId } = app.body
   const grant = await createGrant(academy, { userId: otherId, clientId })
+  const calendar = await admin.post('/v1/calendars', { userId: otherId })
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
   const endpoint = await admin.post('/v1/webhooks/endpoints', { url: 'https://lms.example/hooks' })
   const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.body.id}/test`)
@@ -121,6 +122,7 @@ async function sceneOf(
       item_id: [{ hidden: 'exam-1', unknown: 'exam-9' }],
       itemId: [{ hidden: 'exam-1', unknown: 'exam-9' }],
       grantId: [{ hidden: grant.id, unknown: 'gnt_none' }],
+      calendarId: [{ hidden: calendar.body.id, unknown: 'cal_none' }],
       keyId: [{ hidden: key.body.id, unknown: 'key_none' }],
       endpointId: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
       endpoint_id: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],

@@ -94,6 +94,7 @@ export const needs: readonly NeedOf[] = [
   [/^undo last/, 'names a change', made('courses update AAA-2013J AAA-2014J --language en')],
   [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],
+  [/CALENDAR_ID/, 'names a calendar', calendar],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names a grant on the platform', grant],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
@@ -313,6 +314,11 @@ async function deleted({ cli }: Place, line: string): Promise<RunOptions> {
 async function changedLesson({ cli }: Place): Promise<RunOptions> {
   expect(await cli.run('lessons update ext:welcome --title Welcome2')).toMatchObject({ code: 0 })
   return {}
+}
+
+async function calendar(place: Place): Promise<RunOptions> {
+  expect(await place.cli.run('calendars create --course AAA-2014J')).toMatchObject({ code: 0 })
+  return named(place, 'CALENDAR_ID', 'calendars list -q')
 }
 
 async function key(place: Place): Promise<RunOptions> {

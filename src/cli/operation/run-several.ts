@@ -333,6 +333,7 @@ const listOf: Readonly<Record<string, string>> = {
   termId: 'terms',
   learnerId: 'users',
   enrollmentId: 'enrollments',
+  calendarId: 'calendars',
   keyId: 'keys',
   clientId: 'apps',
   grantId: 'auth grants',

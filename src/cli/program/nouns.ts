@@ -99,6 +99,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Switch between platforms and academies',
     load: async () => (await import('../commands/profiles.ts')).commands,
   },
+  calendars: {
+    group: 'Access',
+    summary: 'Manage calendars of courses and users',
+    load: async () => (await import('../commands/calendars.ts')).commands,
+  },
   keys: {
     group: 'Access',
     summary: 'Manage API keys',

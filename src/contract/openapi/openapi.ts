@@ -23,6 +23,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   progress: 'Progress',
   grades: 'Grades',
   analytics: 'Analytics',
+  calendars: 'Calendars',
   keys: 'API keys',
   apps: 'OAuth applications',
   grants: 'Grants',

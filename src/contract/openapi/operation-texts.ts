@@ -17,6 +17,8 @@ export const tagWords = {
   grades:
     'The grades of learners in courses, item by item. The grade of the course is calculated from them. An older grade never replaces a newer one.',
   analytics: 'Reports on learners in courses, as JSON, CSV or NDJSON, and as xAPI statements.',
+  calendars:
+    'Calendars in the form of iCalendar (RFC 5545), at secret addresses: the dates of a course, or of all courses of a user.',
   keys: 'API keys: credentials for programs. A key acts as its owner and is shown once.',
   apps: 'OAuth applications, which act on behalf of the users who allow it.',
   grants: 'The access that users have given to OAuth applications.',
@@ -163,6 +165,10 @@ export const operationWords: Words = {
   'analytics.statements':
     'Statements of the Experience API (xAPI) for a learning record store, in the order of enrolments: each entry of the history of progress is `progressed` (`initialized` for a first one at 0%), the one that reaches the completion threshold also `completed`; each published score is `scored`, and the grade of the course as it is now `passed` or `failed`. The same record makes the same statement with the same `id`, for the same `actor` and `home_page`. Learners are named by their ids, never by their names.',
 
+  'calendars.list': 'Lists the calendars of all courses and users, without their addresses.',
+  'calendars.create':
+    'The response has the address, which is shown once and stored as a hash. `GET` it without a credential: calendar programs have none. A course or user can have up to 20.',
+  'calendars.revoke': 'The address returns 404 at once. This cannot be undone.',
   'keys.list':
     'Lists the keys of all users, including revoked and expired ones, without the keys themselves.',
   'keys.create':

@@ -25,6 +25,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   enrollmentId: { description: 'Id of the enrolment', schema: id },
   groupId: { description: 'Group: id or ext:<externalId>', schema: reference },
   gradeId: { description: 'Id of the grade', schema: id },
+  calendarId: { description: 'Id of the calendar', schema: id },
   keyId: { description: 'Id of the API key', schema: id },
   clientId: { description: 'Client id of the OAuth application', schema: id },
   lmsKind: {

@@ -106,6 +106,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'grades.delete': ['course_archived'],
   'analytics.learners': ['not_found'],
   'analytics.statements': ['not_found'],
+  'calendars.list': ['not_found'],
+  'calendars.create': ['not_found', 'limit_reached'],
   'keys.list': ['not_found'],
   'keys.create': ['not_found', 'user_inactive', 'limit_reached'],
   'grants.list': ['not_found'],

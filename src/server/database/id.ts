@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'trm'
   | 'grp'
   | 'mem'
+  | 'cal'
   | 'key'
   | 'app'
   | 'grd'

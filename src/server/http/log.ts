@@ -44,10 +44,11 @@ const masked = '***'
 
 /**
  * Replaces users in a path by their ids, and masks unknown ones and everything else that looks like an email
- * address, because a log outlives the users in it.
+ * address, because a log outlives the users in it. The address of a calendar is a secret.
  */
 export function loggedPath(database: Database, path: string): string | Promise<string> {
   // A quick test, because each request is logged and nearly no path has names.
+  if (/^\/+calendars\//i.test(path)) return `/calendars/${masked}`
   return /@|%40|:|%3a/i.test(path) ? replaceNames(database, path) : path
 }
 

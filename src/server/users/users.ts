@@ -229,6 +229,7 @@ async function eraseUser(call: Call, user: User): Promise<void> {
     where id = ${id}`)
   await writeEnrolledEmail(database, id, address)
   await database.run(sql`delete from group_members where user_id = ${id}`)
+  await database.run(sql`delete from calendars where user_id = ${id}`)
   await database.run(sql`delete from deleted_group_members where user_id = ${id}`)
   await deleteMessagesAbout(database, id)
   await eraseDeliveries(call, user)

@@ -17,6 +17,7 @@ import { lineItemTables } from './learning.ts'
 import { clientTokens } from './oauth.ts'
 import { createAcademy, type SchemaContext } from './schema.ts'
 import { addColumn, integer, orNull, type Table, tableStatements, text, withDefault } from './table.ts'
+import { calendars } from './users.ts'
 
 /** A migration from one schema version to another, in one transaction. Version 0 is an empty database. */
 export interface SchemaStep {
@@ -85,7 +86,7 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
 }
 
 /**
- * Adds terms, groups, changes of many records, kinds of endpoints, applications that act for themselves, OAuth clients of
+ * Adds terms, groups, changes of many records, kinds of endpoints, calendars, applications that act for themselves, OAuth clients of
  * integrations, and the creator of a course, whom its first version names.
  */
 async function upgradeFrom25(database: Database): Promise<void> {
@@ -94,6 +95,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addTerms(database)
   await addGroups(database)
   await addEndpointKinds(database)
+  await addTables(database, [calendars])
   await addMachineClients(database)
   await addTables(database, lineItemTables)
   await addIntegrationClients(database)

@@ -65,6 +65,27 @@ const apiKeys: Table = {
   ],
 }
 
+/** Calendars at secret addresses, of a course or of a user. A deleted course keeps its id, so it is not referred to. */
+export const calendars: Table = {
+  name: 'calendars',
+  columns: {
+    id: text,
+    course_id: orNull(text),
+    user_id: orNull(text),
+    hash: text,
+    last4: text,
+    created_at: text,
+  },
+  key: 'id',
+  unique: ['hash'],
+  references: [{ from: 'user_id', to: 'users (id)' }],
+  indexes: [
+    'create index calendars_by_created_at on calendars (created_at, id)',
+    'create index calendars_by_course on calendars (course_id) where course_id is not null',
+    'create index calendars_by_user on calendars (user_id) where user_id is not null',
+  ],
+}
+
 /** Browser sessions. `id`, `browser` and `place` help their owner to tell them apart. */
 const browserSessions: Table = {
   name: 'browser_sessions',
@@ -123,4 +144,12 @@ const idempotency: Table = {
 }
 
 /** Users, their keys and sessions, and records of requests. */
-export const userTables: readonly Table[] = [settings, users, apiKeys, browserSessions, attempts, idempotency]
+export const userTables: readonly Table[] = [
+  settings,
+  users,
+  apiKeys,
+  calendars,
+  browserSessions,
+  attempts,
+  idempotency,
+]

@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import { answered, field, named, sent, shown } from './fields.ts'
+import { inPeriod, ofCourse, ofUser, page, paging, period } from './lists.ts'
+import { admins, operationsOf } from './operation.ts'
+import { optional, Reference, Time } from './values.ts'
+
+/** Writable attributes of a new calendar. */
+const attributes = {
+  courseId: field(
+    optional(Reference),
+    'Course whose dates it has: id or ext:<externalId>; null for the calendar of a user',
+    'Course whose dates it has: id or external id',
+  ),
+  userId: field(
+    optional(Reference),
+    'User whose courses it has: id, ext:<externalId> or email:<address>; null for the calendar of a course',
+    'User whose courses it has: id, external id or e-mail address',
+  ),
+}
+
+export const CalendarInput = named(
+  'CalendarInput',
+  'The attributes of a new calendar: a course or a user',
+  sent(attributes, (object) =>
+    object.refine(({ courseId, userId }) => (courseId === null) !== (userId === null), {
+      path: ['courseId'],
+      params: { code: 'required' },
+      error: 'requires either a course or a user',
+    }),
+  ),
+)
+export type CalendarInput = z.output<typeof CalendarInput>
+
+function shownFields() {
+  const { courseId, userId } = answered(attributes)
+  return {
+    id: field(z.string(), 'Id of the calendar, cal_…'),
+    courseId: { ...courseId, says: 'Course whose dates it has; null for the calendar of a user' },
+    courseTitle: field(z.string().nullable(), 'Title of the course as it is now; null without a course'),
+    userId: { ...userId, says: 'User whose courses it has; null for the calendar of a course' },
+    userEmail: field(z.string().nullable(), 'E-mail address of the user as it is now; null without a user'),
+    last4: field(z.string(), 'Last characters of its secret'),
+    createdAt: field(Time, 'When it was created'),
+  }
+}
+
+export const Calendar = named('Calendar', 'A calendar, without its address', shown(shownFields))
+export type Calendar = z.output<typeof Calendar>
+
+/** The response that creates a calendar, the only one with its address. */
+export const NewCalendar = named(
+  'NewCalendar',
+  'A new calendar, with its address',
+  shown(() => ({
+    ...shownFields(),
+    path: field(
+      z.string().nullable(),
+      'Address of the calendar at this server, /calendars/….ics, for programs that read iCalendar. Anyone who has it can read the calendar. Shown only once: null in a replayed response',
+    ),
+  })),
+)
+export type NewCalendar = z.output<typeof NewCalendar>
+
+/** Calendars of courses and users at secret addresses, for admins. */
+export const calendars = operationsOf('calendars', {
+  list: {
+    at: 'GET /v1/calendars',
+    summary: 'List calendars',
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({ course_id: ofCourse, user_id: ofUser, ...period('Created'), ...paging }),
+    response: page(Calendar, 'calendars'),
+    list: true,
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      user_id: { by: 'reference', field: 'userId', to: 'userId' },
+      ...inPeriod('createdAt'),
+    },
+  },
+  create: {
+    at: 'POST /v1/calendars',
+    summary: 'Create a calendar',
+    scope: 'admin',
+    roles: admins,
+    body: CalendarInput,
+    response: NewCalendar,
+    secret: 'path',
+  },
+  revoke: {
+    at: 'DELETE /v1/calendars/{calendarId}',
+    summary: 'Revoke a calendar',
+    scope: 'admin',
+    roles: admins,
+    response: null,
+  },
+})

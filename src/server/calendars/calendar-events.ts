@@ -1,0 +1,71 @@
+import sql, { type Sql } from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
+import type { CalendarEvent } from './icalendar.ts'
+
+/** A calendar whose address is known. */
+export interface FoundCalendar extends Row {
+  readonly id: string
+  readonly course_id: string | null
+  readonly user_id: string | null
+}
+
+/** Name and events of a calendar. */
+interface CalendarContent {
+  readonly name: string
+  readonly events: readonly CalendarEvent[]
+}
+
+/** Maximum courses of a user. */
+const maxCourses = 200
+
+interface DatedCourse extends Row {
+  readonly id: string
+  readonly title: string
+  readonly term: string | null
+  /** Days; '' where the term is open. */
+  readonly start_date: string | null
+  readonly end_date: string | null
+  readonly course_updated_at: string
+  readonly term_updated_at: string | null
+}
+
+/** Reads the dates of a calendar; null if its course or user is gone, or the user may not sign in. */
+export async function readCalendar(
+  database: Database,
+  { course_id: courseId, user_id: userId }: FoundCalendar,
+): Promise<CalendarContent | null> {
+  if (courseId !== null) {
+    const course = await database.one<Row & { title: string }>(
+      sql`select title from courses where id = ${courseId}`,
+    )
+    return course ? { name: course.title, events: await eventsOf(database, sql`${courseId}`) } : null
+  }
+  const user = await database.one(sql`select 1 from users where id = ${userId} and status = 'active'`)
+  if (!user) return null
+  const enrolled = sql`
+    select course_id from enrollments where user_id = ${userId} and status in ('active', 'completed')`
+  return { name: 'Courses', events: await eventsOf(database, enrolled) }
+}
+
+/** Returns the events of published courses, each course with the days on which its term begins and ends. */
+async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
+  const courses = await database.all<DatedCourse>(sql`
+    select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,
+      t.updated_at as term_updated_at
+    from courses c left join terms t on t.id = c.term_id
+    where c.id in (${courseIds}) and c.status = 'published' order by c.id limit ${maxCourses}`)
+  return courses.flatMap(termEvents)
+}
+
+function termEvents(course: DatedCourse): CalendarEvent[] {
+  const { id, title, term, start_date: start, end_date: end } = course
+  const changedAt = [course.course_updated_at, course.term_updated_at ?? ''].toSorted().at(-1) ?? ''
+  const event = (part: string, at: string, verb: string): CalendarEvent => ({
+    uid: `${id}.${part}@learnctl`,
+    at,
+    summary: `${title} ${verb}`,
+    ...(term !== null && { description: term }),
+    changedAt,
+  })
+  return [...(start ? [event('begin', start, 'begins')] : []), ...(end ? [event('end', end, 'ends')] : [])]
+}

@@ -1,0 +1,165 @@
+import { raw } from 'sql-template-tag'
+import { expect } from 'vitest'
+import { formatCalendar } from '../../../src/server/calendars/icalendar.ts'
+import { minute, type Person, test } from '../../helpers/academy.ts'
+
+/** Makes a published course in a term. */
+async function datedCourse(admin: Person, title: string) {
+  const dates = { name: `Term of ${title}`, startDate: '2026-09-01', endDate: '2027-01-31' }
+  const { body: term } = await admin.post('/v1/terms', dates)
+  const { body: course } = await admin.post('/v1/courses', { title, termId: term.id })
+  await admin.put(`/v1/courses/${course.id}`, { status: 'published' })
+  return { id: course.id as string, termId: term.id as string }
+}
+
+/** Returns the values of a property in a calendar, unfolded. */
+function valuesOf(text: string, name: string): string[] {
+  return text
+    .replaceAll('\r\n ', '')
+    .split('\r\n')
+    .flatMap((line) => (line.startsWith(name) ? [line.slice(line.indexOf(':') + 1)] : []))
+}
+
+test('the calendar of a course has the days of its term, to programs without a credential', async ({
+  academy,
+  admin,
+}) => {
+  const { id: courseId, termId } = await datedCourse(admin, 'Logic')
+  const created = await admin.post('/v1/calendars', { courseId })
+  expect(created).toMatchObject({ status: 201, body: { courseId, courseTitle: 'Logic', userId: null } })
+  const program = academy.bearer(undefined)
+  const read = await program.get(created.body.path)
+  expect(read.status).toBe(200)
+  expect(Object.fromEntries(read.headers)).toMatchObject({
+    'content-type': 'text/calendar; charset=utf-8',
+    'cache-control': 'private, max-age=900',
+  })
+  expect(read.text).toMatch(/^BEGIN:VCALENDAR\r\nVERSION:2.0\r\n[\s\S]*\r\nEND:VCALENDAR\r\n$/)
+  expect(valuesOf(read.text, 'SUMMARY')).toEqual(['Logic begins', 'Logic ends'])
+  expect(valuesOf(read.text, 'DTSTART')).toEqual(['20260901', '20270131'])
+  const uids = [`${courseId}.begin@learnctl`, `${courseId}.end@learnctl`]
+  expect(valuesOf(read.text, 'UID')).toEqual(uids)
+
+  const etag = read.headers.get('etag') ?? ''
+  const again = await program.get(created.body.path, { 'if-none-match': etag })
+  expect([again.status, again.text]).toEqual([304, ''])
+  academy.clock.advance(minute)
+  await admin.put(`/v1/terms/${termId}`, { startDate: '2026-09-07' })
+  const later = await program.get(created.body.path, { 'if-none-match': etag })
+  expect(later.status).toBe(200)
+  expect(valuesOf(later.text, 'DTSTART')).toEqual(['20260907', '20270131'])
+  expect(valuesOf(later.text, 'UID')).toEqual(uids)
+  expect(Number(valuesOf(later.text, 'SEQUENCE')[0])).toBeGreaterThan(
+    Number(valuesOf(read.text, 'SEQUENCE')[0]),
+  )
+})
+
+test('the calendar of a user has the published courses in which the user is enrolled', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const [logic, ethics, hidden] = [
+    await datedCourse(admin, 'Logic'),
+    await datedCourse(admin, 'Ethics'),
+    await datedCourse(admin, 'Secret'),
+  ]
+  for (const { id } of [logic, ethics]) {
+    await admin.post('/v1/enrollments', { courseId: id, userId: learner.id })
+  }
+  await admin.put(`/v1/courses/${ethics.id}`, { status: 'archived' })
+  const { body } = await admin.post('/v1/calendars', { userId: `email:${learner.email}` })
+  const { text } = await academy.bearer(undefined).get(body.path)
+  expect(valuesOf(text, 'SUMMARY')).toEqual(['Logic begins', 'Logic ends'])
+  expect(text).not.toContain(learner.email)
+  expect(text).not.toContain(hidden.id)
+})
+
+test('a wrong, a revoked and an erased address answer alike, and nothing else shows the address', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const { id: courseId } = await datedCourse(admin, 'Logic')
+  const { body: ofCourse } = await admin.post('/v1/calendars', { courseId })
+  const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
+  const program = academy.bearer(undefined)
+  expect((await program.get(ofUser.path)).status).toBe(200)
+  expect((await admin.delete(`/v1/calendars/${ofCourse.id}`)).status).toBe(204)
+  await admin.delete(`/v1/users/${learner.id}?erase=true`)
+  expect((await admin.get('/v1/calendars')).body.data).toEqual([])
+  const wrong = ['/calendars/x.ics', '/calendars/index.html', `/calendars/${'A'.repeat(43)}.ics`]
+  const answers = []
+  for (const path of [...wrong, ofCourse.path, ofUser.path]) {
+    const { status, body, headers } = await program.get(path)
+    const { requestId: _, instance: __, ...rest } = body
+    answers.push(JSON.stringify([status, rest, headers.get('content-type'), headers.get('cache-control')]))
+  }
+  expect(new Set(answers).size).toBe(1)
+  expect(answers[0]).toContain('There is no calendar at this address.')
+  const secrets = [ofCourse.path, ofUser.path].map((path) => path.slice(11, -4))
+  const kept = [JSON.stringify(academy.logged), (await admin.get('/v1/audit')).text]
+  for (const table of ['calendars', 'audit_entries', 'idempotency']) {
+    kept.push(JSON.stringify(await academy.database.all(raw(`select * from ${table}`))))
+  }
+  for (const secret of secrets) expect(kept.join()).not.toContain(secret)
+  expect(kept[0]).toContain('"/calendars/***"')
+})
+
+test('a suspended user and a deleted course have no calendar until they are back', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const { id: courseId } = await datedCourse(admin, 'Logic')
+  const { body: ofCourse } = await admin.post('/v1/calendars', { courseId })
+  const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
+  const statuses = async () => {
+    const program = academy.bearer(undefined)
+    return [(await program.get(ofCourse.path)).status, (await program.get(ofUser.path)).status]
+  }
+  await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
+  await admin.delete(`/v1/courses/${courseId}`)
+  expect(await statuses()).toEqual([404, 404])
+  await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
+  await admin.post(`/v1/deleted-courses/${courseId}/restore`)
+  expect(await statuses()).toEqual([200, 200])
+})
+
+test('a calendar is of a course or of a user, and there are at most 20 of each', async ({
+  admin,
+  learner,
+}) => {
+  const { id: courseId } = await datedCourse(admin, 'Logic')
+  for (const input of [{}, { courseId, userId: learner.id }]) {
+    expect((await admin.post('/v1/calendars', input)).body.errors).toMatchObject([{ code: 'required' }])
+  }
+  for (let count = 0; count < 20; count += 1) await admin.post('/v1/calendars', { courseId })
+  expect((await admin.post('/v1/calendars', { courseId })).body.code).toBe('limit_reached')
+  expect((await admin.post('/v1/calendars', { userId: learner.id })).status).toBe(201)
+})
+
+test.extend('perMinute', 3)('an address is read a limited number of times a minute', async ({ academy }) => {
+  const program = academy.bearer(undefined)
+  const statuses = []
+  for (let count = 0; count < 4; count += 1) statuses.push((await program.get('/calendars/x.ics')).status)
+  expect(statuses).toEqual([404, 404, 404, 429])
+})
+
+test('long and strange texts are folded at 75 octets and escaped', () => {
+  const summary = `Größe; "x", \\ und\nmehr ${'ö'.repeat(60)} ${'👩‍🏫'.repeat(20)}\u0007`
+  const event = {
+    uid: 'les_1@learnctl',
+    at: '2026-01-31T09:30:00.000Z',
+    summary,
+    changedAt: '2026-01-01T00:00:00.000Z',
+  }
+  const text = formatCalendar('Größe, klein', [event])
+  for (const line of text.split('\r\n')) {
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75)
+    expect(Buffer.from(line).toString()).toBe(line)
+  }
+  expect(valuesOf(text, 'SUMMARY')[0]).toMatch(/^Größe\\; "x"\\, \\\\ und\\nmehr ö{60} (👩‍🏫){20} $/u)
+  expect(valuesOf(text, 'DTSTART')).toEqual(['20260131T093000Z'])
+  expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
+})
