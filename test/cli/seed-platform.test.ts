@@ -194,6 +194,10 @@ const missing: Record<string, [line: string, needed: string]> = {
     'integrations set canvas --base-url https://canvas.example',
     'integrations.set (PUT /v1/integrations/canvas returned 404)',
   ],
+  'analytics statements': [
+    'analytics statements',
+    'analytics.statements (GET /v1/analytics/statements returned 404)',
+  ],
   'integrations test': [
     'integrations test canvas',
     'integrations.test (POST /v1/integrations/canvas/test returned 404)',
@@ -303,6 +307,7 @@ const others = [
   ].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply'],
   'auth login',
+  'integrations sign-in',
   ...['courses apply', 'courses validate'],
   'courses copy',
   ...['list', 'create', 'rename', 'move', 'delete'].map((verb) => `modules ${verb}`),

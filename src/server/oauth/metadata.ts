@@ -1,4 +1,4 @@
-import { machineScopes, scopes } from '../../contract/constants.ts'
+import { scopes } from '../../contract/constants.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import { problemReply } from '../http/problem-reply.ts'
 import type { Reply } from '../http/reply.ts'
@@ -50,7 +50,8 @@ function serverMetadata({ issuer }: Visit): object {
     revocation_endpoint: issuer + oauthPaths.revoke,
     introspection_endpoint: issuer + oauthPaths.introspect,
     device_authorization_endpoint: issuer + oauthPaths.deviceAuthorization,
-    scopes_supported: [...scopes, ...machineScopes],
+    // Scopes of machines are left out: clients sign users in with all scopes that are listed.
+    scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: grantTypeNames,

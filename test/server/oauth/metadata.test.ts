@@ -16,10 +16,7 @@ standard('the metadata says where everything is, and nothing that is not so', as
     revocation_endpoint: 'http://localhost/oauth/revoke',
     introspection_endpoint: 'http://localhost/oauth/introspect',
     device_authorization_endpoint: 'http://localhost/oauth/device_authorization',
-    scopes_supported: [
-      ...['read', 'write', 'admin'],
-      ...['roster.readonly', 'gradebook.readonly', 'gradebook.createput', 'gradebook.delete'],
-    ],
+    scopes_supported: ['read', 'write', 'admin'],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: [
