@@ -64,7 +64,8 @@ export const enrollmentRoutes = routesOf(enrollments, {
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'fail')
-    return runBatch(call, items, async (item) => {
+    return runBatch(call, items, async (item, index) => {
+      if (index === 0) await readUsers(item, items)
       const found = await findExisting(item)
       const before = found?.row?.status === 'deleted' ? undefined : found?.row
       return upsert(
@@ -305,6 +306,20 @@ async function findParents(
     ),
   ])
   return { course, user }
+}
+
+/** Reads the users of a batch in one statement; those that are not named by external ids are read one by one. */
+async function readUsers({ database, batch }: Call, items: readonly unknown[]): Promise<void> {
+  const named = items.flatMap((item) => {
+    const userId = isJsonObject(item) ? item['userId'] : undefined
+    const isExternal = typeof userId === 'string' && userId.startsWith('ext:') && isStorableText(userId)
+    return isExternal ? [userId.slice(4)] : []
+  })
+  if (named.length === 0) return
+  const rows = await database.all<ParentUser>(
+    sql`select id, email, external_id from users where external_id in (${join([...new Set(named)])})`,
+  )
+  for (const row of rows) batch?.rows.set(`user ext:${row.external_id}`, row)
 }
 
 /** Reads a row; in a batch, the items share what was read once. */

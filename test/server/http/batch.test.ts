@@ -140,6 +140,23 @@ test('enrolments come in batches, by whatever name of course and user', async ({
   expect((await send('update')).slice(0, 2)).toEqual(['201', '200 unchanged'])
 })
 
+test('enrolments in one batch name users by external ids, known or unknown, and by ids as these', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin)
+  const users = [{ email: 'ada@b.example', externalId: 'S1' }]
+  expect(codes(await admin.post('/v1/users/batch', { items: users }))).toEqual(['201'])
+  const named = ['ext:S1', 'ext:none', `ext:${learner.id}`, 'ext:\0', 'ext:S1']
+  const items = named.map((userId) => ({ courseId, userId }))
+  const outcomes = ['201', '404 not_found', '201', '422 validation_failed', '409 duplicate']
+  expect(codes(await admin.post('/v1/enrollments/batch', { items }))).toEqual(outcomes)
+  const { data } = (await admin.get('/v1/enrollments')).body
+  expect(data.map(({ userEmail }: { userEmail: string }) => userEmail).sort()).toEqual(
+    ['ada@b.example', learner.email].sort(),
+  )
+})
+
 test('progress comes in batches, an older record never in place of a newer one', async ({
   admin,
   learner,
