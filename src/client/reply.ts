@@ -219,14 +219,17 @@ export async function readBody(
   reply: HttpResponse,
   limitBytes = maxBodyBytes,
 ): Promise<Body> {
-  const bytes = await readBytes(reply, limitBytes)
-  if (bytes === null) {
+  const { body } = reply
+  // Text comes from an academy in this process; bytes of it would only be decoded again.
+  const isShort = typeof body === 'string' && Buffer.byteLength(body) <= limitBytes
+  const content = isShort ? body : await readBytes(reply, limitBytes)
+  if (content === null) {
     const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
     throw new ProtocolError(target, 'too_large', `${subjectOf(target)} is larger than ${limit}`)
   }
   let text = ''
   try {
-    text = bodyText(reply, bytes)
+    text = typeof content === 'string' ? content.replace(/^\uFEFF/, '') : bodyText(reply, content)
     return text.trim() === '' ? { form: 'empty', value: null } : { form: 'json', value: parseJson(text) }
   } catch (cause) {
     if (cause instanceof JsonLimitError || cause instanceof NotUtf8Error) {
@@ -243,7 +246,7 @@ export async function readBody(
     }
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
     if (isPage(reply, text)) throw webPageError(target, raw)
-    const message = `${subjectOf(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
+    const message = `${subjectOf(target)} is not valid JSON, or was cut short after ${Buffer.byteLength(content)} bytes`
     throw new ProtocolError(target, 'not_json', message, cause, raw)
   }
 }
