@@ -227,7 +227,13 @@ function scoreOf(given: number, maximum: number): Result['score'] {
 /** Returns the mailto IRI of an address, with a local part that needs no quotes (RFC 6068 §2). */
 function mboxOf(email: string): string {
   const at = email.lastIndexOf('@')
-  const local = email.slice(0, at).replace(/[^\w.+'-]+/g, encodeURIComponent)
+  const local = email.slice(0, at).replace(/[^\w.+'-]/gu, (character) =>
+    // encodeURIComponent leaves some that an address would have to quote.
+    encodeURIComponent(character).replace(
+      /^[^%]$/,
+      (plain) => `%${plain.charCodeAt(0).toString(16).toUpperCase()}`,
+    ),
+  )
   return `mailto:${local}${email.slice(at)}`
 }
 

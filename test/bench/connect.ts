@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { openAcademy } from '../../src/server/academy/local-academy.ts'
+import { benchXapi } from './connect-xapi.ts'
 import { loadTool } from './load.ts'
 import { median, startServer } from './measure.ts'
 import { benchPull } from './pull.ts'
@@ -13,7 +14,11 @@ const learners = 2_000
 
 /** Measures how other systems read an academy and are read: a part for each system. */
 export async function benchConnect(bin: string, directory: string): Promise<BenchRow[]> {
-  return [await benchOneRoster(bin, directory), await benchPull(bin, directory)]
+  return [
+    await benchOneRoster(bin, directory),
+    await benchPull(bin, directory),
+    ...(await benchXapi(bin, directory)),
+  ]
 }
 
 /** Compares a list of 100 users over OneRoster with that of the API, alternately and with the same load. */
