@@ -104,7 +104,8 @@ export async function sumUp(
     const { noun, id, before, after } = action
     const kind = kindOf(noun)
     const reason = lastingReason(action)
-    if (reason !== null || !kind || id === null) return reason ?? `${noun}.${action.verb}`
+    if (reason !== null || !kind) return reason ?? `${noun}.${action.verb}`
+    if (id === null) return unknownValues(kind.name)
     const key = `${kind.name} ${id}`
     const placeOf = (record: JsonObject) => kind.sought && jsonText([kind.name, kind.sought(record)])
     const again = before || !after ? undefined : deleted.get(placeOf(after) ?? '')
@@ -142,6 +143,10 @@ function lastingReason({ noun, verb, isErased }: RecordedAction): string | null 
 
 /** Reason of actions whose values were erased with a user; `lastingTexts` words the reasons. */
 export const erased = 'erased'
+/** Reason of updates whose former values were not recorded: those of a batch, on a platform that keeps no changes. */
+export function unknownValues(noun: KindName): string {
+  return `former values of ${noun}`
+}
 /** Reason of permanent deletions. */
 export const erasedForGood = 'erased for good'
 /** Reason of new passwords. */

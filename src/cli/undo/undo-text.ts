@@ -4,7 +4,7 @@ import type { JsonObject } from '../../codec/json-text.ts'
 import type { ChangeCount } from '../../contract/changes.ts'
 import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { erased, erasedForGood, passwords } from './net-change.ts'
+import { erased, erasedForGood, passwords, unknownValues } from './net-change.ts'
 import type { Kept, UndoAction, UndoPlan } from './plan-undo.ts'
 import { kinds } from './record-kinds.ts'
 
@@ -104,8 +104,14 @@ export function lastingTexts({ lasting }: Pick<UndoPlan, 'lasting'>): string[] {
         return `${pluralise(count, 'new password')}: the former ones are not known`
       case 'progress.updated':
         return `${pluralise(count, 'progress record')}: older progress never replaces newer`
-      default:
-        return `${count} × ${what}`
+      default: {
+        const kind = kinds.find(({ name }) => what === unknownValues(name))
+        if (kind) {
+          return `${pluralise(count, `updated ${kind.dataset.noun}`)}: the former values were not recorded`
+        }
+        const noun = what.slice(0, what.indexOf('.'))
+        return `${pluralise(count, nounText(noun))} ${verbText(what)}`
+      }
     }
   })
 }

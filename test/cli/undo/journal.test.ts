@@ -107,6 +107,22 @@ describe('on a server of an earlier version', () => {
     expect((await cli.run('users list --columns email --q b.example')).stdout).toBe('')
   })
 
+  test('what a batch has updated is listed, whose former values are not known', async ({ academy }) => {
+    const cli = await earlier(academy)
+    const csv = (name: string) =>
+      `email,externalId,firstName\nada@b.example,1,${name}\nbob@b.example,2,${name}\n`
+    await cli.run('users import -', { stdin: csv('Old') })
+    await cli.run('users import -', { stdin: `${csv('New')}eve@b.example,3,New\n` })
+    const [{ id }] = JSON.parse((await cli.run('undo list -o json')).stdout).filter(
+      ({ counts }: { counts: unknown[] }) => counts.length === 2,
+    )
+    const ran = await cli.run(`undo ${id} --yes`)
+    expect(ran.stderr).toContain(
+      'note: Cannot be undone: 2 updated users: the former values were not recorded\nUndone: 1 removed,',
+    )
+    expect((await cli.run('users list --columns profile.firstName --q b.example')).stdout).toBe('New\nNew\n')
+  })
+
   test('an erased user is gone from it, and listed as such', async ({ academy }) => {
     const cli = await earlier(academy)
     const stdin = 'email,externalId\nada@b.example,1\nbob@b.example,2\n'

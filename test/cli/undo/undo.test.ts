@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import type { AuditEntry } from '../../../src/contract/audit.ts'
 import type { Change } from '../../../src/contract/changes.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 
@@ -243,7 +244,8 @@ describe('undo of terms, groups and mappings', () => {
     await ok(local, `undo ${await idOf(local, 'undo')} --yes`)
     expect(await mappings()).toEqual(after)
     await ok(local, 'integrations unmap canvas course 2')
-    const [entry] = JSON.parse(await ok(local, 'audit list --limit 1 -o json')) as { id: string }[]
+    const entries = JSON.parse(await ok(local, 'audit list --action mapping.deleted -o json')) as AuditEntry[]
+    const entry = entries.find(({ changeId }) => changeId === null)
     await ok(local, `audit revert ${entry?.id} --yes`)
     expect(await mappings()).toEqual(after)
   })
