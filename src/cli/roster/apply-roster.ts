@@ -1,7 +1,10 @@
+import { shellWord } from '../../codec/display-text.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { isClosed } from '../records/apply-order.ts'
 import type { Declared, Part } from '../records/entries.ts'
 import { openWriting, sourceOf, type Writing } from '../records/execute.ts'
+import { keyText } from '../records/identity.ts'
 import { makePlan, type PlanOptions } from '../records/make-plan.ts'
 import { type MakePlan, type Planned, planOf, readSaved } from '../records/open-plan.ts'
 import { type Action, countsText, type Plan } from '../records/plan.ts'
@@ -134,14 +137,53 @@ interface Planner {
 
 function plannerOf(given: Given, { roster, options }: RosterToApply): Planner {
   let hidden: readonly Part[] = []
-  const makePlan = planOf(given, changeOf(roster), async (reader) => {
+  const compare = planOf(given, changeOf(roster), async (reader) => {
     const comparable = await comparableParts(reader, roster.declared)
     hidden = comparable.hidden
     const isWhole = options.prune && !roster.isDelta('groups')
     const declared = isWhole ? comparable.declared : withOtherMembers(comparable.declared)
     return { declared, options: planOptions(roster, options) }
   })
+  const makePlan: MakePlan = async (context) => {
+    const planned = await compare(context)
+    const { plan } = planned
+    return { ...planned, plan: { ...plan, notes: [...plan.notes, ...closedNotes(plan)] } }
+  }
   return { makePlan, hidden: () => hidden }
+}
+
+/** Maximum number of closed records to name. */
+const maxClosed = 5
+
+/**
+ * Returns notes on suspended users and archived courses of the roster that stay so, because it says nothing of their
+ * status: an earlier apply may have closed them when they were gone, or an admin for another reason.
+ */
+function closedNotes({ actions, closed }: Plan): string[] {
+  const kept = [...closed, ...actions].filter(
+    ({ dataset, entry, current }) =>
+      entry !== null &&
+      entry.record['status'] === undefined &&
+      current !== null &&
+      isClosed(dataset, current),
+  )
+  const ofPart = (part: Part) =>
+    kept.filter(({ dataset, current }) => dataset === part && current?.['role'] !== protectedRole)
+  return [
+    ...closedNote(ofPart('users'), 'suspended user', 'suspended', 'learnctl users activate'),
+    ...closedNote(ofPart('courses'), 'archived course', 'archived', 'learnctl courses publish'),
+  ]
+}
+
+function closedNote(records: readonly Action[], noun: string, status: string, command: string): string[] {
+  if (records.length === 0) return []
+  const named = records.slice(0, maxClosed).map(({ key }) => keyText(key))
+  const more = records.length > named.length ? ` and ${records.length - named.length} more` : ''
+  const [stay, their] = records.length === 1 ? ['stays', 'its'] : ['stay', 'their']
+  const line = [command, ...named.map(shellWord), ...(more === '' ? [] : ['…'])].join(' ')
+  return [
+    `${pluralise(records.length, noun)} of the roster ${stay} ${status}, as it does not say ${their} status: ${named.join(', ')}${more}; to change that: ${line}`,
+  ]
 }
 
 /** Returns records whose groups may have members besides the declared ones. */
@@ -158,6 +200,9 @@ function changeOf({ name }: DeclaredRoster): BulkChange {
   return { command, source: sourceOf([name]) }
 }
 
+/** A roster gives no rights over an academy and takes none. */
+const protectedRole = 'admin'
+
 /** Returns how a roster is compared with a platform. */
 function planOptions(
   { declared, isDelta, courses }: DeclaredRoster,
@@ -165,8 +210,7 @@ function planOptions(
 ): PlanOptions {
   return {
     ...{ label, prune, closes: deleteUsers ? ['courses'] : ['users', 'courses'] },
-    // A roster gives no rights over an academy and takes none.
-    protectedRole: 'admin',
+    protectedRole,
     // Terms stay, because past courses keep theirs.
     keeps: [...declared.keys()].filter((part) => part === 'terms' || isDelta(part)),
     ...(courses && { courses }),

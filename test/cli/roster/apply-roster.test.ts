@@ -114,6 +114,26 @@ describe('people and courses that a roster lacks', () => {
     expect(await people(local)).toEqual(['ada active', 'bob active', 'cleo active'])
   })
 
+  test('stay closed when they return in a roster without their status, which a note says', async ({ local }) => {
+    put(local, 'school', moodle(smallSchool))
+    await ran(local, 'roster apply school --yes')
+    put(local, 'school', moodle({ ...nextYear, courses: nextYear.courses.slice(0, 1) }))
+    await ran(local, 'roster apply school --yes --prune')
+    put(local, 'school', moodle(smallSchool))
+    const note =
+      'note: 1 suspended user of the roster stays suspended, as it does not say its status: ext:bob; to change that: learnctl users activate ext:bob\n'
+    expect((await ran(local, 'roster diff school', 9)).stderr).toContain(note)
+    const { stderr } = await ran(local, 'roster apply school --yes')
+    expect(stderr).toContain(note)
+    expect(stderr).toContain(
+      'note: 1 archived course of the roster stays archived, as it does not say its status: ext:che; to change that: learnctl courses publish ext:che\n',
+    )
+    expect(await people(local)).toEqual(['ada active', 'bob suspended', 'cleo active'])
+    await ran(local, 'users activate ext:bob')
+    await ran(local, 'courses publish ext:che')
+    expect(await ran(local, 'roster apply school --yes')).toMatchObject({ stdout: '', stderr: '' })
+  })
+
   test('are kept if the roster did not create them', async ({ local }) => {
     await ran(local, 'users create --email bob@school.example --external-id bob')
     await ran(local, 'users create --email eve@school.example --external-id eve')
