@@ -64,7 +64,7 @@ export async function openRoster(
   const manifest = manifestFile && format === 'oneroster' ? await readManifest(manifestFile.file) : null
   const { used, leftOut } = sortFiles(format, tables, manifest)
   if (used.size === 0) {
-    throw unclear(`${given} has no file of ${formatNames[format]}`, tables)
+    throw unknownColumns(given, format, tables)
   }
   for (const name of others)
     leftOut.push({ file: given, why: 'files that are no CSV are left out', value: name })
@@ -200,14 +200,29 @@ function formatOf(given: string, files: readonly HeadedFile[], hasManifest: bool
 const maxColumnsShown = 12
 
 function unclear(message: string, files: readonly HeadedFile[]): UsageError {
+  const map = '; columns with names of their own need --map "column in the file=column"'
   return new UsageError(message, {
     code: 'unknown_format',
-    why: files.map(({ file, header }) => {
-      const more = header.length > maxColumnsShown ? ', …' : ''
-      return `${file.name} has the columns ${header.slice(0, maxColumnsShown).join(', ')}${more}`
-    }),
-    hint: `Name the format: --format ${rosterFormats.join(', ')}`,
+    why: files.map(columnsText),
+    hint: `Name the format: --format ${rosterFormats.join(', ')}${map}`,
   })
+}
+
+/** Returns the error for files that have the columns of no file of a format. */
+function unknownColumns(given: string, format: RosterFormat, files: readonly HeadedFile[]): UsageError {
+  const { tables } = formatReaders[format]
+  const needed = tables.flatMap(({ name, shownBy: [set] }) => (set ? `${name}: ${set.join(', ')}` : []))
+  const [first = ''] = files[0]?.header ?? []
+  return new UsageError(`${given} has no file of ${formatNames[format]}`, {
+    code: 'unknown_format',
+    why: [...files.map(columnsText), ...needed.map((text) => `${formatNames[format]} has ${text}`)],
+    hint: `Give columns their names in the format: --map ${JSON.stringify(`${first}=${tables.at(-1)?.key[0] ?? 'column'}`)}`,
+  })
+}
+
+function columnsText({ file, header }: HeadedFile): string {
+  const more = header.length > maxColumnsShown ? ', …' : ''
+  return `${file.name} has the columns ${header.slice(0, maxColumnsShown).join(', ')}${more}`
 }
 
 function versionOf(used: ReadonlyMap<string, readonly HeadedFile[]>): string | null {

@@ -114,7 +114,9 @@ describe('people and courses that a roster lacks', () => {
     expect(await people(local)).toEqual(['ada active', 'bob active', 'cleo active'])
   })
 
-  test('stay closed when they return in a roster without their status, which a note says', async ({ local }) => {
+  test('stay closed when they return in a roster without their status, which a note says', async ({
+    local,
+  }) => {
     put(local, 'school', moodle(smallSchool))
     await ran(local, 'roster apply school --yes')
     put(local, 'school', moodle({ ...nextYear, courses: nextYear.courses.slice(0, 1) }))

@@ -150,6 +150,20 @@ describe('a roster of a German spreadsheet', () => {
     expect(again, again.stdout + again.stderr).toMatchObject({ code: 0 })
   })
 
+  test('whose columns are not those of its format is refused with the flag that names them', async ({
+    local,
+  }) => {
+    put(local, { 'schule.csv': 'Benutzername;E-Mail\nada;ada@schule.example\n' })
+    const { code, stderr } = await local.run('roster validate schule.csv --format moodle')
+    expect(code).toBe(2)
+    expect(stderr).toBe(`error: schule.csv has no file of Moodle
+  schule.csv has the columns Benutzername, E-Mail
+  Moodle has courses: shortname, fullname
+  Moodle has users: username, firstname, lastname
+  hint: Give columns their names in the format: --map "Benutzername=username"
+`)
+  })
+
   test('in another encoding is read with --encoding', async ({ local }) => {
     const bytes = Buffer.from([...'username,firstname,email\nu,J'].map((letter) => letter.charCodeAt(0)))
     const rest = Buffer.from('rgen,u@schule.example\n')

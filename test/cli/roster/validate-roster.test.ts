@@ -77,7 +77,7 @@ describe('learnctl roster validate', () => {
     const { code, stderr } = await cli.run('roster validate people.csv')
     expect(code).toBe(2)
     expect(stderr).toBe(
-      'error: Cannot tell the format of people.csv\n  people.csv has the columns id, name, mail\n  hint: Name the format: --format oneroster, canvas, moodle, kolibri\n',
+      'error: Cannot tell the format of people.csv\n  people.csv has the columns id, name, mail\n  hint: Name the format: --format oneroster, canvas, moodle, kolibri; columns with names of their own need --map "column in the file=column"\n',
     )
     const forced = await cli.run('roster validate people.csv --format canvas')
     expect(forced.stderr).toContain('error: people.csv has no file of Canvas SIS\n')
