@@ -150,29 +150,19 @@ function choicesOf(schema: z.ZodType): readonly string[] | undefined {
   return choicesIn(inner) ?? items?.enum
 }
 
-/** Flag that filters a list by courses (repeatable). */
-export const courseFilter = {
-  name: 'course',
-  kind: 'texts',
-  placeholder: 'course',
-  summary: 'Filter by course: id or external id',
-} as const satisfies FieldFlag<'texts'>
+/** Returns the flag that filters a list by records of a kind (repeatable). */
+function referenceFilter<const Name extends string>(name: Name, summary: string) {
+  return { name, kind: 'texts', placeholder: name, summary: `Filter by ${summary}` } as const
+}
 
-/** Flag that filters a list by the terms of courses (repeatable). */
-export const termFilter = {
-  name: 'term',
-  kind: 'texts',
-  placeholder: 'term',
-  summary: 'Filter by term of the course: id, external id or name',
-} as const satisfies FieldFlag<'texts'>
+/** Flag that filters a list by courses. */
+export const courseFilter = referenceFilter('course', 'course: id or external id')
 
-/** Flag that filters a list by the members of groups (repeatable). */
-export const groupFilter = {
-  name: 'group',
-  kind: 'texts',
-  placeholder: 'group',
-  summary: 'Filter by members of a group: id, external id or name',
-} as const satisfies FieldFlag<'texts'>
+/** Flag that filters a list by the terms of courses. */
+export const termFilter = referenceFilter('term', 'term of the course: id, external id or name')
+
+/** Flag that filters a list by the members of groups. */
+export const groupFilter = referenceFilter('group', 'members of a group: id, external id or name')
 
 /** Name of a flag that takes one user; `--learner` is accepted, too. */
 export const userFlag = { name: 'user', unlisted: ['--learner'] } as const
@@ -180,10 +170,7 @@ export const userFlag = { name: 'user', unlisted: ['--learner'] } as const
 /** Returns the flag that filters a list by users, under the name that the list uses. */
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {
-    name,
+    ...referenceFilter(name, `${name}: id, external id or e-mail address`),
     unlisted: [name === 'learner' ? '--user' : '--learner'],
-    kind: 'texts',
-    placeholder: name,
-    summary: `Filter by ${name}: id, external id or e-mail address`,
   } as const satisfies FieldFlag<'texts'>
 }

@@ -8,13 +8,13 @@ import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { type OneRosterVersion, oneRosterFiles } from './oneroster-tables.ts'
-import { openPackage, type Package } from './package-folder.ts'
+import { createPackage, type PackageWriter, type Written } from './package-writer.ts'
 import { type ExportFormat, formatNames, type RosterPart, rosterNouns, rosterParts } from './roster.ts'
 import { openSchool, type School } from './school.ts'
 import type { Scope } from './scope.ts'
 import { canvasFiles, writeCanvas } from './write-canvas.ts'
 import { moodleFiles, writeMoodle } from './write-moodle.ts'
-import { type Written, writeOneRoster } from './write-oneroster.ts'
+import { writeOneRoster } from './write-oneroster.ts'
 
 /** Parts that each format holds, in the order of `rosterParts`. */
 const partsOf: Readonly<Record<ExportFormat, readonly RosterPart[]>> = {
@@ -69,7 +69,7 @@ export async function exportRoster(context: Context, wanted: RosterExport): Prom
   }
   const reader = await openWriting(context)
   const school = await openSchool(reader, wanted)
-  const to = await openPackage({ cwd: io.cwd, target, force, known })
+  const to = await createPackage({ cwd: io.cwd, target, force, known })
   const line = await createProgressLine(io, 'rows', null)
   try {
     const watched = withProgress(to, (rows) => line.update(rows))
@@ -129,7 +129,7 @@ function fileName(path: string): string {
 const rowsPerUpdate = 5000
 
 /** Reports the number of rows while a package is written. */
-function withProgress(to: Package, onRows: (rows: number) => Promise<void>): Package {
+function withProgress(to: PackageWriter, onRows: (rows: number) => Promise<void>): PackageWriter {
   let rows = 0
   return {
     ...{ scratch: () => to.scratch(), tables: () => to.tables(), formulas: () => to.formulas() },

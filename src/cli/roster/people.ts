@@ -8,7 +8,7 @@ import type { TableForm } from './table.ts'
 import { type Reading, requireUnique, rowNumberOf } from './walk.ts'
 
 /** Person of a roster. */
-export interface Person {
+export interface RosterPerson {
   readonly externalId: string
   readonly email: string
   readonly username: string
@@ -49,7 +49,7 @@ export function personEntries(
   reading: Reading,
   row: RosterRow,
   table: PeopleTable,
-  person: Person,
+  person: RosterPerson,
 ): readonly RosterEntry[] {
   const { dataset, columns } = table
   const email = addressOf(reading, row, columns, person)
@@ -71,7 +71,7 @@ function requireOwn(
   reading: Reading,
   row: RosterRow,
   { form, columns }: PeopleTable,
-  { externalId, email, username }: Pick<Person, 'externalId' | 'email' | 'username'>,
+  { externalId, email, username }: Pick<RosterPerson, 'externalId' | 'email' | 'username'>,
 ): void {
   const [key = ''] = form.key
   const replaced = rowNumberOf(reading, form.name, row.text(key))
@@ -88,7 +88,7 @@ function addressOf(
   { options: { emailDomain } }: Reading,
   row: RosterRow,
   columns: PersonColumns,
-  { email, username, externalId }: Person,
+  { email, username, externalId }: RosterPerson,
 ): string | null {
   if (email !== '') return email
   if (emailSchema.safeParse(username).success) {
@@ -125,7 +125,7 @@ export function nameIn(row: RosterRow, column: string): string {
 }
 
 /** Returns the user name; empty for the e-mail address, which exports write where a format requires a user name. */
-function usernameOf(row: RosterRow, { username, email }: Person): string {
+function usernameOf(row: RosterRow, { username, email }: RosterPerson): string {
   if (username.toLowerCase() === email.toLowerCase()) return ''
   if (username === '' || usernameSchema.safeParse(username).success) return username
   row.addLeniency('user names with other characters are left out', username)

@@ -1,10 +1,9 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Package, Table } from './package-folder.ts'
+import type { PackageWriter, Table, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
 import type { Course, Enrolment, Group, Person } from './school-records.ts'
-import type { Written } from './write-oneroster.ts'
 
 /** Columns of the tables, in the order of the documentation; optional ones that an academy has no values for are left out. */
 const columns = {
@@ -23,7 +22,7 @@ export const canvasFiles: readonly string[] = Object.keys(columns).map((name) =>
 /** Writes a school as the files of a Canvas SIS import: groups of courses are sections, other groups are groups of the account. */
 export async function writeCanvas(
   school: School,
-  to: Package,
+  to: PackageWriter,
   parts: ReadonlySet<RosterPart>,
 ): Promise<Written> {
   const counts: Partial<Record<RosterPart, number>> = {}

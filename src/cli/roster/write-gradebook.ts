@@ -2,7 +2,7 @@ import { daysOf, itemsOf, resultIdOf, scoreOn, sessionOf } from '../../lms/onero
 import { noCategory } from '../../lms/roster-conventions.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type OneRosterVersion, oneRosterColumns } from './oneroster-tables.ts'
-import type { Package } from './package-folder.ts'
+import type { PackageWriter } from './package-writer.ts'
 import { type Course, compare, type Grade } from './school-records.ts'
 
 /** Writes grades as line items with their results; the weights of courses are categories. */
@@ -36,18 +36,18 @@ interface Item {
 }
 
 /** Starts a gradebook. Its tables appear only if there is a line item. */
-export function createGradebook(to: Package, form: GradebookForm): Gradebook {
+export function createGradebook(to: PackageWriter, form: GradebookForm): Gradebook {
   return new TwoPassGradebook(to, form)
 }
 
 /** Writes the items of all courses at the end, table by table. */
 class TwoPassGradebook implements Gradebook {
-  readonly #to: Package
+  readonly #to: PackageWriter
   readonly #form: GradebookForm
   readonly #left = { unpublished: 0, cleared: 0, sources: 0, weights: 0, unweighted: 0, scaled: 0 }
-  #items: Awaited<ReturnType<Package['scratch']>> | null = null
+  #items: Awaited<ReturnType<PackageWriter['scratch']>> | null = null
 
-  constructor(to: Package, form: GradebookForm) {
+  constructor(to: PackageWriter, form: GradebookForm) {
     this.#to = to
     this.#form = form
   }

@@ -1,7 +1,7 @@
 import { namesOf } from '../../lms/oneroster-mapping.ts'
 import { noName } from '../../lms/roster-conventions.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import type { Package } from './package-folder.ts'
+import type { PackageWriter, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
 import {
@@ -12,7 +12,6 @@ import {
   type Member,
   type Person,
 } from './school-records.ts'
-import type { Written } from './write-oneroster.ts'
 
 /** Columns of a user before those of enrolments and cohorts. */
 const userColumns = ['username', 'firstname', 'lastname', 'email', 'idnumber', 'suspended']
@@ -40,7 +39,7 @@ interface Place {
  * Writes a school as files of Moodle's Upload users and Upload courses. A user's row has all of their courses, so
  * enrolments are in memory at once, about 200 bytes each.
  */
-export async function writeMoodle(school: School, to: Package, form: MoodleForm): Promise<Written> {
+export async function writeMoodle(school: School, to: PackageWriter, form: MoodleForm): Promise<Written> {
   const { parts, category } = form
   const counts: Partial<Record<RosterPart, number>> = {}
   const lost = { nameless: 0, completed: 0, lowered: 0, numbers: 0, outside: 0, empty: 0 }

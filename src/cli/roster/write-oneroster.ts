@@ -16,7 +16,7 @@ import {
   oneRosterColumns,
   oneRosterFiles,
 } from './oneroster-tables.ts'
-import type { Package, Table } from './package-folder.ts'
+import type { PackageWriter, Table, Written } from './package-writer.ts'
 import type { RosterPart } from './roster.ts'
 import type { School } from './school.ts'
 import type { Course, Enrolment, Person } from './school-records.ts'
@@ -30,14 +30,12 @@ export interface OneRosterForm {
   readonly parts: ReadonlySet<RosterPart>
 }
 
-/** Number of records by part, and what the format does not hold. */
-export interface Written {
-  readonly counts: Partial<Record<RosterPart, number>>
-  readonly notes: readonly string[]
-}
-
 /** Writes a school as a OneRoster package: each course is a class and its course, each term an academic session. */
-export async function writeOneRoster(school: School, to: Package, form: OneRosterForm): Promise<Written> {
+export async function writeOneRoster(
+  school: School,
+  to: PackageWriter,
+  form: OneRosterForm,
+): Promise<Written> {
   return new OneRosterWriter(school, to, form).write()
 }
 
@@ -50,7 +48,7 @@ function bulk(table: Table): (id: string, ...cells: readonly string[]) => void |
 
 class OneRosterWriter {
   readonly #school: School
-  readonly #to: Package
+  readonly #to: PackageWriter
   readonly #form: OneRosterForm
   readonly #counts: Partial<Record<RosterPart, number>> = {}
   readonly #notes: string[] = []
@@ -61,7 +59,7 @@ class OneRosterWriter {
   #unnamed = 0
   #displayNames = 0
 
-  constructor(school: School, to: Package, form: OneRosterForm) {
+  constructor(school: School, to: PackageWriter, form: OneRosterForm) {
     this.#school = school
     this.#to = to
     this.#form = form

@@ -5,6 +5,7 @@ import { csvText, isGuarded } from '../../codec/csv.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { openTarget, partPath, removeDeadParts } from '../terminal/target-file.ts'
+import type { RosterPart } from './roster.ts'
 
 /** Characters of a table to collect before they are written. */
 const bufferCharacters = 256 * 1024
@@ -19,7 +20,7 @@ export interface Table {
 }
 
 /** A package that is being written: a folder of tables, which appears at its target completely or not at all. */
-export interface Package {
+export interface PackageWriter {
   /** Starts a table with its header. */
   table(name: string, header: readonly string[]): Promise<Table>
   /** Starts a file that is not part of the package, for what has to be sorted before it is written. */
@@ -40,6 +41,12 @@ export interface Scratch {
   read(): AsyncGenerator<unknown>
 }
 
+/** Number of records by part, and what the format does not hold. */
+export interface Written {
+  readonly counts: Partial<Record<RosterPart, number>>
+  readonly notes: readonly string[]
+}
+
 /** Target of a package: a zip file by its name, else a folder. */
 interface PackageOptions {
   readonly cwd: string
@@ -50,15 +57,15 @@ interface PackageOptions {
 }
 
 /**
- * Opens a package. The same rows give the same bytes, zipped as well. Throws a UsageError if the target exists without
+ * Starts a package. The same rows give the same bytes, zipped as well. Throws a UsageError if the target exists without
  * `force`, or is a folder with other files.
  */
-export async function openPackage(options: PackageOptions): Promise<Package> {
+export async function createPackage(options: PackageOptions): Promise<PackageWriter> {
   const place = await placeOf(options)
   await removeDeadParts(place)
   const folder = await partPath(place)
   await attempt(options.target, () => mkdir(folder, { mode: 0o700 }))
-  return new PackageFolder(options, place, folder)
+  return new FolderWriter(options, place, folder)
 }
 
 /** True for a target that becomes a zip file. */
@@ -119,7 +126,7 @@ async function attempt<Result>(target: string, work: () => Promise<Result>): Pro
   }
 }
 
-class PackageFolder implements Package {
+class FolderWriter implements PackageWriter {
   readonly #options: PackageOptions
   /** Where the package will be. */
   readonly #place: string
