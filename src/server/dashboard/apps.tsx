@@ -7,7 +7,17 @@ import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ask, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { askToConfirm, Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
+import {
+  askToConfirm,
+  Choice,
+  Faults,
+  Field,
+  type FilledIn,
+  Form,
+  isFaulty,
+  OnceField,
+  submitOnce,
+} from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
@@ -185,30 +195,27 @@ function AppForm({ signedIn, form, fault }: FilledIn) {
       <fieldset id="public" tabindex={-1}>
         <legend>{labels.public}</legend>
         {kinds.map(([kind, meaning]) => (
-          <label class="choice">
-            <input type="radio" name="kind" value={kind} checked={kindIn(form) === kind} />
-            <span>
-              <strong>{kind}</strong>
-              <small>{meaning}</small>
-            </span>
-          </label>
+          <Choice
+            type="radio"
+            name="kind"
+            value={kind}
+            checked={kindIn(form) === kind}
+            words={kind}
+            meaning={meaning}
+          />
         ))}
       </fieldset>
       <fieldset id="machineScopes" tabindex={-1}>
         <legend>{labels.machineScopes}</legend>
         {machineScopes.map((scope) => (
-          <label class="choice">
-            <input
-              type="checkbox"
-              name="machineScopes"
-              value={scope}
-              checked={form.getAll('machineScopes').includes(scope)}
-            />
-            <span>
-              <strong>{scope}</strong>
-              <small>{machineScopeTexts[scope]}</small>
-            </span>
-          </label>
+          <Choice
+            type="checkbox"
+            name="machineScopes"
+            value={scope}
+            checked={form.getAll('machineScopes').includes(scope)}
+            words={scope}
+            meaning={machineScopeTexts[scope]}
+          />
         ))}
       </fieldset>
       <div class="actions">

@@ -3,7 +3,7 @@ import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpo
 import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
 import { ask, type SignedInRequest } from './call-api.ts'
-import { Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
+import { Choice, Faults, Field, type FilledIn, Form, isFaulty, OnceField, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
@@ -82,11 +82,14 @@ const nounWords: Readonly<Record<string, string>> = {
 /** The form that creates or edits an endpoint. */
 export function EndpointForm({ signedIn, form, fault, label }: FilledIn & { label: string }) {
   const chosen = form.getAll('events')
-  const Choice = ({ value }: { value: string }) => (
-    <label class="choice">
-      <input type="checkbox" name="events" value={value} checked={chosen.includes(value)} />
-      <span>{value === '*' ? 'All events' : <code>{value}</code>}</span>
-    </label>
+  const EventChoice = ({ value }: { value: string }) => (
+    <Choice
+      type="checkbox"
+      name="events"
+      value={value}
+      checked={chosen.includes(value)}
+      words={value === '*' ? 'All events' : <code>{value}</code>}
+    />
   )
   return (
     <Form signedIn={signedIn} label={label}>
@@ -107,12 +110,12 @@ export function EndpointForm({ signedIn, form, fault, label }: FilledIn & { labe
       />
       <fieldset id="events" tabindex={-1} aria-invalid={isFaulty(fault, 'events')}>
         <legend>{labels.events}</legend>
-        <Choice value="*" />
+        <EventChoice value="*" />
         {groups.map(({ all, noun, events }) => (
           <details open={[all, ...events].some((one) => chosen.includes(one))}>
             <summary>{`${nounWords[noun] ?? noun} events`}</summary>
             {[all, ...events].map((value) => (
-              <Choice value={value} />
+              <EventChoice value={value} />
             ))}
           </details>
         ))}

@@ -121,6 +121,29 @@ export function Field({ name, label, hint, fault, ...others }: FieldProps) {
   )
 }
 
+/** A checkbox or radio button with its words, and what they mean below. */
+export function Choice({
+  words,
+  meaning,
+  ...input
+}: JSX.IntrinsicElements['input'] & { readonly words: Child; readonly meaning?: string }) {
+  return (
+    <label class="choice">
+      <input {...input} />
+      <span>
+        {meaning === undefined ? (
+          words
+        ) : (
+          <>
+            <strong>{words}</strong>
+            <small>{meaning}</small>
+          </>
+        )}
+      </span>
+    </label>
+  )
+}
+
 /** True if a fault is about this field; for `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
   return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined

@@ -1,7 +1,7 @@
 import { type GradeToProgress, gradeToProgressChoices, type LmsKind } from '../../contract/constants.ts'
 import type { Integration } from '../../contract/integrations.ts'
 import { invalid } from '../problem-error.ts'
-import { Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx'
+import { Choice, Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx'
 
 const labels = {
   baseUrl: 'Base URL',
@@ -54,14 +54,14 @@ export function IntegrationForm({
       {kind === 'classroom' ? null : <SecretField name="accessToken" set={accessToken} {...filledIn} />}
       {accessToken === null ? null : (
         <fieldset>
-          <Choice form={form} name="removeToken" words="Remove the access token" />
+          <FormChoice form={form} name="removeToken" words="Remove the access token" />
         </fieldset>
       )}
       {kind === 'canvas' ? <CanvasFields {...filledIn} /> : null}
       <fieldset id="gradeToProgress" tabindex={-1}>
         <legend>{labels.gradeToProgress}</legend>
         {gradeToProgressChoices.map((choice) => (
-          <Choice
+          <FormChoice
             form={form}
             name="gradeToProgress"
             value={choice}
@@ -120,7 +120,7 @@ function secretHint(set: StoredSecret | null | undefined): string {
 }
 
 /** A check box, or with a value one of several radio buttons. */
-function Choice({
+function FormChoice({
   form,
   name,
   value,
@@ -136,15 +136,13 @@ function Choice({
 }) {
   const chosen = form.get(name) ?? initial
   return (
-    <label class="choice">
-      <input
-        type={value === undefined ? 'checkbox' : 'radio'}
-        name={name}
-        value={value ?? 'true'}
-        checked={chosen === (value ?? 'true')}
-      />
-      <span>{words}</span>
-    </label>
+    <Choice
+      type={value === undefined ? 'checkbox' : 'radio'}
+      name={name}
+      value={value ?? 'true'}
+      checked={chosen === (value ?? 'true')}
+      words={words}
+    />
   )
 }
 
@@ -156,15 +154,15 @@ function WebhookSecretChoices({ form, hasPrevious }: { form: URLSearchParams; ha
       <fieldset id="oldSecretEndsAt" tabindex={-1}>
         <legend>When you enter another webhook secret</legend>
         {overlaps.map(([hours, words]) => (
-          <Choice form={form} name="overlap" value={hours} words={words} initial="24" />
+          <FormChoice form={form} name="overlap" value={hours} words={words} initial="24" />
         ))}
       </fieldset>
       <fieldset>
         <legend>Webhook secrets in use</legend>
         {hasPrevious ? (
-          <Choice form={form} name="endPrevious" words="Reject the previous secret from now on" />
+          <FormChoice form={form} name="endPrevious" words="Reject the previous secret from now on" />
         ) : null}
-        <Choice form={form} name="removeSecrets" words={removal} />
+        <FormChoice form={form} name="removeSecrets" words={removal} />
       </fieldset>
     </>
   )

@@ -7,7 +7,7 @@ import { seeOther } from '../pages/page.tsx'
 import { invalid } from '../problem-error.ts'
 import { askOwn, type SignedInRequest, writeFor, writingOf } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { askToConfirm, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
+import { askToConfirm, Choice, Faults, Field, type FilledIn, Form, OnceField, submitOnce } from './form.tsx'
 import { addressOf, framePage } from './frame.tsx'
 import { listPage } from './list.tsx'
 import { pageQueryOf } from './paging.tsx'
@@ -152,13 +152,14 @@ function KeyForm({ signedIn, form, fault }: FilledIn) {
       <fieldset id="scopes" tabindex={-1}>
         <legend>{labels.scopes}</legend>
         {signedIn.principal.scopes.map((scope) => (
-          <label class="choice">
-            <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
-            <span>
-              <strong>{scope}</strong>
-              <small>{scopeInWords[scope]}</small>
-            </span>
-          </label>
+          <Choice
+            type="checkbox"
+            name="scopes"
+            value={scope}
+            checked={chosen.includes(scope)}
+            words={scope}
+            meaning={scopeInWords[scope]}
+          />
         ))}
       </fieldset>
       <Field
@@ -169,13 +170,14 @@ function KeyForm({ signedIn, form, fault }: FilledIn) {
         type="date"
         value={dayIn(form) ?? usualDay(signedIn.request.now)}
       />
-      <label class="choice">
-        <input type="checkbox" name="never" value="true" checked={form.get('never') === 'true'} />
-        <span>
-          <strong>Never expires</strong>
-          <small>Anyone who finds the key can use it until you revoke it</small>
-        </span>
-      </label>
+      <Choice
+        type="checkbox"
+        name="never"
+        value="true"
+        checked={form.get('never') === 'true'}
+        words="Never expires"
+        meaning="Anyone who finds the key can use it until you revoke it"
+      />
       <div class="actions">
         <button type="submit">Create key</button>
       </div>

@@ -1,7 +1,7 @@
 import { mappedNouns } from '../../contract/constants.ts'
 import type { Mapping } from '../../contract/mappings.ts'
 import type { SignedInRequest } from './call-api.ts'
-import { Faults, Field, type FilledIn, Form } from './form.tsx'
+import { Choice, Faults, Field, type FilledIn, Form } from './form.tsx'
 import { type List, ListCard, type Listed } from './list.tsx'
 import { Day, lineOf } from './value-text.tsx'
 
@@ -115,10 +115,7 @@ function MappingForm({ signedIn, form, fault }: FilledIn) {
       <fieldset id="noun" tabindex={-1}>
         <legend>{labels.noun}</legend>
         {mappedNouns.map((each) => (
-          <label class="choice">
-            <input type="radio" name="noun" value={each} checked={each === noun} />
-            <span>{each}</span>
-          </label>
+          <Choice type="radio" name="noun" value={each} checked={each === noun} words={each} />
         ))}
       </fieldset>
       <Field
