@@ -97,7 +97,7 @@ const GradeItems = z
 const attributes = {
   baseUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
-    'URL of the other system, for connection checks',
+    'URL of the other system, for connection checks and for reading its records',
     'URL of the other system',
   ),
   accessToken: field(Secret.nullable().optional(), 'Access token of the other system; can only be written'),

@@ -161,8 +161,16 @@ export function readEach<Row>(rows: readonly Row[], read: (row: Row) => RowRecor
   const counts = new Map<string, number>()
   for (const row of rows) {
     const found = read(row)
-    if (typeof found !== 'string') records.push(...[found].flat())
-    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
+    const all = typeof found === 'string' ? [] : [found].flat()
+    const known = all.filter(({ record }) => record['externalId'] !== '')
+    records.push(...known)
+    const text =
+      typeof found === 'string'
+        ? found
+        : known.length < all.length
+          ? 'records without an id are left out'
+          : ''
+    if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1)
   }
   return { records, notes: [...counts].map(([text, count]) => ({ text, count })) }
 }

@@ -146,7 +146,7 @@ export function fakeMoodle(school: MoodleSchool, options: MoodleOptions = {}): F
   return async (request) => {
     const instead = await options.before?.(request)
     if (instead) return instead
-    const sent = new URLSearchParams(request.body)
+    const sent = new URLSearchParams(request.body || request.url.search)
     if (sent.get('wstoken') !== moodleToken) return failure('invalidtoken')
     const name = sent.get('wsfunction') ?? ''
     if (lacks.includes(name)) return failure('accessexception')

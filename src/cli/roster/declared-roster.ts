@@ -42,7 +42,7 @@ export async function readDeclaredRoster(
   scope: Scope,
   { skipInvalid, ...options }: RosterReadOptions,
 ): Promise<DeclaredRoster> {
-  const source = await openSource(context, path, options, scope.only)
+  const source = await openSource(context, path, options, scope)
   const { declared, removed, mode, findings } = await loadRoster(source)
   const problemCount = findings.problemCount()
   if (problemCount > 0 && !skipInvalid) throw problemsError(source, findings.problems(), problemCount)

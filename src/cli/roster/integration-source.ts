@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type LmsKind, type RecordPart, recordParts } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
-import { courses } from '../dataset/courses.ts'
+import { courses as courseRecords } from '../dataset/courses.ts'
 import { grades } from '../dataset/grades.ts'
 import { addSchemaProblems, enrollmentEntries, entryOf, namedColumns, termEntries } from './entries.ts'
 import { createFindings, type FindingsCollector } from './findings.ts'
@@ -12,6 +12,7 @@ import { pullRecords } from './pull-records.ts'
 import { resolveRecords } from './resolve-records.ts'
 import { type RosterEntry, type RosterPart, type RosterSource, rosterParts } from './roster.ts'
 import { RosterRow, type RowFile } from './row.ts'
+import type { Scope } from './scope.ts'
 import type { TableForm } from './table.ts'
 import { claim, createReading, type Reading, type RosterOptions, ranks } from './walk.ts'
 
@@ -20,11 +21,11 @@ export async function openIntegration(
   context: Context,
   kind: LmsKind,
   options: RosterOptions,
-  only: readonly RosterPart[],
+  { only, courses }: Pick<Scope, 'only' | 'courses'>,
 ): Promise<RosterSource> {
   const name = `integration:${kind}`
   const wanted = withNeeds(only)
-  const pulled = await pullRecords(context, kind, recordPartsOf(wanted))
+  const pulled = await pullRecords(context, kind, recordPartsOf(wanted), courses)
   const { records, notes, hidden } = resolveRecords(pulled)
   const parts = rosterParts.filter((part) => wanted.has(part) && pulled.parts.has(part))
   // What a token does not see is not gone.
@@ -100,7 +101,7 @@ const people = peopleTable(userForm, {
   'profile.lastName': 'lastName',
   'profile.displayName': 'displayName',
 })
-const courseDataset = namedColumns(courses, {})
+const courseDataset = namedColumns(courseRecords, {})
 const gradeDataset = namedColumns(grades, {})
 
 /** Rows of a part, as if they were the lines of a file. */

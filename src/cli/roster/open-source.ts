@@ -2,23 +2,24 @@ import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type OpenRosterOptions, openRoster } from './open-roster.ts'
-import type { RosterPart, RosterSource } from './roster.ts'
+import type { RosterSource } from './roster.ts'
+import type { Scope } from './scope.ts'
 
 /**
  * Opens a roster: files, or `integration:canvas` for the system of an integration.
  *
- * @param only parts to read of another system; none for all but grades
+ * @param scope parts and courses to read of another system; none for all courses, and all parts but grades
  */
 export async function openSource(
   context: Context,
   given: string,
   options: OpenRosterOptions,
-  only: readonly RosterPart[],
+  scope: Pick<Scope, 'only' | 'courses'> = { only: [], courses: [] },
 ): Promise<RosterSource> {
   const kind = integrationIn(given)
   if (kind === null) return openRoster(context.io, given, options)
   const { openIntegration } = await import('./integration-source.ts')
-  return openIntegration(context, kind, options, only)
+  return openIntegration(context, kind, options, scope)
 }
 
 /** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for an unknown kind. */

@@ -37,11 +37,14 @@ const maxWaits = 10
 /**
  * Reads the records of these kinds from another system, through the integration of the academy or platform: as many pages
  * at once as the other system allows. Pages that were read before an interruption within the hour are not read again.
+ *
+ * @param courses external ids or titles of the courses whose people and grades are read; none for all
  */
 export async function pullRecords(
   { session, io, directories }: Pick<Context, 'session' | 'io' | 'directories'>,
   kind: LmsKind,
   wanted: ReadonlySet<RecordPart>,
+  courses: readonly string[] = [],
 ): Promise<PulledRecords> {
   const [{ calls }, { platformName }] = await Promise.all([
     import('../../contract/calls.ts'),
@@ -49,7 +52,7 @@ export async function pullRecords(
   ])
   const caller = await session.caller()
   const operation = calls.integrations.records
-  const identity = [platformName(session.target()), kind, ...[...wanted].sort()]
+  const identity = [platformName(session.target()), kind, ...[...wanted].sort(), ...courses]
   const spool = openSpool(directories.state, identity, io.now())
   if (spool.count > 0)
     await note(io, `Continued: ${pluralise(spool.count, 'page')} of ${kind} were read before`)
@@ -80,7 +83,7 @@ export async function pullRecords(
   }
 
   try {
-    const pulled = await new Pull(wanted, read).run()
+    const pulled = await new Pull(wanted, courses, read).run()
     line.stop()
     spool.remove()
     return pulled
@@ -106,6 +109,8 @@ async function waitFor(io: Pick<Io, 'sleep' | 'signal'>, error: unknown): Promis
 
 class Pull {
   readonly #wanted: ReadonlySet<RecordPart>
+  /** External ids or titles of the courses whose lists are read; none for all. */
+  readonly #only: readonly string[]
   readonly #read: (task: Task) => Promise<Page>
   readonly #tasks: Task[] = []
   readonly #records = new Map<RecordPart, ForeignRecord[]>()
@@ -115,12 +120,15 @@ class Pull {
   readonly #hidden = new Set<RecordPart>()
   /** Kinds of records that the token may list by course only. */
   readonly #byCourse = new Set<RecordPart>()
+  /** Lists of courses and groups that are read. */
+  readonly #added = new Set<string>()
   #lists: Page['lists'] = []
   #system = ''
   #atOnce = 1
 
-  constructor(wanted: ReadonlySet<RecordPart>, read: (task: Task) => Promise<Page>) {
+  constructor(wanted: ReadonlySet<RecordPart>, only: readonly string[], read: (task: Task) => Promise<Page>) {
     this.#wanted = wanted
+    this.#only = only
     this.#read = read
   }
 
@@ -194,6 +202,8 @@ class Pull {
       Object.assign(course, record.record)
       return
     }
+    // A course that is not read shows none of its learners.
+    if (part === 'courses' && !this.#isWanted(record.record)) delete record.record['learnerCount']
     const known = this.#records.get(part)
     if (known) known.push(record)
     else this.#records.set(part, [record])
@@ -204,17 +214,27 @@ class Pull {
   #askBelow({ part, of }: Task, page: Page): void {
     if (page.byCourse && !this.#byCourse.has(part)) {
       this.#byCourse.add(part)
-      for (const { id } of this.#records.get('courses') ?? []) this.#add(part, id)
+      for (const course of this.#records.get('courses') ?? []) this.#add(part, course)
     }
     if (of !== null || (part !== 'courses' && part !== 'groups')) return
     const below = this.#lists.filter((list) => list.of === part)
     for (const record of page.data.filter((each) => each.part === part)) {
-      for (const list of below) this.#add(list.part, record.id)
-      if (part === 'courses') for (const each of this.#byCourse) this.#add(each, record.id)
+      for (const list of below) this.#add(list.part, record)
+      if (part === 'courses') for (const each of this.#byCourse) this.#add(each, record)
     }
   }
 
-  #add(part: RecordPart, of: string | null): void {
-    if (of !== null) this.#tasks.push({ part, of, cursor: null })
+  /** Adds a list of a course or group, once. */
+  #add(part: RecordPart, { part: above, id, record }: ForeignRecord): void {
+    const key = `${part} ${above} ${id}`
+    if (id === null || this.#added.has(key)) return
+    if (above === 'courses' && !this.#isWanted(record)) return
+    this.#added.add(key)
+    this.#tasks.push({ part, of: id, cursor: null })
+  }
+
+  #isWanted({ externalId, title }: Record<string, unknown>): boolean {
+    const names = [externalId, `ext:${externalId}`, title]
+    return this.#only.length === 0 || names.some((name) => this.#only.includes(String(name)))
   }
 }

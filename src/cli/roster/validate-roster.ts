@@ -48,7 +48,7 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   output.check(shape)
   await io.expectGarbage?.()
   const options = await readRosterOptions(io, given.flags)
-  const source = await openSource(context, given.arguments['source'] ?? '', options, [])
+  const source = await openSource(context, given.arguments['source'] ?? '', options)
   const { entries, findings } = source.read()
   const counts = new Map<string, number>()
   for await (const some of entries) {

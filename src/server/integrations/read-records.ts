@@ -70,6 +70,9 @@ export async function askForPage(
   try {
     const answer = await withAccess(integration, call, send, isRefused)
     if (isRefusal(answer)) throw problemOf(system.title, question.part, answer)
+    if (answer.next !== null && answer.next === question.position) {
+      throw refused('answer', `${system.title} names the same page of ${question.part} again.`)
+    }
     return answer
   } catch (error) {
     if (error instanceof OutgoingError) throw troubleOf(system.title, error)

@@ -95,6 +95,18 @@ describe('a Canvas', () => {
   })
 })
 
+describe('--course', () => {
+  test('asks only these courses for their people', async ({ local }) => {
+    const asked = new Set<string>()
+    const before = ({ url }: FakeRequest) => void asked.add(url.pathname)
+    await connected(local, school, { before })
+    await ran(local, 'roster apply integration:canvas --course Biology --yes')
+    expect([...asked].filter((path) => path.includes('/courses/22'))).toEqual([])
+    expect((await ran(local, 'roster diff integration:canvas --course bio')).stdout).toMatch(/^No changes/)
+    expect((await ran(local, 'courses list -q')).stdout.trim().split('\n')).toHaveLength(1)
+  })
+})
+
 describe('what a token does not see', () => {
   test('is said with its count, and nothing is removed for it', async ({ local }) => {
     await connected(local)
@@ -248,5 +260,26 @@ describe('a Canvas that answers wrong', () => {
     await connected(local, school, { before })
     await ran(local, validate)
     expect(asked).toBe(2)
+  })
+
+  test('with the same page again is stopped', async ({ local }) => {
+    const before = ({ url }: FakeRequest) => {
+      if (!url.pathname.endsWith('/accounts/self/users')) return undefined
+      return json([], 200, { link: `<${url.origin}${url.pathname}?page=bookmark:same>; rel="next"` })
+    }
+    await connected(local, school, { before })
+    expect((await ran(local, validate, 6)).stderr).toContain('Canvas names the same page of users again')
+  })
+
+  test('with a course that is gone in the middle says so, and removes nothing for it', async ({ local }) => {
+    await connected(local)
+    await ran(local, 'roster apply integration:canvas --yes')
+    const before = ({ url }: FakeRequest) =>
+      url.pathname.endsWith('/courses/22/enrollments')
+        ? json({ errors: [{ message: 'gone' }] }, 404)
+        : undefined
+    await connected(local, school, { before })
+    const { stderr } = await ran(local, 'roster diff integration:canvas --prune')
+    expect(stderr).toContain('a course does not show its enrollments to this token')
   })
 })
