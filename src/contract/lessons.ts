@@ -26,7 +26,7 @@ import {
   takenExternalId,
   versionFields,
 } from './record-fields.ts'
-import { Minutes, Objectives, optional, Reference, text } from './values.ts'
+import { Instant, Minutes, Objectives, optional, Reference, text } from './values.ts'
 
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = named('LessonStatus', 'Whether learners can see a lesson', z.enum(lessonStatuses))
@@ -52,6 +52,11 @@ const attributes = {
     'Position in the course',
   ),
   durationMinutes: field(optional(Minutes), 'Duration of the lesson, in minutes', 'Duration in minutes'),
+  dueAt: field(
+    optional(Instant),
+    'When the lesson is due; null for never. Calendars show it',
+    'When it is due: a time, a day, a duration such as 2w, or never',
+  ),
   status: field(
     LessonStatus.default('published'),
     'draft or published: learners see published lessons of published courses',

@@ -145,7 +145,7 @@ function statements({ users, courses, enrollments }: Size): string[] {
     'update lessons set title_key = title_key(title)',
     `insert into lesson_versions
     select id, version, external_id, course_id, module_id, title, description, position, duration_minutes, status,
-      content, managed_by, '[]', null, updated_at from lessons`,
+      content, managed_by, '[]', null, updated_at, due_at from lessons`,
     `${numbers(users)}
     insert into users (id, external_id, email, email_key, username, role, status, profile, managed_by, version,
                        created_at, updated_at)

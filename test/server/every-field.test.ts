@@ -88,6 +88,7 @@ const all: readonly Sample[] = [
       description: 'With fins',
       order: 7,
       durationMinutes: 45,
+      dueAt: '2026-11-30T17:00:00.000Z',
       status: 'draft',
       learningObjectives: ['Name ten fish'],
       contentBlocks: [{ type: 'markdown', title: 'Fins', body: '# Fins' }],

@@ -8,6 +8,7 @@ export const fields = flagsOf(
     courseId: { name: 'course' },
     moduleId: { name: 'module', summary: 'Module: title, number of its place, or id' },
     order: { default: 'after the last lesson' },
+    dueAt: { time: 'future', never: true, default: 'never' },
     contentBlocks: { as: '[{"type": "markdown", "body": …}]' },
     assessments: { as: '[{"type": "quiz", "title": …}]' },
   },

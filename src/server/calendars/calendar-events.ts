@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
+import { isPublished } from '../courses/lesson-row.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { CalendarEvent } from './icalendar.ts'
 
@@ -15,8 +16,8 @@ interface CalendarContent {
   readonly events: readonly CalendarEvent[]
 }
 
-/** Maximum courses of a user. */
-const maxCourses = 200
+/** Maximum courses of a user, and lessons of a calendar, those due last. */
+const [maxCourses, maxLessons] = [200, 2000] as const
 
 interface DatedCourse extends Row {
   readonly id: string
@@ -47,14 +48,27 @@ export async function readCalendar(
   return { name: 'Courses', events: await eventsOf(database, enrolled) }
 }
 
-/** Returns the events of published courses, each course with the days on which its term begins and ends. */
+interface DueLesson extends Row {
+  readonly id: string
+  readonly title: string
+  readonly course_title: string
+  readonly due_at: string
+  readonly updated_at: string
+}
+
+/** Returns the events of published courses: the days on which their terms begin and end, and their due lessons. */
 async function eventsOf(database: Database, courseIds: Sql): Promise<CalendarEvent[]> {
   const courses = await database.all<DatedCourse>(sql`
     select c.id, c.title, t.name as term, t.start_date, t.end_date, c.updated_at as course_updated_at,
       t.updated_at as term_updated_at
     from courses c left join terms t on t.id = c.term_id
     where c.id in (${courseIds}) and c.status = 'published' order by c.id limit ${maxCourses}`)
-  return courses.flatMap(termEvents)
+  const lessons = await database.all<DueLesson>(sql`
+    select l.id, l.title, c.title as course_title, l.due_at, l.updated_at
+    from lessons l join courses c on c.id = l.course_id
+    where l.course_id in (${courseIds}) and l.due_at is not null and ${isPublished}
+    order by l.due_at desc, l.id limit ${maxLessons}`)
+  return [...courses.flatMap(termEvents), ...lessons.toReversed().map(dueEvent)]
 }
 
 function termEvents(course: DatedCourse): CalendarEvent[] {
@@ -68,4 +82,14 @@ function termEvents(course: DatedCourse): CalendarEvent[] {
     changedAt,
   })
   return [...(start ? [event('begin', start, 'begins')] : []), ...(end ? [event('end', end, 'ends')] : [])]
+}
+
+function dueEvent({
+  id,
+  title,
+  course_title: course,
+  due_at: at,
+  updated_at: changedAt,
+}: DueLesson): CalendarEvent {
+  return { uid: `${id}.due@learnctl`, at, summary: `${title} is due`, description: course, changedAt }
 }

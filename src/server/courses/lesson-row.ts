@@ -17,6 +17,7 @@ export interface LessonRow extends Row {
   readonly description: string
   readonly position: number
   readonly duration_minutes: number | null
+  readonly due_at: string | null
   readonly status: string
   readonly content: string
   readonly managed_by: string | null
@@ -28,7 +29,7 @@ export interface LessonRow extends Row {
 /** Columns of a lesson, from `lessons l`. */
 export const lessonColumns = sql`l.id, l.external_id, l.course_id,
   (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
-  l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
+  l.duration_minutes, l.due_at, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
 /** The condition on a lesson `l` and its course `c` that learners see it. */
 export const isPublished = sql`c.status = 'published' and l.status = 'published'`
@@ -63,6 +64,7 @@ type Content = Omit<
   | 'description'
   | 'order'
   | 'durationMinutes'
+  | 'dueAt'
   | 'status'
   | 'managedBy'
   | 'version'
@@ -73,7 +75,7 @@ type Content = Omit<
 /** Returns the column `content`: JSON of all input without a column. */
 export function contentOf(input: StoredInput): string {
   const { externalId, courseId, moduleId, title, description, order, ...rest } = input
-  const { durationMinutes, status, managedBy, ...content } = rest
+  const { durationMinutes, dueAt, status, managedBy, ...content } = rest
   return JSON.stringify(content satisfies Content)
 }
 
@@ -89,6 +91,7 @@ export function toLesson(row: LessonRow): Lesson {
     description: row.description,
     order: row.position,
     durationMinutes: row.duration_minutes,
+    dueAt: row.due_at,
     status: row.status as Lesson['status'],
     // Written by `contentOf`.
     ...(JSON.parse(row.content) as Content),

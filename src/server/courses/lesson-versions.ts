@@ -29,7 +29,7 @@ const history: History = {
   owner: 'lesson_id',
   columns: sql`v.lesson_id as id, v.version, v.external_id, v.course_id,
     (select title from courses where id = v.course_id) as course_title, v.module_id, v.title, v.description, v.position,
-    v.duration_minutes, v.status, v.content, v.managed_by, v.modified_attributes, v.user_id,
+    v.duration_minutes, v.due_at, v.status, v.content, v.managed_by, v.modified_attributes, v.user_id,
     (select email from users where id = v.user_id) as user_email, v.created_at, v.created_at as updated_at`,
 }
 
@@ -47,9 +47,9 @@ export function recordLessonsOf(call: Call, courseId: string, modified: readonly
 function record({ database, principal, now }: Call, which: Sql, modified: readonly string[]): void {
   database.queue(sql`
     insert into lesson_versions (lesson_id, version, external_id, course_id, module_id, title, description, position,
-                                 duration_minutes, status, content, managed_by, modified_attributes, user_id, created_at)
+                                 duration_minutes, due_at, status, content, managed_by, modified_attributes, user_id, created_at)
     select l.id, l.version, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
-           l.duration_minutes, l.status, l.content, l.managed_by, ${JSON.stringify(modified)}, ${principal.userId}, ${now}
+           l.duration_minutes, l.due_at, l.status, l.content, l.managed_by, ${JSON.stringify(modified)}, ${principal.userId}, ${now}
     from lessons l where ${which}`)
 }
 

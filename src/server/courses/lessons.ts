@@ -86,10 +86,10 @@ export const lessonRoutes = routesOf(lessons, {
     await makeRoom(call, courseId, position)
     await call.database.run(sql`
       insert into lessons (id, external_id, course_id, module_id, title, title_key, description, position, duration_minutes,
-                           status, content, managed_by, version, created_at, updated_at)
+                           due_at, status, content, managed_by, version, created_at, updated_at)
       values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${titleKey(input)}, ${input.description},
-              ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
-              ${call.now}, ${call.now})`)
+              ${position}, ${input.durationMinutes}, ${input.dueAt}, ${input.status}, ${contentOf(input)},
+              ${input.managedBy}, 1, ${call.now}, ${call.now})`)
     recordLesson(call, id, [])
     const row = await findLesson(call.database, id)
     await recordChange(call, { action: 'lesson.created', id, before: null, after: toLesson(row) })
@@ -127,7 +127,7 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
     update lessons set
       external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
       title = ${input.title}, title_key = ${titleKey(input)}, description = ${input.description}, position = ${order},
-      duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
+      duration_minutes = ${input.durationMinutes}, due_at = ${input.dueAt}, status = ${input.status}, content = ${contentOf(input)},
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   recordLesson(call, current.id, changed)

@@ -75,6 +75,30 @@ test('the calendar of a user has the published courses in which the user is enro
   expect(text).not.toContain(hidden.id)
 })
 
+test('a calendar has the lessons that are due, if learners can see them', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const { id: courseId } = await datedCourse(admin, 'Logic')
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  const lesson = (title: string, more: object) => admin.post('/v1/lessons', { courseId, title, ...more })
+  const { body: essay } = await lesson('Essay', { dueAt: '2026-11-30T18:00:00+01:00' })
+  await lesson('Draft', { dueAt: '2026-11-30T18:00:00Z', status: 'draft' })
+  await lesson('Reading', {})
+  const read = async (input: object) =>
+    (await academy.bearer(undefined).get((await admin.post('/v1/calendars', input)).body.path)).text
+  for (const text of [await read({ courseId }), await read({ userId: learner.id })]) {
+    expect(valuesOf(text, 'SUMMARY')).toEqual(['Logic begins', 'Logic ends', 'Essay is due'])
+    expect(valuesOf(text, 'DTSTART').at(-1)).toBe('20261130T170000Z')
+    expect(valuesOf(text, 'UID').at(-1)).toBe(`${essay.id}.due@learnctl`)
+  }
+  await admin.put(`/v1/lessons/${essay.id}`, { dueAt: null })
+  expect(valuesOf(await read({ courseId }), 'SUMMARY')).toEqual(['Logic begins', 'Logic ends'])
+  const earlier = await admin.get(`/v1/lessons/${essay.id}/versions/1`)
+  expect(earlier.body.attributes.dueAt).toBe('2026-11-30T17:00:00.000Z')
+})
+
 test('a wrong, a revoked and an erased address answer alike, and nothing else shows the address', async ({
   academy,
   admin,

@@ -44,6 +44,7 @@ test('a lesson needs a course and a title only', async ({ instructor }) => {
     description: '',
     order: 1,
     durationMinutes: null,
+    dueAt: null,
     status: 'published',
     learningObjectives: [],
     contentBlocks: [],

@@ -106,6 +106,7 @@ const lessons: Table = {
     created_at: text,
     updated_at: text,
     title_key: withDefault(text, ''),
+    due_at: orNull(text),
   },
   key: 'id',
   unique: ['external_id'],
@@ -117,6 +118,7 @@ const lessons: Table = {
     'create index lessons_by_updated_at on lessons (updated_at, id, status)',
     'create index lessons_by_title on lessons (title_key, id, status)',
     'create index lessons_by_status on lessons (status, position, id, created_at, updated_at, title_key, course_id)',
+    'create index lessons_due on lessons (course_id, due_at) where due_at is not null',
     'create index lessons_by_module on lessons (module_id) where module_id is not null',
   ],
 }
@@ -139,6 +141,7 @@ const lessonVersions: Table = {
     modified_attributes: text,
     user_id: orNull(text),
     created_at: text,
+    due_at: orNull(text),
   },
   key: 'lesson_id, version',
   references: [{ from: 'lesson_id', to: 'lessons (id)', cascade: true }],

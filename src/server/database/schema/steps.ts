@@ -86,7 +86,7 @@ async function upgradeFrom20(database: Database, context: SchemaContext): Promis
 }
 
 /**
- * Adds terms, groups, changes of many records, kinds of endpoints, calendars, applications that act for themselves, OAuth clients of
+ * Adds terms, groups, changes of many records, kinds of endpoints, calendars, due dates, applications that act for themselves, OAuth clients of
  * integrations, and the creator of a course, whom its first version names.
  */
 async function upgradeFrom25(database: Database): Promise<void> {
@@ -96,6 +96,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addGroups(database)
   await addEndpointKinds(database)
   await addTables(database, [calendars])
+  await addDueDates(database)
   await addMachineClients(database)
   await addTables(database, lineItemTables)
   await addIntegrationClients(database)
@@ -149,6 +150,13 @@ async function addTerms(database: Database): Promise<void> {
       'create index courses_by_term on courses (term_id, status, level, created_at, id, updated_at, title_key) where term_id is not null',
     ),
   )
+}
+
+async function addDueDates(database: Database): Promise<void> {
+  for (const table of ['lessons', 'lesson_versions', 'deleted_lessons', 'deleted_lesson_versions']) {
+    await database.run(addColumn(database.dialect, table, 'due_at', orNull(text)))
+  }
+  await database.run(sql`create index lessons_due on lessons (course_id, due_at) where due_at is not null`)
 }
 
 async function addEndpointKinds(database: Database): Promise<void> {
