@@ -33,7 +33,7 @@ export const verbAliases: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Former verbs, and former words before verbs; accepted but not listed. */
-export const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
+const unlistedVerbs: Readonly<Record<string, readonly string[]>> = {
   show: ['get'],
   remove: ['delete', 'revoke'],
   delete: ['revoke'],

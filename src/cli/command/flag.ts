@@ -210,7 +210,7 @@ export function parseExactNumber(text: string, name: string): number | bigint {
 }
 
 /** Parses a finite decimal number. Throws a UsageError that calls it `name`. */
-export function parseNumber(text: string, name: string): number {
+function parseNumber(text: string, name: string): number {
   const number = Number(text)
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number)) return number
   const near = text.replace(/%$/, '').replace(',', '.')

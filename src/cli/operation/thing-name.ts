@@ -20,7 +20,7 @@ export function thingName(thing: unknown, reference = ''): string {
 }
 
 /** Returns `, version 3` for a thing with versions, else an empty text. */
-export function inVersion(thing: unknown): string {
+function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
   return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''
 }

@@ -122,7 +122,7 @@ const pages: Readonly<
 }
 
 /** Returns the URL of the page about an entry's subject; undefined if there is none, or no subject any more. */
-export async function subjectPage(
+async function subjectPage(
   signedIn: SignedInRequest,
   { noun, subjectId }: AuditEntry,
 ): Promise<string | undefined> {
@@ -138,7 +138,7 @@ export async function subjectPage(
 }
 
 /** Returns links to the entries about the same subject, by the same user, or with the same credential. */
-export function otherEntries(
+function otherEntries(
   { base }: SignedInRequest,
   { subjectId, userId, credential }: AuditEntry,
 ): readonly (readonly [href: string, words: string])[] {

@@ -72,7 +72,7 @@ const names = ['user', 'action', 'subject', 'credential', 'from', 'to'] as const
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Returns the API query of a URL's filter. Days are in UTC; an e-mail address needs no prefix. */
-export function auditQueryOf(query: URLSearchParams): Readonly<Record<string, string | undefined>> {
+function auditQueryOf(query: URLSearchParams): Readonly<Record<string, string | undefined>> {
   const given = (name: (typeof names)[number]) => query.get(name)?.trim() || undefined
   const user = given('user')
   const action = given('action')
