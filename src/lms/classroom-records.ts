@@ -32,7 +32,7 @@ export const classroomRecords: RecordSystem = {
   requestsAtOnce,
   lists: [
     { part: 'courses', of: null },
-    // Their aliases.
+    // Their aliases; of an alias, its course.
     { part: 'courses', of: 'courses' },
     { part: 'enrollments', of: 'courses', gives: ['users'] },
     // The profile of one person, such as one who is invited.
@@ -52,8 +52,14 @@ export const classroomRecords: RecordSystem = {
     // Of one course: its people or grades are not shown to this user, or it has just been deleted.
     if (why === 'permission' && question.of !== null && found.scope === null) return hiddenPage(question)
     if (status === 404 && question.of !== null) return hiddenPage(question)
+    // An account without a domain cannot have its aliases.
+    if (found.code === 'FAILED_PRECONDITION' && isAlias(question.of)) return hiddenPage(question)
     return found
   },
+}
+
+function isAlias(of: string | null): boolean {
+  return of !== null && /^[dp]:/.test(of)
 }
 
 /** Lists of the people of a course, one after the other. */
@@ -70,6 +76,7 @@ function pathOf(question: RecordQuestion): `/${string}` {
   const { part, of, position } = question
   const people = part === 'enrollments' ? peoplePageOf(question) : null
   const pageToken = people?.pageToken ?? position ?? ''
+  if (part === 'courses' && isAlias(of)) return `/v1/courses/${encodeURIComponent(of ?? '')}`
   if (part === 'users') return `/v1/userProfiles/${encodeURIComponent(of ?? 'me')}`
   const query = new URLSearchParams([
     ...(part === 'courses' && of === null
@@ -166,6 +173,7 @@ function pageOf(json: JsonObject, question: RecordQuestion): RecordPage {
   if (of === null) return { ...read('courses', courseOf), next }
   switch (part) {
     case 'courses':
+      if (isAlias(of)) return { ...collect([json], courseOf), next: null }
       return { ...read('aliases', (row) => aliasOf(row, of)), next }
     case 'items':
       return { ...read('courseWork', (row) => itemOf(row, of)), next }

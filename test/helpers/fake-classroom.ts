@@ -91,6 +91,8 @@ export interface FakeClassroom {
   pageSize: number
   /** Makes requests fail. */
   fail(method: string, path: RegExp, answer: FaultAnswer, options?: { skip?: number; times?: number }): void
+  /** Ends all faults. */
+  mend(): void
   /** Ends all access tokens. */
   revokeTokens(): void
   addUser(email: string, options?: { isHidden?: true }): GoogleUser
@@ -185,6 +187,7 @@ export function createFakeClassroom(): FakeClassroom {
     pageSize: 100,
     fail: (method, path, answer, { skip = 0, times = 1 } = {}) =>
       void faults.push({ method, path, answer, skip, times }),
+    mend: () => void faults.splice(0),
     revokeTokens: () => tokens.clear(),
     addUser(email, options = {}) {
       const [name = ''] = email.split('@')

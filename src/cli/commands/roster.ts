@@ -2,6 +2,7 @@ import { type Argument, type Command, notAList } from '../command/command.ts'
 import { rosterFlags } from '../roster/roster-options.ts'
 import { applyCommand, diffCommand } from './roster-apply.ts'
 import { rosterExportCommand } from './roster-export.ts'
+import { pushCommand } from './roster-push.ts'
 
 /** A roster in files. */
 const sourceArgument: Argument = {
@@ -29,4 +30,5 @@ export const commands: readonly Command[] = [
   diffCommand,
   applyCommand,
   rosterExportCommand,
+  pushCommand,
 ]

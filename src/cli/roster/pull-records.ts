@@ -100,7 +100,7 @@ export async function pullRecords(
 }
 
 /** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
-async function waitFor(io: Pick<Io, 'sleep' | 'signal'>, error: unknown): Promise<void> {
+export async function waitFor(io: Pick<Io, 'sleep' | 'signal'>, error: unknown): Promise<void> {
   const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
   const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
   if (waitMs <= 0 || waitMs > maxWaitMs) throw error

@@ -23,7 +23,7 @@ export const exitCodes = {
   partial: { code: 8, when: 'Some items of a batch failed' },
   drift: {
     code: 9,
-    when: 'diff, courses diff or roster diff found changes; records differ after roster apply',
+    when: 'diff, courses diff or roster diff found changes; records differ after roster apply or push',
   },
   notRun: { code: 126, when: 'server exec: the command cannot be run' },
   noCommand: { code: 127, when: 'server exec: the command was not found' },

@@ -1,0 +1,297 @@
+import { ApiError } from '../../client/errors.ts'
+import { type ForeignWrite, maxWrites } from '../../contract/foreign-writes.ts'
+import { confirmAt } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { openWriting } from '../records/execute.ts'
+import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
+import { capitalise, pluralise } from '../terminal/format-text.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+import { waitFor } from './pull-records.ts'
+import {
+  type CourseCheck,
+  compareCourse,
+  countedParts,
+  type Difference,
+  type PushCounts,
+  sumCounts,
+} from './push-plan.ts'
+import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
+import { openSchool } from './school.ts'
+
+/** What to push. */
+export interface PushOptions {
+  /** References of courses; empty for all. */
+  readonly courses: readonly string[]
+  readonly parts: ReadonlySet<string>
+}
+
+/** A record that Classroom refused. */
+interface Refusal {
+  readonly name: string
+  readonly detail: string
+}
+
+const title = 'Google Classroom'
+/** Courses that are worked on at once. */
+const coursesAtOnce = 4
+/** Rounds of comparing and writing: courses, then people and items, then grades. */
+const maxRounds = 4
+/** Number of times to wait for one batch. */
+const maxWaits = 10
+const maxNamed = 10
+const maxListed = 1000
+
+/**
+ * Makes Classroom have the courses, people and grades of an academy. Each round compares both sides as they are now and
+ * writes what can be written, so that a run after an interruption continues. At the end both sides are counted again. Throws
+ * a CommandError for refused records (exit 8) and for records that differ all the same (exit 9).
+ */
+export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
+  const { output, settings } = context
+  const wanted = await readWanted(context, options)
+  let checks = await compareAll(context, wanted.courses, options)
+  const planned = differencesIn(checks)
+  const isSilent = planned.length === 0 && !context.io.stdout.isTTY && !context.io.stderr.isTTY
+  if (settings.output.value === 'table' && !isSilent) await output.text(`${planLines(planned).join('\n')}\n`)
+  if (!isSilent) for (const note of [...wanted.notes, ...notesOf(checks)]) await output.note(note)
+  if (settings.dryRun.value) {
+    if (settings.output.value !== 'table') await output.document(documentOf('planned', 'ok', checks, []))
+    return
+  }
+  const refusals = new Map<string, Refusal>()
+  if (planned.length > 0) {
+    await confirmAt(context, `write ${pluralise(planned.length, 'record')}`, `to ${title}`)
+    for (let round = 0; round < maxRounds; round += 1) {
+      const now = differencesIn(checks).filter(({ write, name }) => write !== null && !refusals.has(name))
+      if (now.length === 0) break
+      await writeAll(context, checks, refusals)
+      checks = await compareAll(context, wanted.courses, options)
+    }
+  }
+  await report(context, { checks, refusals: [...refusals.values()], isSilent, count: planned.length })
+}
+
+/** Reads what Classroom shall have. Archived courses are not created. */
+async function readWanted(
+  context: Context,
+  { courses, parts }: PushOptions,
+): Promise<{ readonly courses: readonly WantedCourse[]; readonly notes: readonly string[] }> {
+  const reader = await openWriting(context)
+  const school = await openSchool(reader, { courses, terms: [] })
+  const emails = new Map<string, string>()
+  let suspended = 0
+  for await (const page of school.people(null)) {
+    for (const { key, email, isSuspended } of page) {
+      if (isSuspended) suspended += 1
+      else emails.set(key, email)
+    }
+  }
+  const open = school.courses.filter(({ status }) => status !== 'archived')
+  const archived = school.courses.length - open.length
+  const found: WantedCourse[] = []
+  for (const course of open) found.push(await wantedOf(school, course, emails, parts))
+  const notes = [
+    ...(archived > 0 ? [`${pluralise(archived, 'archived course')} left out`] : []),
+    ...(suspended > 0 ? [`${pluralise(suspended, 'suspended user')} left out`] : []),
+  ]
+  return { courses: found, notes }
+}
+
+type Checked = CourseCheck & { readonly wanted: WantedCourse }
+
+function differencesIn(checks: readonly Checked[]): readonly Difference[] {
+  return checks.flatMap(({ differences }) => differences)
+}
+
+async function compareAll(
+  context: Context,
+  courses: readonly WantedCourse[],
+  { parts }: PushOptions,
+): Promise<readonly Checked[]> {
+  const checks: Checked[] = []
+  await eachOf(courses, async (wanted) => {
+    const found = await readCourse(context, wanted.course.key, parts)
+    checks.push({ ...compareCourse(wanted, found), wanted })
+  })
+  const order = new Map(courses.map(({ course }, index) => [course.key, index]))
+  const placeOf = ({ wanted }: Checked) => order.get(wanted.course.key) ?? 0
+  return checks.sort((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** Does work for each item, for a few at once. */
+async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const next = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
+}
+
+/** Writes what can be written now; of a course one record after the other. */
+async function writeAll(
+  context: Context,
+  checks: readonly Checked[],
+  refusals: Map<string, Refusal>,
+): Promise<void> {
+  const possible = checks.map(({ differences }) =>
+    differences.flatMap(({ write, name }) => (write === null || refusals.has(name) ? [] : [{ write, name }])),
+  )
+  const total = possible.reduce((sum, some) => sum + some.length, 0)
+  const line = await createProgressLine(context.io, 'records', total)
+  let done = 0
+  try {
+    await eachOf(possible, async (records) => {
+      for (let from = 0; from < records.length; from += maxWrites) {
+        await writeBatch(context, records.slice(from, from + maxWrites), refusals)
+        done += Math.min(maxWrites, records.length - from)
+        await line.update(done)
+      }
+    })
+  } finally {
+    line.stop()
+  }
+}
+
+interface NamedWrite {
+  readonly write: ForeignWrite
+  readonly name: string
+}
+
+/** Sends records until none waits. What may have been done before is not done twice. */
+async function writeBatch(
+  { session, io }: Context,
+  records: readonly NamedWrite[],
+  refusals: Map<string, Refusal>,
+): Promise<void> {
+  const { calls } = await import('../../contract/calls.ts')
+  const caller = await session.caller()
+  let left = records
+  for (let waits = 0; left.length > 0; ) {
+    const body = { records: left.map(({ write }) => write) }
+    try {
+      const input = { params: { lmsKind: 'classroom' }, body, signal: io.signal }
+      const { results, retryAfter } = (await caller.call(calls.integrations.write, input)).data
+      const waiting: NamedWrite[] = []
+      for (const { index, outcome, detail } of results) {
+        const record = left[index]
+        if (!record) continue
+        if (outcome === 'waiting') waiting.push(record)
+        if (outcome === 'refused') refusals.set(record.name, { name: record.name, detail: detail ?? '' })
+      }
+      waits = waiting.length < left.length ? 0 : waits + 1
+      left = waiting
+      if (left.length === 0) return
+      if (waits > maxWaits) throw stillWaiting(results.find(({ outcome }) => outcome === 'waiting')?.detail)
+      await io.sleep(Math.max(1, retryAfter) * 1000, io.signal)
+    } catch (error) {
+      waits += 1
+      if (waits > maxWaits || !(error instanceof ApiError)) throw error
+      await waitFor(io, error)
+    }
+  }
+}
+
+function stillWaiting(detail: string | null | undefined): CommandError {
+  return new CommandError('unavailable', 'unavailable', `${title} does not take more records now`, {
+    why: [`It says: ${detail ?? 'nothing'}`],
+    hint: 'Run the command again later: it continues',
+  })
+}
+
+const nouns = { courses: 'course', enrollments: 'enrolment', items: 'item', grades: 'grade' } as const
+
+/** Returns the plan: small ones record by record, then the sums. */
+function planLines(differences: readonly Difference[]): readonly string[] {
+  if (differences.length === 0) return [`No changes: ${title} has all of it`]
+  const isShort = (part: Difference['part']) =>
+    differences.filter((one) => one.part === part).length <= maxNamed
+  const named = differences
+    .filter(({ part }) => isShort(part))
+    .map(({ part, name, action }) => `${action === 'create' ? '+' : '~'} ${nouns[part]} ${name}`)
+  const sums = countedParts.flatMap((part) => {
+    const own = differences.filter((one) => one.part === part)
+    const made = own.filter(({ action }) => action === 'create').length
+    if (own.length === 0) return []
+    return [`${pluralise(own.length, nouns[part])} (${made} new)`]
+  })
+  return [...named, `Plan for ${title}: ${sums.join(', ')}; nothing is deleted`]
+}
+
+function notesOf(checks: readonly Checked[]): readonly string[] {
+  const extra = checks.reduce((sum, check) => sum + check.extra, 0)
+  return extra > 0
+    ? [`${pluralise(extra, 'student')} of ${title} not in the academy: nothing is deleted`]
+    : []
+}
+
+interface Pushed {
+  readonly checks: readonly Checked[]
+  readonly refusals: readonly Refusal[]
+  readonly isSilent: boolean
+  /** Number of differences before. */
+  readonly count: number
+}
+
+async function report(context: Context, { checks, refusals, isSilent, count }: Pushed): Promise<void> {
+  const { output, settings } = context
+  const left = differencesIn(checks)
+  const exit: ExitName = refusals.length > 0 ? 'partial' : left.length > 0 ? 'drift' : 'ok'
+  const outcome =
+    exit === 'ok' ? (count === 0 ? 'equal' : 'pushed') : exit === 'drift' ? 'different' : 'refused'
+  if (settings.output.value !== 'table') await output.document(documentOf(outcome, exit, checks, refusals))
+  else if (!isSilent && !settings.quiet.value)
+    await output.text(`${countLines(sumCounts(checks)).join('\n')}\n`)
+  if (exit === 'ok') {
+    if (!isSilent && count > 0) await output.done(`Pushed ${pluralise(count, 'record')} to ${title}`)
+    return
+  }
+  if (exit === 'drift') {
+    const many = left.length
+    throw new CommandError(
+      'different',
+      'drift',
+      `${pluralise(many, 'record')} still ${many === 1 ? 'differs' : 'differ'}`,
+      {
+        why: namesOf(left.map(({ part, name }) => `${capitalise(nouns[part])} ${name}`)),
+        hint: 'Something else may have changed them meanwhile; run the command again',
+      },
+    )
+  }
+  const many = refusals.length
+  throw new CommandError('refused', 'partial', `${title} refused ${pluralise(many, 'record')}`, {
+    why: namesOf(refusals.map(({ name, detail }) => `${name}: ${detail}`)),
+  })
+}
+
+function namesOf(lines: readonly string[]): readonly string[] {
+  const more = lines.length - maxNamed
+  return [...lines.slice(0, maxNamed), ...(more > 0 ? [`and ${more} more; -o json lists them`] : [])]
+}
+
+function countLines(counts: Readonly<Record<keyof typeof nouns, PushCounts>>): readonly string[] {
+  return countedParts.flatMap((part) => {
+    const { wanted, equal, invited } = counts[part]
+    if (wanted === 0) return []
+    const waiting = invited > 0 ? `, ${invited} when invitations are accepted` : ''
+    return [`${part}: ${equal} of ${wanted} equal${waiting}`]
+  })
+}
+
+function documentOf(
+  outcome: string,
+  exit: ExitName,
+  checks: readonly Checked[],
+  refusals: readonly Refusal[],
+): object {
+  const left = differencesIn(checks)
+  return {
+    formatVersion: 1,
+    outcome,
+    exitCode: exitCode(exit),
+    counts: sumCounts(checks),
+    differenceCount: left.length,
+    differences: left.slice(0, maxListed).map(({ part, name, action }) => ({ part, name, action })),
+    refusedCount: refusals.length,
+    refused: refusals.slice(0, maxListed),
+  }
+}

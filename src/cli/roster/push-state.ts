@@ -1,0 +1,218 @@
+import type { RecordPart } from '../../contract/constants.ts'
+import type { ForeignRecords } from '../../contract/foreign-records.ts'
+import type { Context } from '../command/context.ts'
+import { waitFor } from './pull-records.ts'
+import type { School } from './school.ts'
+import type { Course, Grade } from './school-records.ts'
+
+/** A course of the academy with what Classroom shall have of it. */
+export interface WantedCourse {
+  readonly course: Course
+  readonly members: readonly { readonly email: string; readonly role: 'learner' | 'instructor' }[]
+  readonly items: readonly WantedItem[]
+  readonly grades: readonly WantedGrade[]
+}
+
+/** An item of the gradebook; its title is unique in the course. */
+export interface WantedItem {
+  readonly itemId: string
+  readonly label: string
+  readonly scoreMaximum: number
+}
+
+/** A score, in points of its item. */
+export interface WantedGrade {
+  readonly itemId: string
+  readonly email: string
+  readonly scoreGiven: number | null
+  readonly published: boolean
+}
+
+/** A course of Classroom, read now. */
+export interface ClassroomCourse {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly status: string
+  /** Roles by e-mail address, in lower case. */
+  readonly roles: ReadonlyMap<string, string>
+  /** Addresses of people who are invited. */
+  readonly invited: ReadonlySet<string>
+  /** Number of members whose address is not visible. */
+  readonly hidden: number
+  /** Course work of the same project, by title. */
+  readonly items: ReadonlyMap<string, { readonly id: string; readonly scoreMaximum: number | null }>
+  /** Submissions by course work and e-mail address. */
+  readonly submissions: ReadonlyMap<string, Submission>
+}
+
+/** Work of a learner, with its grade. */
+export interface Submission {
+  readonly id: string
+  readonly scoreGiven: number | null
+  readonly published: boolean
+  readonly state: string
+}
+
+/** Returns the key of a submission. */
+export function submissionKey(itemId: string, email: string): string {
+  return `${itemId}\n${email}`
+}
+
+/** Returns what Classroom shall have of a course: active enrolments of people who are not suspended, and grades of items. */
+export async function wantedOf(
+  school: School,
+  course: Course,
+  emails: ReadonlyMap<string, string>,
+  parts: ReadonlySet<string>,
+): Promise<WantedCourse> {
+  const enrolments = parts.has('enrollments') ? await school.enrolmentsIn(course) : []
+  const members = enrolments.flatMap(({ userKey, role, status }) => {
+    const email = emails.get(userKey)
+    return status === 'active' && email !== undefined ? [{ email, role }] : []
+  })
+  const all = parts.has('grades') ? await school.gradesIn(course) : []
+  const newest = new Map<string, Grade>()
+  for (const grade of all.filter(({ itemId }) => !itemId.startsWith('$'))) {
+    const key = `${grade.itemId}\n${grade.userKey}`
+    const before = newest.get(key)
+    if (!before || before.gradedAt < grade.gradedAt) newest.set(key, grade)
+  }
+  const items = itemsOf([...newest.values()])
+  const enrolled = new Set(members.map(({ email }) => email))
+  const grades = [...newest.values()].flatMap((grade) => {
+    const email = emails.get(grade.userKey)
+    const maximum = items.get(grade.itemId)?.scoreMaximum ?? grade.scoreMaximum
+    if (email === undefined || (parts.has('enrollments') && !enrolled.has(email))) return []
+    const { itemId, published } = grade
+    return [{ itemId, email, published, scoreGiven: scaled(grade, maximum) }]
+  })
+  return { course, members, items: [...items.values()], grades }
+}
+
+function itemsOf(grades: readonly Grade[]): ReadonlyMap<string, WantedItem> {
+  const items = new Map<string, WantedItem>()
+  const labels = new Set<string>()
+  for (const { itemId, label, scoreMaximum } of grades) {
+    if (items.has(itemId)) continue
+    const title = label === '' ? itemId : label
+    const unique = labels.has(title) ? `${title} (${itemId})` : title
+    labels.add(unique)
+    items.set(itemId, { itemId, label: unique, scoreMaximum })
+  }
+  return items
+}
+
+/** Returns a score in points of its item; Classroom rounds to two decimal places. */
+function scaled({ scoreGiven, scoreMaximum }: Grade, maximum: number): number | null {
+  if (scoreGiven === null) return null
+  return Math.round((scoreMaximum > 0 ? (scoreGiven * maximum) / scoreMaximum : scoreGiven) * 100) / 100
+}
+
+type ForeignRecord = ForeignRecords['data'][number]
+
+/** Reads a course of Classroom by the alias of its external id; null if there is none. */
+export async function readCourse(
+  context: Pick<Context, 'session' | 'io'>,
+  key: string,
+  parts: ReadonlySet<string>,
+): Promise<ClassroomCourse | null> {
+  const list = (part: RecordPart, of: string) => readList(context, part, of)
+  const [course = null] = [...(await list('courses', `d:${key}`)), ...(await list('courses', `p:${key}`))]
+  if (course?.id == null) return null
+  const people = await list('enrollments', course.id)
+  const isGraded = parts.has('grades')
+  const [works, submissions] = isGraded
+    ? [await list('items', course.id), await list('grades', course.id)]
+    : [[], []]
+  const emails = new Map<string, string>()
+  const addEmails = (records: readonly ForeignRecord[]) => {
+    for (const { part, id, record } of records) {
+      if (part === 'users' && typeof record['email'] === 'string')
+        emails.set(id ?? '', lower(record['email']))
+    }
+  }
+  addEmails(people)
+  const enrolments = people.filter(({ part }) => part === 'enrollments').map(({ record }) => record)
+  const userOf = (record: ForeignRecord['record'], name: string) => String(record[name]).replace(/^own:/, '')
+  const invitees = enrolments
+    .filter(({ status }) => status === 'invited')
+    .map((record) => userOf(record, 'userId'))
+  for (const id of invitees.filter((each) => !emails.has(each))) addEmails(await list('users', id))
+  const members = enrolments.filter(({ status }) => status === 'active')
+  const known = members.filter((record) => emails.has(userOf(record, 'userId')))
+  const own = works.filter(({ record }) => record['isWritable'] === true)
+  return {
+    id: course.id,
+    title: String(course.record['title'] ?? ''),
+    description: String(course.record['description'] ?? ''),
+    status: String(course.record['status'] ?? ''),
+    roles: new Map(
+      known.map((record) => [emails.get(userOf(record, 'userId')) ?? '', String(record['role'])]),
+    ),
+    invited: new Set(invitees.flatMap((id) => emails.get(id) ?? [])),
+    hidden: members.length - known.length,
+    items: new Map(
+      own.map(({ id, record }) => [
+        String(record['label']),
+        { id: id ?? '', scoreMaximum: numberOrNull(record['scoreMaximum']) },
+      ]),
+    ),
+    submissions: new Map(
+      submissions.flatMap(({ id, record }) => {
+        const email = emails.get(userOf(record, 'learnerId'))
+        if (email === undefined || id === null) return []
+        return [[submissionKey(String(record['itemId']), email), submissionOf(id, record)] as const]
+      }),
+    ),
+  }
+}
+
+function submissionOf(id: string, record: ForeignRecord['record']): Submission {
+  const { scoreGiven, published, state } = record
+  return { id, scoreGiven: numberOrNull(scoreGiven), published: published === true, state: String(state) }
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+/** Returns an e-mail address in the form in which addresses are compared. */
+export function lower(email: string): string {
+  return email.trim().toLowerCase()
+}
+
+/** Number of times to wait for one page. */
+const maxWaits = 10
+
+/** Reads all pages of a list of one course or person. */
+async function readList(
+  { session, io }: Pick<Context, 'session' | 'io'>,
+  part: RecordPart,
+  of: string,
+): Promise<readonly ForeignRecord[]> {
+  const { calls } = await import('../../contract/calls.ts')
+  const caller = await session.caller()
+  const found: ForeignRecord[] = []
+  let cursor: string | null = null
+  for (let waits = 0; waits <= maxWaits; ) {
+    const query: { part: RecordPart; of: string; cursor?: string } = {
+      part,
+      of,
+      ...(cursor !== null && { cursor }),
+    }
+    try {
+      const input = { params: { lmsKind: 'classroom' }, query, signal: io.signal }
+      const { data } = await caller.call(calls.integrations.records, input)
+      found.push(...data.data)
+      cursor = data.nextCursor
+      if (cursor === null) break
+      waits = 0
+    } catch (error) {
+      waits += 1
+      if (waits > maxWaits) throw error
+      await waitFor(io, error)
+    }
+  }
+  return found
+}

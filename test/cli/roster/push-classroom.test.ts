@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { ran, signedIn } from '../../helpers/classroom-school.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import type { FakeClassroom, ServedClassroom } from '../../helpers/fake-classroom.ts'
+
+const course = (externalId: string, title: string, status = 'published') => ({ externalId, title, status })
+const person = (name: string, domain = 'school.example') => ({
+  externalId: name,
+  email: `${name}@${domain}`,
+  role: 'learner',
+})
+const enrolment = (courseId: string, user: string, role = 'learner') => ({ courseId, userId: user, role })
+const grade = (learner: string, scoreGiven: number, itemId = 'quiz-1', published = true) => ({
+  ...{ courseId: 'BIO', learnerId: learner, itemId, label: itemId === 'quiz-1' ? 'Quiz' : 'Essay' },
+  ...{ scoreGiven, scoreMaximum: 20, published, gradedAt: '2026-02-01T10:00:00Z' },
+})
+
+/** Biology with Ada, Bob and Gus of another domain, taught by Cleo; Chemistry with Bob; an archived course. */
+const academy = {
+  learnctl: 1,
+  users: [
+    person('ada'),
+    person('bob'),
+    { ...person('cleo'), role: 'instructor' },
+    person('gus', 'elsewhere.example'),
+  ],
+  courses: [
+    course('BIO', 'Biology'),
+    course('CHE', 'Chemistry', 'draft'),
+    course('OLD', 'History', 'archived'),
+  ],
+  enrollments: [
+    enrolment('BIO', 'ada'),
+    enrolment('BIO', 'bob'),
+    enrolment('BIO', 'gus'),
+    enrolment('BIO', 'cleo', 'instructor'),
+    enrolment('CHE', 'bob'),
+  ],
+  grades: [grade('ada', 17), grade('bob', 12, 'quiz-1', false), grade('ada', 9, 'essay'), grade('gus', 3)],
+}
+
+async function school(cli: TestCli): Promise<ServedClassroom> {
+  const fake = await signedIn(cli)
+  for (const name of ['ada', 'bob', 'cleo']) fake.addUser(`${name}@school.example`)
+  fake.addUser('gus@elsewhere.example')
+  writeFileSync(join(cli.cwd, 'academy.json'), JSON.stringify(academy))
+  await ran(cli, 'apply academy.json --yes')
+  return fake
+}
+
+const push = 'roster push classroom'
+
+/** What Classroom has, in words. */
+function stateOf(fake: FakeClassroom): string[] {
+  const nameOf = (id: string) => fake.users.find((user) => user.id === id)?.email.split('@')[0] ?? id
+  return fake.courses
+    .map(({ fields, aliases, students, teachers, work, submissions }) => {
+      const grades = work.map(({ id, title, maxPoints }) => {
+        const own = (submissions.get(id) ?? []).map(
+          (one) => `${nameOf(one.userId)} ${one.draftGrade ?? '-'}/${one.assignedGrade ?? '-'} ${one.state}`,
+        )
+        return `${title} of ${maxPoints}: ${own.toSorted().join(', ')}`
+      })
+      const people = `${students.map(nameOf).toSorted().join(' ')} by ${teachers.map(nameOf).toSorted().join(' ')}`
+      return [`${aliases} ${fields['name']} ${fields['courseState']}: ${people}`, ...grades.toSorted()].join(
+        '; ',
+      )
+    })
+    .toSorted()
+}
+
+const pushed = [
+  'd:BIO Biology ACTIVE: ada bob by admin cleo; Essay of 20: ada 9/9 NEW, bob -/- NEW; Quiz of 20: ada 17/17 NEW, bob 12/- NEW',
+  'd:CHE Chemistry PROVISIONED: bob by admin',
+]
+
+describe('roster push classroom', () => {
+  test('shows a plan, writes it, and counts both sides at the end', async ({ local }) => {
+    const fake = await school(local)
+    const dry = await ran(local, `${push} --dry-run`)
+    expect(dry.stdout.split('\n')).toEqual([
+      '+ course Biology',
+      '+ enrolment ada@school.example in Biology',
+      '+ enrolment bob@school.example in Biology',
+      '+ enrolment cleo@school.example in Biology',
+      '+ enrolment gus@elsewhere.example in Biology',
+      '+ item Essay in Biology',
+      '+ item Quiz in Biology',
+      '+ grade Essay of ada@school.example in Biology',
+      '+ grade Quiz of ada@school.example in Biology',
+      '+ grade Quiz of bob@school.example in Biology',
+      '+ grade Quiz of gus@elsewhere.example in Biology',
+      '+ course Chemistry',
+      '+ enrolment bob@school.example in Chemistry',
+      'Plan for Google Classroom: 2 courses (2 new), 5 enrolments (5 new), 2 items (2 new), 4 grades (4 new); nothing is deleted',
+      '',
+    ])
+    expect(dry.stderr).toBe('note: 1 archived course left out\n')
+    expect(fake.courses).toEqual([])
+    expect((await ran(local, push, 2)).stderr).toContain('Refusing to write 13 records without confirmation')
+    const { stdout, stderr } = await ran(local, `${push} --yes`)
+    expect(stdout).toContain(
+      'courses: 2 of 2 equal\nenrollments: 4 of 5 equal, 1 when invitations are accepted\nitems: 2 of 2 equal\ngrades: 3 of 4 equal, 1 when invitations are accepted\n',
+    )
+    expect(stderr).toContain('Pushed 13 records to Google Classroom')
+    expect(stateOf(fake)).toEqual(pushed)
+    expect(fake.invitations).toMatchObject([{ role: 'STUDENT' }])
+  })
+
+  test('is silent the second time, and changes what has changed', async ({ local }) => {
+    const fake = await school(local)
+    await ran(local, `${push} --yes`)
+    const writes = () => fake.requests.filter(({ method }) => method !== 'GET').length
+    const before = writes()
+    expect(await ran(local, `${push} --yes`)).toMatchObject({ stdout: '', stderr: '' })
+    expect(writes()).toBe(before)
+    await ran(local, 'courses update ext:BIO --title "Biology I"')
+    await ran(local, 'grades set --course ext:BIO --user ext:ada --item quiz-1 --score 18 --maximum 20')
+    const biology = fake.courses.find(({ aliases }) => aliases.includes('d:BIO'))
+    for (const submissions of biology?.submissions.values() ?? [])
+      for (const one of submissions) one.state = 'TURNED_IN'
+    expect((await ran(local, `${push} --yes --course ext:BIO`)).stdout).toContain('~ course Biology I\n')
+    expect(stateOf(fake)[0]).toBe(
+      'd:BIO Biology I ACTIVE: ada bob by admin cleo; Essay of 20: ada 9/9 RETURNED, bob -/- TURNED_IN; Quiz of 20: ada 18/18 RETURNED, bob 12/- TURNED_IN',
+    )
+    expect(fake.requests.some(({ method }) => method === 'DELETE')).toBe(false)
+  })
+
+  test.for([
+    ['responses that are lost', 'lost'],
+    ['connections that break', 'broken'],
+    ['half responses', 'half'],
+    ['internal errors', 500],
+    ['a quota', 429],
+  ] as const)('does nothing twice and loses nothing after %s', async ([, fault], { local }) => {
+    const fake = await school(local)
+    for (const path of [/courses$/, /students$/, /teachers$/, /invitations$/, /courseWork$/]) {
+      fake.fail('POST', path, fault, { times: 2 })
+    }
+    fake.fail('PATCH', /studentSubmissions/, fault, { times: 3 })
+    fake.fail('GET', /students$/, fault, { times: 2 })
+    await ran(local, `${push} --yes`)
+    expect(stateOf(fake)).toEqual(pushed)
+    expect(fake.invitations).toHaveLength(1)
+  })
+
+  test('continues where it was interrupted', async ({ local }) => {
+    const fake = await school(local)
+    fake.fail('POST', /courseWork$/, 500, { skip: 1, times: 99 })
+    const stopped = await ran(local, `${push} --yes`, 7)
+    expect(stopped.stderr).toContain('hint: Run the command again later: it continues')
+    fake.mend()
+    await ran(local, `${push} --yes`)
+    expect(stateOf(fake)).toEqual(pushed)
+  })
+
+  test('exits with 8 and names what Google refused, and does the rest', async ({ local }) => {
+    const fake = await school(local)
+    fake.users.splice(
+      fake.users.findIndex(({ email }) => email.startsWith('gus')),
+      1,
+    )
+    const { stderr, stdout } = await ran(local, `${push} --yes`, 8)
+    expect(stderr).toContain('error: Google Classroom refused 1 record\n')
+    expect(stderr).toContain('gus@elsewhere.example in Biology: no Google account with this address')
+    expect(stdout).toContain('enrollments: 4 of 5 equal\n')
+    expect(stateOf(fake)).toEqual(pushed)
+    const document = JSON.parse((await ran(local, `${push} --yes -o json`, 8)).stdout)
+    expect(document).toMatchObject({ outcome: 'refused', exitCode: 8, refusedCount: 1, differenceCount: 2 })
+  })
+
+  test('exits with 9 if Classroom does not keep what it was given', async ({ local }) => {
+    const fake = await school(local)
+    await ran(local, `${push} --yes`)
+    const [biology] = fake.courses.filter(({ aliases }) => aliases.includes('d:BIO'))
+    const bob = fake.users.find(({ email }) => email.startsWith('bob'))?.id ?? ''
+    biology?.students.splice(biology.students.indexOf(bob), 1)
+    biology?.teachers.push(bob)
+    const { stderr } = await ran(local, `${push} --yes`, 9)
+    expect(stderr).toContain('Enrolment bob@school.example in Biology')
+  })
+
+  test('writes only the chosen course and parts', async ({ local }) => {
+    const fake = await school(local)
+    await ran(local, `${push} --yes --course ext:CHE --only courses`)
+    expect(stateOf(fake)).toEqual(['d:CHE Chemistry PROVISIONED:  by admin'])
+  })
+
+  test('needs a sign-in that may write', async ({ local }) => {
+    const fake = await school(local)
+    fake.scopes = fake.scopes.map((name) => (name.endsWith('emails') ? name : `${name}.readonly`))
+    const { stderr } = await ran(local, `${push} --yes`, 8)
+    expect(stderr).toContain('Biology: the sign-in lacks the scope classroom.courses')
+    fake.refusesGrants = 'invalid_grant'
+    fake.revokeTokens()
+    expect((await ran(local, `${push} --yes`, 6)).stderr).toContain('learnctl integrations sign-in classroom')
+  })
+})
