@@ -64,7 +64,7 @@ export async function carryOut(
     await executor.run(taken.toReversed(), size)
   }
 
-  const reclosed = await openArchived(writing, actions)
+  const opened = await openArchived(writing, actions)
   // A closed course takes no lessons.
   for (const some of inOrder) await run(some.filter(({ kind }) => kind === 'update').flatMap(opening))
   let places: Places = new Map()
@@ -88,7 +88,12 @@ export async function carryOut(
   await executor.run(moving(await movesToFormerPlaces(writing, plan, places), actions))
   for (const { name } of kinds.toReversed())
     await run(there.filter(({ of }) => of.name === name).flatMap(closing))
-  for (const course of reclosed) await setStatus(writing, course, 'published', 'archived')
+  const deleted = new Set(
+    actions.flatMap((action) => (action.kind === 'delete' && !failures.has(action) ? [action.net.id] : [])),
+  )
+  for (const course of opened) {
+    if (!deleted.has(course.id)) await setStatus(writing, course, 'published', 'archived')
+  }
   return [...failures.values()]
 
   /** Refuses to delete a course with a lesson that could not be moved out of it. */
@@ -120,7 +125,7 @@ export async function carryOut(
 
 /**
  * Opens archived courses that change, or whose lessons, enrolments or grades do, unless their status changes as well. Returns
- * those to archive again.
+ * them.
  */
 async function openArchived(
   writing: Writing,
@@ -135,12 +140,11 @@ async function openArchived(
         : [],
     ),
   )
-  for (const action of actions) if (action.of.name === 'course' && isClosed(action)) ids.add(action.net.id)
-  const deleted = new Set<string>()
-  for (const { of, kind, fields, net } of actions) {
+  for (const action of actions) {
+    const { of, kind, fields, net } = action
     if (of.name !== 'course') continue
+    if (kind === 'update' && isClosed(action)) ids.add(net.id)
     if (kind === 'create' || fields.has('status')) ids.delete(net.id)
-    if (kind === 'delete') deleted.add(net.id)
   }
   const opened: ClosedCourse[] = []
   for (const courseId of ids) {
@@ -151,7 +155,7 @@ async function openArchived(
     )
     if (course?.status !== 'archived') continue
     await setStatus(writing, course, 'archived', 'published')
-    if (!deleted.has(courseId)) opened.push(course)
+    opened.push(course)
   }
   return opened
 }

@@ -213,6 +213,12 @@ describe('undo of terms, groups and mappings', () => {
     await undoAndRedo(local, { ...taught, terms: [], courses, enrollments: [], grades: [] })
   })
 
+  test('lessons return from a new course that is archived', async ({ local }) => {
+    const [alps, bays, capes] = taught.courses
+    const dunes = { externalId: 'D', title: 'Dunes', status: 'archived', lessons: bays?.lessons }
+    await undoAndRedo(local, { ...taught, courses: [alps, { ...bays, lessons: [] }, capes, dunes] })
+  })
+
   test('members that were added are removed, removed ones return, also to deleted groups', async ({
     local,
   }) => {
