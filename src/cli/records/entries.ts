@@ -340,7 +340,7 @@ export async function lookUpReferences(
         const reference = referenceIn(entry, field)
         if (reference === null) continue
         const key = await keyOf(to, reference)
-        // What is unknown is gone already.
+        // A removed record may refer to one that was deleted before.
         if (key === null && entry.isRemoved) continue
         if (key === null) {
           const message = `${field}: ${nouns[to]} ${reference} is neither declared nor in the academy`

@@ -272,7 +272,7 @@ async function readPlan(io: Io, path: string, plan: PlanTarget, variables: Varia
       const now = pending(plan.actions.map(savedOf))
       for (const [name, action] of then) {
         const same = now.get(name)
-        // What an earlier run has written may have moved lessons to their places.
+        // An earlier run of the plan may have moved lessons to their places.
         const isChanged = same
           ? !isDeepStrictEqual(signatureOf(action), signatureOf(same))
           : !journal.isContinued

@@ -115,7 +115,7 @@ export async function planImport(
   })()
 }
 
-/** What an import would do with a row, and the faults behind a failure. */
+/** Planned action on a row, with the record that it matches and the faults of a failure. */
 interface PlannedAnswer extends Omit<Planned, 'line' | 'key'> {
   readonly found?: Match | null
   readonly faults?: Refusal['faults']

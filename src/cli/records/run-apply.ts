@@ -37,7 +37,7 @@ export interface Applied {
   readonly done: Plan
 }
 
-/** What differs between commands that apply a plan. */
+/** Settings of a command that applies a plan, such as apply or roster apply. */
 export interface ApplyCommand {
   /** Command without its files, also in saved plans: `apply`. */
   readonly command: string

@@ -46,7 +46,7 @@ export async function createRecord(
   const result = await write(writer, create, { params: update ? {} : params(record), body, idempotencyKey })
   await writer.change?.note(() => {
     const shown = isJsonObject(result.data) ? result.data : {}
-    // What is always set as a whole may have been there.
+    // Without an update operation it is set as a whole, whether it existed or not.
     const verb = update ? 'created' : 'updated'
     const id = update ? idIn(shown) : null
     return { noun: nounOf(name), verb, id, name: nameIn({ ...body, ...shown }), before: null, after: {} }

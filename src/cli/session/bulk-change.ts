@@ -7,11 +7,11 @@ import type { Change } from '../../contract/changes.ts'
 import { changeHeader } from '../../contract/constants.ts'
 import type { Transport } from '../../contract/http.ts'
 
-/** What makes a change of many records. */
+/** Command and source of a change of many records. */
 export interface BulkChange {
   /** Noun and verb: `users import`. */
   readonly command: string
-  /** What it is made from, such as the name of a file; null if there is nothing to name. */
+  /** Name of the file or group that it is made from; null for none. */
   readonly source: string | null
   /** Id of the change that it undoes. */
   readonly undoes?: string
@@ -20,7 +20,7 @@ export interface BulkChange {
 /** How a change ended. */
 export type ChangeEnd = Exclude<Change['state'], 'running'>
 
-/** What was done to one record; the values before are those that the program had read. */
+/** An action on one record; `before` has the values that the program had read. */
 export interface JournalAction {
   readonly noun: string
   /** Verb of the action: `created`, `updated`, `deleted`. */
@@ -32,7 +32,7 @@ export interface JournalAction {
   readonly after: JsonObject | null
 }
 
-/** Notes on this machine of what a change does, for a platform that keeps no changes. */
+/** Journal on this machine of the actions of a change, for a platform that keeps no changes. */
 export interface ChangeNotes {
   readonly header: { readonly id: string }
   add(action: JournalAction): void

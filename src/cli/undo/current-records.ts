@@ -81,7 +81,7 @@ async function readOne(
       return isJsonObject(first) ? first : null
     }
   } catch (error) {
-    // What it belongs to is gone, too.
+    // The record that it belongs to was deleted, too.
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
   return null

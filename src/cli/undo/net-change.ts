@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
 import { type KindName, kindOf } from './record-kinds.ts'
 
-/** What was done to one record, as the audit log or the journal of this machine has it. */
+/** An action on one record, from the audit log or the journal on this machine. */
 export interface RecordedAction {
   readonly noun: string
   /** Verb of the action: `created`, `updated`, `deleted`. */
@@ -20,7 +20,7 @@ export interface FieldChange {
   readonly to: unknown
 }
 
-/** What a change did to one record altogether. */
+/** All actions of a change on one record, summed up. */
 export interface NetChange {
   readonly noun: KindName
   readonly id: string
@@ -37,7 +37,7 @@ export interface NetChange {
   readonly versions: { readonly before: number | null; readonly after: number | null }
 }
 
-/** What cannot be taken back, with the number of times. */
+/** Number of actions that cannot be undone, by reason. */
 export type Lasting = ReadonlyMap<string, number>
 
 /** The recorded actions of a change, summed up. */

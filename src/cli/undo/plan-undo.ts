@@ -8,7 +8,7 @@ import { addTermIds, readCurrent } from './current-records.ts'
 import { type FieldChange, isSame, type Lasting, type NetChange, NewIds, type Summed } from './net-change.ts'
 import { type KindName, kinds, type RecordKind } from './record-kinds.ts'
 
-/** What an undo does to one record: it removes a created one, restores a deleted one, or changes fields back. */
+/** An action of an undo on one record: removes a created one, restores a deleted one, or changes fields back. */
 export interface UndoAction {
   readonly kind: 'create' | 'update' | 'delete'
   readonly of: RecordKind
@@ -28,7 +28,7 @@ export interface Kept {
   readonly reason: string
 }
 
-/** What an undo does, leaves, and cannot do. */
+/** The plan of an undo. */
 export interface UndoPlan {
   readonly actions: readonly UndoAction[]
   readonly kept: readonly Kept[]
@@ -115,7 +115,7 @@ async function compare(
   const none = new Map<string, FieldChange>()
   if (!wasThere) {
     if (!isHere) return {}
-    // What has no trash would be lost.
+    // Without a trash, later changes would be lost.
     const isLost = !of.isMarked && !of.dataset.operations.restore
     const version = current['version']
     const isChanged = versions.after !== null && typeof version === 'number' && version !== versions.after

@@ -17,7 +17,7 @@ export const kindNames = [
 ] as const
 export type KindName = (typeof kindNames)[number]
 
-/** How records of one kind are read and written back. */
+/** Operations and fields that read records of one kind and write them back. */
 export interface RecordKind {
   readonly name: KindName
   /** Plural noun in plans: `enrolments`. */

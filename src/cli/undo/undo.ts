@@ -25,9 +25,9 @@ const maxRequests = 8
 /** Maximum lines of a section before the question, and of failures. */
 const maxShown = 20
 
-/** What to undo. */
+/** An undo to plan and carry out. */
 interface Wanted {
-  /** What makes the undo. */
+  /** The change that the undo itself is. */
   readonly change: BulkChange
   /** In the question: `users import of users.csv`. */
   readonly name: string

@@ -122,7 +122,7 @@ async function* rowsOf(records: Table['records'], meaning: Meaning): AsyncGenera
   for await (const some of records) yield some.map(({ line, cells }) => rowOf(line, cells, meaning))
 }
 
-/** How cells become a record. */
+/** Meaning of the cells of a row. */
 interface Meaning {
   /** The column of each cell; null for one that is left out. */
   readonly places: readonly (CellPlace | null)[]

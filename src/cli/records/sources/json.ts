@@ -26,7 +26,7 @@ const maximumLineCharacters = 4 * 1024 * 1024
 /** Options for reading JSON: only CSV has separators and empty cells. */
 type JsonReading = Pick<Reading, 'map' | 'values' | 'now' | 'dateFormat'>
 
-/** How a value becomes a record; `meanings` are by the path of their column. */
+/** Options for turning a value into a record; `meanings` are by the path of their column. */
 interface JsonMeaning extends Pick<Reading, 'map' | 'now' | 'dateFormat'> {
   readonly meanings: ReadonlyMap<string, MeaningOf>
 }

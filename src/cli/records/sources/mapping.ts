@@ -20,7 +20,7 @@ import {
 } from './file.ts'
 import { type ColumnMap, headerName, mappingInHeader, meantColumn, type ValueMap } from './header.ts'
 
-/** How to read a file: everything about its form that is given instead of recognised. */
+/** Options for reading a file that are given instead of recognised. */
 export interface Mapping {
   readonly map: ColumnMap
   readonly values: ValueMap
