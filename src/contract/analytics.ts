@@ -17,7 +17,7 @@ import {
   pageFields,
   paging,
 } from './lists.ts'
-import { operationsOf, staff } from './operation.ts'
+import { admins, operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 import { actors, defaultHomePage, HomePage, Statement, xapiVersions } from './statements.ts'
 import { Percent, Reference, References, Time } from './values.ts'
@@ -137,6 +137,19 @@ export type LearnerPage = z.output<typeof LearnerPage>
 
 const { include_total: _, ...uncounted } = paging
 
+export const Backfill = named(
+  'Backfill',
+  'What was queued for a learning record store',
+  shown(() => ({
+    queued: field(z.int(), 'Number of messages that were queued'),
+    nextCursor: field(
+      z.string().nullable(),
+      'Send it as cursor to queue the next part; null if there is none',
+    ),
+  })),
+)
+export type Backfill = z.output<typeof Backfill>
+
 /** A reference that statements do not show as it is. */
 const hidden = { by: 'reference', several: true, hidden: true } as const
 
@@ -241,5 +254,27 @@ export const analytics = operationsOf('analytics', {
       learner_id: { ...hidden, field: 'learnerId', to: 'userId' },
       group_id: isInGroups,
     },
+  },
+  backfill: {
+    at: 'POST /v1/analytics/statements/backfill',
+    summary: 'Send what learners have reached to a learning record store',
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({
+      endpoint_id: z
+        .string()
+        .min(1)
+        .max(255)
+        .meta({ description: 'Endpoint of kind xapi: its id (required)' }),
+      start_date: Bound.optional().meta({ description: 'Happened on or after this day (UTC) or time' }),
+      end_date: Bound.optional().meta({
+        description: 'Happened on or before this day (UTC), or before this time',
+      }),
+      course_id: ofCourses,
+      cursor: paging.cursor,
+    }),
+    response: Backfill,
+    status: 200,
+    report: true,
   },
 })

@@ -215,6 +215,11 @@ export const examples: Readonly<Record<string, Example>> = {
       'GET /v1/analytics/statements?course_id={courseId}&learner_id={learnerId}&home_page=https://academy.example.org',
   },
 
+  'analytics.backfill': {
+    request:
+      'POST /v1/analytics/statements/backfill?endpoint_id={recordStoreId}&start_date=2013-10-01&course_id={courseId}',
+  },
+
   'grades.list': { request: 'GET /v1/grades?course_id={courseId}&learner_id={learnerId}' },
   'grades.get': { request: 'GET /v1/grades/{gradeId}' },
   'grades.set': {
@@ -439,6 +444,10 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     events: ['grade.updated', 'progress.*'],
   })
   const endpointId = endpoint.body.id
+  const recordStore = await admin.post('/v1/webhooks/endpoints', {
+    kind: 'xapi',
+    url: 'https://lrs.example.org/xapi',
+  })
   const message = await admin.post(`/v1/webhooks/endpoints/${endpointId}/test`)
   const lmsKind = 'moodle'
   const moodle = await connect(academy, admin, lmsKind, {
@@ -478,6 +487,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     mappingId: mapping.body.id,
     clientId,
     endpointId,
+    recordStoreId: recordStore.body.id,
     messageId: message.body.id,
     deliveryId: delivery.body.deliveryId,
     entryId: (await admin.get(`/v1/audit?subject_id=${courseId}&noun=course`)).body.data[0].id,

@@ -92,6 +92,7 @@ GET    /v1/grades/{gradeId}/history                       +ss++  +ss++  +ss++  +
 POST   /v1/grades/batch                                   s+s++  s+s++  sssss  srsrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
 GET    /v1/analytics/statements                           +ss++  +ss++  +ss++  rssrr
+POST   /v1/analytics/statements/backfill                  ss+s+  sssss  sssss  sssss
 GET    /v1/calendars                                      ss+s+  sssss  sssss  sssss
 POST   /v1/calendars                                      ss+s+  sssss  sssss  sssss
 DELETE /v1/calendars/{calendarId}                         ss+s+  sssss  sssss  sssss

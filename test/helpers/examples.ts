@@ -97,6 +97,7 @@ export const needs: readonly NeedOf[] = [
   [/CALENDAR_ID/, 'names a calendar', calendar],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names a grant on the platform', grant],
+  [/RECORD_STORE_ID/, 'names a learning record store', recordStore],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*replay/, 'names a webhook message', message],
   [/DELIVERY_ID/, 'names a webhook delivery', delivery],
@@ -364,6 +365,12 @@ async function endpoint(place: Place): Promise<RunOptions> {
   const line = 'webhooks endpoints create --to https://lms.example.org/hooks -o json'
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
   return named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
+}
+
+async function recordStore(place: Place): Promise<RunOptions> {
+  const line = 'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi -o json'
+  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
+  return named(place, 'RECORD_STORE_ID', 'webhooks endpoints list --limit 1 -q')
 }
 
 /** Inserts a delivery: only a server receives one. */

@@ -1,6 +1,8 @@
 import { isConfidential } from '../../client/base-url.ts'
 import { type Command, type Given, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { bindQueryFlags, type Flag, withTimeZone } from '../command/flag.ts'
+import { backfillFilters } from '../flags/analytics.ts'
 import { endpointChanges, endpointFields, endpointFilters, messageFilters } from '../flags/webhooks.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
@@ -76,6 +78,64 @@ function notDelivered(id: string, result: string): CommandError {
 function allowHint(result: string): string | null {
   const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
   return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`
+}
+
+const cursorFlag: Flag = {
+  name: 'cursor',
+  kind: 'text',
+  summary: 'Continue where an interrupted backfill ended: the cursor that it printed',
+}
+const backfillFlags = bindQueryFlags(backfillFilters)
+
+/** `learnctl webhooks endpoints backfill` */
+const backfillCommand: Command = {
+  name: 'endpoints backfill',
+  interruption: 'explained',
+  summary: 'Send what learners have reached before to a learning record store',
+  description:
+    'Queues the history of progress and grades, as far as it happened in the period, for an endpoint of kind xapi. The messages are\nsent while a server runs for the academy. Statements have the same ids each time: what the record store has already is not stored\nagain, so that the same command can be repeated.',
+  arguments: [{ name: 'endpoint', summary: 'Id of the endpoint' }],
+  refuses: { ...notAList, quiet: 'The result has no id', columns: 'The result has no columns' },
+  flags: [...withTimeZone(backfillFlags.map(({ flag }) => flag)), cursorFlag],
+  examples: ['webhooks endpoints backfill "$RECORD_STORE_ID" --start-date 2014-01-01'],
+  run: runBackfill,
+}
+
+async function runBackfill(context: Context, given: Given): Promise<void> {
+  const { session, settings, output, io } = context
+  const { arguments: named, flags } = given
+  const { endpoint = '' } = named
+  const [{ calls }, { queryOf }] = await Promise.all([
+    import('../../contract/calls.ts'),
+    import('../operation/operation-flags.ts'),
+  ])
+  const caller = await session.caller()
+  const filter = { ...queryOf(backfillFlags, flags), endpoint_id: endpoint }
+  let cursor = flags[cursorFlag.name] === undefined ? undefined : String(flags[cursorFlag.name])
+  const query = () => ({ ...filter, ...(cursor !== undefined && { cursor }) })
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(calls.analytics.backfill, { query: query() }))
+  }
+  const { createProgressLine } = await import('../terminal/progress-line.ts')
+  const line = await createProgressLine(io, 'messages', null)
+  let queued = 0
+  try {
+    for (;;) {
+      const { data } = await caller.call(calls.analytics.backfill, { query: query(), signal: io.signal })
+      queued += data.queued
+      await line?.update(queued)
+      if (data.nextCursor === null) break
+      cursor = data.nextCursor
+    }
+  } catch (error) {
+    line?.stop()
+    if (cursor !== undefined) await output.note(`Queued ${queued} messages; continue with --cursor ${cursor}`)
+    throw error
+  }
+  line?.stop()
+  await output.done(`Queued ${queued} messages for webhook endpoint ${endpoint}`)
+  if (/^(jsonl?|yaml)$/.test(settings.output.value)) await output.document({ endpointId: endpoint, queued })
 }
 
 const messageCalls = async () => (await import('../../contract/calls.ts')).calls.messages
@@ -219,6 +279,7 @@ const endpointCommands: readonly Command[] = [
     examples: ['webhooks endpoints delete "$ENDPOINT_ID" --yes'],
   }),
   testCommand,
+  backfillCommand,
   call({
     name: 'endpoints rotate',
     summary: 'Replace the secret of a webhook endpoint (the new one is shown only once)',

@@ -55,3 +55,22 @@ export const statementFilters = filtersOf(analytics.statements, {
     summary: 'URL of your academy, which accounts, activities and ids begin with',
   },
 })
+
+/** The filters of what is sent to a learning record store. */
+export const backfillFilters = filtersOf(
+  analytics.backfill,
+  {
+    start_date: {
+      kind: 'time',
+      time: 'start',
+      summary: 'Happened on or after this day or time, such as 2026-01-31 (inclusive)',
+    },
+    end_date: {
+      kind: 'time',
+      time: 'end',
+      summary: 'Happened on or before this day (inclusive), or before this time (exclusive)',
+    },
+    course_id: courseFilter,
+  },
+  ['endpoint_id'],
+)

@@ -138,7 +138,9 @@ async function makeBody(
   sources: BodySources,
 ): Promise<Record<string, unknown>> {
   const { operation, flags, fixed } = sources
-  const withPassword = sources.password === 'always' || given.flags[passwordFlag.name] === true
+  const { password } = sources
+  const withPassword =
+    password === 'always' || (password === 'on request' && given.flags[passwordFlag.name] === true)
   if (withPassword) assertInputFree(given)
   const body = await startingBody(context, given, operation)
   Object.assign(body, fixed)

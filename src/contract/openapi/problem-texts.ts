@@ -106,6 +106,7 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'grades.delete': ['course_archived'],
   'analytics.learners': ['not_found'],
   'analytics.statements': ['not_found'],
+  'analytics.backfill': ['not_found', 'endpoint_disabled'],
   'calendars.list': ['not_found'],
   'calendars.create': ['not_found', 'limit_reached'],
   'keys.list': ['not_found'],

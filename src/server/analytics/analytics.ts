@@ -4,6 +4,7 @@ import type { Call } from '../http/handler.ts'
 import { choosePreferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { routesOf } from '../http/schema-routes.ts'
+import { backfill } from './backfill.ts'
 import { type LearnerFile, learnerLines, streamLearnerFile } from './export.ts'
 import { readLearningHistory } from './learning-history.ts'
 import { periodOf, type RowFilter, rowFilterOf } from './row-filter.ts'
@@ -22,6 +23,7 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: listLearners },
   statements: listStatements,
+  backfill,
 })
 
 async function listStatements(call: Call<typeof analytics.statements>) {

@@ -307,3 +307,58 @@ test('settings of a record store require its kind', async ({ admin }) => {
   expect(secret).toBeNull()
   expect((await admin.post(`/v1/webhooks/endpoints/${id}/rotate`)).body.code).toBe('read_only')
 })
+
+test('a backfill sends what happened before, a part at a time, and nothing twice', async ({
+  academy,
+  admin,
+}) => {
+  const lrs = await startLrs()
+  const { courseId, ids, reach } = await fill(admin, 3)
+  for (const learner of ids) {
+    for (let percentage = 1; percentage <= 100; percentage += 1) {
+      academy.clock.advance(1000)
+      await reach(learner, percentage)
+    }
+    await grade(academy, learner, courseId)
+  }
+  const id = await connect(admin, lrs)
+  const dispatcher = openDispatcher(academy)
+  const send = async (query = '') => {
+    let queued = 0
+    let cursor: string | null = ''
+    for (; cursor !== null; ) {
+      const from: string = cursor === '' ? '' : `&cursor=${cursor}`
+      const { status, body } = await admin.post(
+        `/v1/analytics/statements/backfill?endpoint_id=${id}${query}${from}`,
+      )
+      expect(status).toBe(200)
+      queued += body.queued
+      cursor = body.nextCursor
+    }
+    dispatcher.advance(6000)
+    await expect
+      .poll(async () => (await admin.get(`/v1/webhooks/messages?endpoint_id=${id}&status=pending`)).body.data)
+      .toEqual([])
+    return queued
+  }
+  expect(await send()).toBe(3 * 102)
+  expect(lrs.statements.size).toBe(3 * 103)
+  const { data } = (await admin.get(`/v1/analytics/statements?home_page=${homePage}&limit=100`)).body
+  for (const statement of data) expect(lrs.statements.get(statement.id)).toEqual(statement)
+  const before = new Map(lrs.statements)
+  expect(await send()).toBe(3 * 102)
+  expect(lrs.statements).toEqual(before)
+  expect(await send('&end_date=2000-01-01')).toBe(0)
+})
+
+test('a backfill requires an active endpoint of its kind', async ({ admin }) => {
+  const send = (id: string) => admin.post(`/v1/analytics/statements/backfill?endpoint_id=${id}`)
+  const other = await makeEndpoint(admin, 'https://lms.example/hooks')
+  expect((await send(other.id)).body).toMatchObject({
+    code: 'invalid_parameter',
+    errors: [{ parameter: 'endpoint_id', detail: 'must be an endpoint of kind xapi' }],
+  })
+  const disabled = await makeEndpoint(admin, 'https://lrs.example', { kind: 'xapi', status: 'disabled' })
+  expect((await send(disabled.id)).body.code).toBe('endpoint_disabled')
+  expect((await send('whe_none')).status).toBe(404)
+})
