@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 import { fakeMoodle, type MoodleSchool, moodleToken } from '../../helpers/fake-moodle.ts'
 import { connectTo, ran } from '../../helpers/integration-source.ts'
+import { connect } from '../../helpers/lms.ts'
 import { put } from './write-rosters.ts'
 
 const school: MoodleSchool = {
@@ -123,5 +124,18 @@ describe('a Moodle', () => {
       detail:
         'the list of cohorts is not visible to this token: core_cohort_get_cohorts is not allowed (accessexception); Moodle: the web service of the token lacks the function gradereport_user_get_grade_items',
     })
+  })
+
+  test('is read through a platform, which keeps the token to itself', async ({ remote, academy, admin }) => {
+    await connect(academy, admin, 'moodle', {
+      baseUrl: 'https://moodle.example.org',
+      accessToken: moodleToken,
+    })
+    const { stdout, stderr } = await ran(remote, 'roster validate integration:moodle --debug', 0, {
+      ...{ LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
+    })
+    expect(stderr).toContain('integration:moodle is valid: Moodle with 1 course')
+    expect(stderr).toContain('/v1/integrations/moodle/records')
+    expect(stdout + stderr).not.toContain(moodleToken)
   })
 })
