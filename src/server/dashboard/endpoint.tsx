@@ -9,11 +9,13 @@ import type { ProblemError } from '../problem-error.ts'
 import { ask, type SignedInRequest, writeFor } from './call-api.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import {
+  chatText,
   EndpointForm,
   EndpointState,
   EventNames,
   endpointInputOf,
   filledInWith,
+  kindWords,
   secretPage,
 } from './endpoints.tsx'
 import { askToConfirm, Faults, Form, submitOnce } from './form.tsx'
@@ -183,11 +185,14 @@ async function showEndpoint(
 }
 
 function Details({ endpoint }: { endpoint: Endpoint }) {
-  const { description, events, pausedUntil, previousSecretUntil, expiresAt, createdAt, id } = endpoint
+  const { kind, chat, description, events, pausedUntil, previousSecretUntil, expiresAt, createdAt, id } =
+    endpoint
   const facts = [
     ['State', <EndpointState endpoint={endpoint} />],
+    ['Kind', kindWords[kind]],
+    ...(chat === null ? [] : [['Messages', chatText(chat)] as const]),
     ...(pausedUntil === null ? [] : [['Paused until', <Minute time={pausedUntil} />] as const]),
-    ['Events', <EventNames events={events} />],
+    ...(chat?.schedule === 'daily' ? [] : [['Events', <EventNames events={events} />] as const]),
     ...(description === '' ? [] : [['Description', lineOf(description)] as const]),
     ...(previousSecretUntil === null
       ? []
@@ -218,9 +223,11 @@ function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: 
         <button type="submit" class="quiet" name="action" value={isActive ? 'disable' : 'enable'}>
           {isActive ? 'Disable' : 'Enable'}
         </button>
-        <a class="button" href={`${here}/rotate`}>
-          Rotate secret
-        </a>
+        {endpoint.chat === null ? (
+          <a class="button" href={`${here}/rotate`}>
+            Rotate secret
+          </a>
+        ) : null}
         <a class="button" href={`${here}/delete`}>
           Delete
         </a>

@@ -1,4 +1,5 @@
 import { eventPatterns } from '../../contract/actions.ts'
+import type { ChatSettings } from '../../contract/chat.ts'
 import { type Endpoint, endpoints, type NewEndpoint } from '../../contract/endpoints.ts'
 import { endpointRoutes } from '../events/endpoints.ts'
 import type { Reply } from '../http/reply.ts'
@@ -18,7 +19,7 @@ export const endpointsPage = listPage<Endpoint>({
   title: 'Webhook endpoints',
   tab: 'Webhook endpoints',
   intro:
-    'The server sends events to each endpoint as signed HTTP requests (Standard Webhooks) and retries those that fail.',
+    'The server sends events to each endpoint as signed HTTP requests (Standard Webhooks), or as messages into a channel, and retries those that fail.',
   list: {
     id: 'endpoints',
     title: 'Endpoints',
@@ -31,6 +32,7 @@ export const endpointsPage = listPage<Endpoint>({
           <a href={`${base}${path}/${encodeURIComponent(id)}`}>{lineOf(url, 120)}</a>
         ),
       },
+      { name: 'Kind', cell: ({ kind }) => kindWords[kind] },
       { name: 'Events', look: 'broad', cell: ({ events }) => <EventNames events={events} /> },
       {
         name: 'Description',
@@ -45,21 +47,55 @@ export const endpointsPage = listPage<Endpoint>({
   none: () => <p>No endpoints yet. Create one below, then send it a test event.</p>,
   form: {
     title: 'Create an endpoint',
-    initial: 'events=*',
-    Fields: (filledIn) => <EndpointForm label="Create endpoint" {...filledIn} />,
+    initial: 'events=*&kind=standard',
+    Fields: (filledIn) => <EndpointForm label="Create endpoint" isNew {...filledIn} />,
   },
 
   act: (signedIn, form) =>
     submitOnce(signedIn, form, addressOf(signedIn, path, 'endpoint_made_before'), async (inside) =>
       secretPage(
         inside,
-        await ask(inside, endpointRoutes, endpoints.create, { body: endpointInputOf(form) }),
+        await ask(inside, endpointRoutes, endpoints.create, {
+          body: { kind: form.get('kind') ?? 'standard', ...endpointInputOf(form) },
+        }),
         'Your new endpoint',
       ),
     ),
 })
 
-const labels = { url: 'URL', events: 'Events', description: 'Description' }
+const labels = { kind: 'Kind', url: 'URL', events: 'Events', description: 'Description' }
+
+/** Names of the kinds of endpoints. */
+export const kindWords: Readonly<Record<Endpoint['kind'], string>> = {
+  standard: 'Standard Webhooks',
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  xapi: 'Learning record store (xAPI)',
+}
+
+/** Kinds that the form can create; others need a credential, which the command line asks for. */
+const formKinds = ['standard', 'slack', 'teams'] as const
+
+/** What an endpoint writes into its channel, and when, in words. */
+export function chatText({
+  schedule,
+  digestHour,
+  digestTimezone,
+  courseIds,
+  atRiskOnly,
+  learnerNames,
+}: ChatSettings): string {
+  const digest = `${atRiskOnly ? 'learners at risk' : 'digest'}, daily at ${digestHour}:00 (${digestTimezone})`
+  return [
+    schedule === 'daily' ? digest : 'when something happens',
+    courseIds.length === 0
+      ? 'all courses'
+      : courseIds.length === 1
+        ? '1 course'
+        : `${courseIds.length} courses`,
+    learnerNames ? 'with names of learners' : 'without names of learners',
+  ].join('; ')
+}
 
 /** Patterns for whole nouns (`course.*`), each with its events. */
 const groups = eventPatterns
@@ -80,7 +116,13 @@ const nounWords: Readonly<Record<string, string>> = {
 }
 
 /** The form that creates or edits an endpoint. */
-export function EndpointForm({ signedIn, form, fault, label }: FilledIn & { label: string }) {
+export function EndpointForm({
+  signedIn,
+  form,
+  fault,
+  label,
+  isNew = false,
+}: FilledIn & { label: string; isNew?: boolean }) {
   const chosen = form.getAll('events')
   const EventChoice = ({ value }: { value: string }) => (
     <Choice
@@ -96,10 +138,26 @@ export function EndpointForm({ signedIn, form, fault, label }: FilledIn & { labe
       <Faults fault={fault} labels={labels} />
       <OnceField signedIn={signedIn} />
       <input type="hidden" name="action" value="save" />
+      {isNew ? (
+        <fieldset id="kind" tabindex={-1} aria-invalid={isFaulty(fault, 'kind')}>
+          <legend>{labels.kind}</legend>
+          {formKinds.map((kind) => (
+            <label class="choice">
+              <input
+                type="radio"
+                name="kind"
+                value={kind}
+                checked={(form.get('kind') ?? 'standard') === kind}
+              />
+              <span>{kindWords[kind]}</span>
+            </label>
+          ))}
+        </fieldset>
+      ) : null}
       <Field
         name="url"
         label={labels.url}
-        hint="https, or http where the server allows it"
+        hint="https, or http where the server allows it. That of Slack and Teams is a secret: it is not shown again"
         fault={fault}
         type="url"
         value={form.get('url') ?? ''}
@@ -165,9 +223,15 @@ export function secretPage(
     { title, section: '/dashboard/integrations' },
     <div class="card short">
       <h1>{title}</h1>
-      <p role="status">Copy the signing secret now. It will not be shown again.</p>
-      <code class="code secret">{secret}</code>
-      <p>The receiver verifies with it that a request comes from this server.</p>
+      {secret === null ? (
+        <p role="status">The URL is stored encrypted. Send a test event, and look in the channel.</p>
+      ) : (
+        <>
+          <p role="status">Copy the signing secret now. It will not be shown again.</p>
+          <code class="code secret">{secret}</code>
+          <p>The receiver verifies with it that a request comes from this server.</p>
+        </>
+      )}
       <dl class="facts">
         <dt>URL</dt>
         <dd>{lineOf(url, 2000)}</dd>

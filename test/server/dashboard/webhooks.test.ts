@@ -27,6 +27,34 @@ test('an endpoint is created with its secret shown once, and sending the form ag
   }
 })
 
+test('an endpoint for Slack has no secret of its own, and its URL is not shown again', async ({
+  admin,
+  browser,
+}) => {
+  const slackUrl = 'https://hooks.slack.com/services/T1/B1/0123456789abcdefghijkLMN'
+  const page = await browser.open('/dashboard/endpoints')
+  const made = await browser.submit(page, { kind: 'slack', url: slackUrl, events: ['grade.*'] })
+  expect(made.text).toContain('Send a test event, and look in the channel.')
+  const [{ id }] = (await admin.get('/v1/webhooks/endpoints')).body.data
+  const chat = { schedule: 'daily', digestHour: 7, digestTimezone: 'Europe/Vienna', learnerNames: true }
+  await admin.put(`/v1/webhooks/endpoints/${id}`, { chat })
+  const path = `/dashboard/endpoints/${id}`
+  const shown = await browser.open(path)
+  expect(shown.text).toContain('Kind Slack')
+  expect(shown.text).toContain('digest, daily at 7:00 (Europe/Vienna); all courses; with names of learners')
+  expect(shown.text).not.toContain('Rotate secret')
+  await browser.submit(shown, { description: 'Staff room' })
+  expect((await admin.get(`/v1/webhooks/endpoints/${id}`)).body).toMatchObject({
+    url: 'https://hooks.slack.com/...kLMN',
+    description: 'Staff room',
+    chat: { ...chat, courseIds: [] },
+  })
+  for (const { html } of [made, shown, await browser.open('/dashboard/endpoints')]) {
+    expect(html).toContain('https://hooks.slack.com/...kLMN')
+    expect(html).not.toContain('0123456789abc')
+  }
+})
+
 test('problems of a form are shown at its fields, which keep their input', async ({ browser }) => {
   const page = await browser.open('/dashboard/endpoints')
   const faulty = await browser.submit(page, { url: 'https://ada:secret@receiver.example/', events: [] })
