@@ -1,5 +1,6 @@
 import { originalOf, originalPathsOf } from '../../client/original-record.ts'
 import { escapeHidden, escapeHiddenInDocument } from '../../codec/display-text.ts'
+import { isJsonObject } from '../../codec/json-text.ts'
 import type { Settings } from '../../config/resolve-settings.ts'
 import { createPainterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -40,7 +41,7 @@ export interface Output {
    * Prints a list as one document, page by page, in constant memory. A complete list is one page: `[rows]`.
    */
   list(pages: Pages, shape: Shape): Promise<void>
-  /** Prints a whole value as JSON or YAML; ignores columns. */
+  /** Prints a whole value as JSON or YAML, with iterable members of an object as lists; ignores columns. */
   document(value: unknown): Promise<void>
   /** Prints a list of values of unknown shape: as JSON unless another format is chosen. */
   documents(pages: Pages): Promise<void>
@@ -118,7 +119,8 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     },
     document: async (value) => {
       const document = await documentFormat(format)
-      await print(document, document.one(value))
+      const pieces = isJsonObject(value) ? document.pieces?.(value) : undefined
+      for (const piece of pieces ?? [document.one(value)]) await print(document, piece)
     },
     text: (text) => write(io.stdout, text),
     exact: async (pieces) => {

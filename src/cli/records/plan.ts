@@ -169,20 +169,27 @@ export function planDocument(plan: Plan): JsonObject {
   return {
     formatVersion: 1,
     summary: summaryOf(plan),
-    changes: plan.actions.map(({ dataset, kind, key, entry, current, changes }) => ({
-      dataset,
-      action: kind,
-      key: keyText(key),
-      ...(current && { id: current['id'] ?? null }),
-      ...(entry && { place: placeText(entry.place) }),
-      fields: kind === 'create' ? fieldsOf(entry?.record ?? {}) : changes,
-    })),
+    // A large plan is written as its changes are made.
+    changes: { [Symbol.iterator]: () => changeDocuments(plan.actions) },
     notes: [...plan.notes, ...undeclaredNotes(plan)],
     undeclared: plan.undeclared.map(({ course, ...lesson }) => ({
       dataset: 'lessons',
       course: keyText(course),
       ...lesson,
     })),
+  }
+}
+
+function* changeDocuments(actions: readonly Action[]): Generator<object> {
+  for (const { dataset, kind, key, entry, current, changes } of actions) {
+    yield {
+      dataset,
+      action: kind,
+      key: keyText(key),
+      ...(current && { id: current['id'] ?? null }),
+      ...(entry && { place: placeText(entry.place) }),
+      fields: kind === 'create' ? fieldsOf(entry?.record ?? {}) : changes,
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Format } from './format.ts'
 /** Writes one indented JSON document: a value, or an array that grows page by page. */
 export const json: Format = {
   one: (value) => `${text(value, 2)}\n`,
+  pieces: (value) => (Object.values(value).some(isLazy) ? piecesOf(value, 2) : undefined),
   list: () => {
     let empty = true
     return {
@@ -24,7 +25,41 @@ export const json: Format = {
 /** Writes one JSON value per line. */
 export const jsonLines: Format = {
   one: (value) => `${text(value)}\n`,
+  pieces: (value) => (Object.values(value).some(isLazy) ? piecesOf(value, 0) : undefined),
   list: () => ({ rows: (values) => values.map((value) => `${text(value)}\n`).join(''), end: () => '' }),
+}
+
+/** Yields an object as `text` formats it, with each iterable member as an array. */
+function* piecesOf(value: object, indent: number): Generator<string> {
+  const line = (depth: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
+  const at = (depth: number, member: unknown) => text(member, indent).replaceAll('\n', line(depth))
+  let before = '{'
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    yield `${before}${line(1)}${text(name)}:${indent === 0 ? '' : ' '}`
+    before = ','
+    if (!isLazy(member)) {
+      yield at(1, member)
+      continue
+    }
+    let items = '['
+    let isEmpty = true
+    for (const item of member) {
+      items += `${isEmpty ? '' : ','}${line(2)}${at(2, item)}`
+      isEmpty = false
+      if (items.length < pieceCharacters) continue
+      yield items
+      items = ''
+    }
+    yield `${items}${isEmpty ? '' : line(1)}]`
+  }
+  yield before === '{' ? '{}\n' : `${line(0)}}\n`
+}
+
+const pieceCharacters = 64 * 1024
+
+function isLazy(value: unknown): value is Iterable<unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Symbol.iterator in value
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Format {
   /** Set if the text may be coloured and has its control characters escaped. */
   readonly drawn?: true
   one(value: unknown): string
+  /** Returns the document of an object with iterable members in pieces, which hold few items; else undefined. */
+  pieces?(value: object): Iterable<string> | undefined
   list(): ListEncoder
 }
 

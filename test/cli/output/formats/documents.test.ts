@@ -24,6 +24,32 @@ const documents: [string, Format, (text: string) => unknown][] = [
   ['YAML', yaml, (text) => parse(text)],
 ]
 
+test.each([
+  ['JSON', json],
+  ['JSON lines', jsonLines],
+])('an object with iterable members is one %s document in pieces, as with lists', (_, { one, pieces }) => {
+  fc.assert(
+    fc.property(row, fc.array(row), ({ list: _list, ...others }, items) => {
+      const lazy = {
+        ...others,
+        list: { [Symbol.iterator]: () => items.values() },
+        none: undefined,
+        last: [1],
+      }
+      expect([...(pieces?.(lazy) ?? [])].join('')).toBe(one({ ...others, list: items, last: [1] }))
+      expect(pieces?.({ ...others, list: items })).toBeUndefined()
+    }),
+  )
+})
+
+test('a list that is longer than a piece is one document', () => {
+  const items = Array.from({ length: 5000 }, (_, id) => ({ id, title: `Course ${id}` }))
+  const pieces = [...(json.pieces?.({ list: new Set(items) }) ?? [])]
+  expect(pieces.length).toBeGreaterThan(3)
+  expect(pieces.join('')).toBe(json.one({ list: items }))
+  expect(parse(yaml.one({ list: new Set(items) }))).toEqual({ list: items })
+})
+
 test.each(documents)(
   'a list in pages is one %s document',
   (_, format, read) => {
