@@ -19,7 +19,15 @@ export const machineScopes = [
 export type MachineScope = (typeof machineScopes)[number]
 
 /** Supported learning management systems; `standard` is any sender of Standard Webhooks. */
-export const lmsKinds = ['canvas', 'moodle', 'openedx', 'thinkific', 'classroom', 'standard'] as const
+export const lmsKinds = [
+  'canvas',
+  'moodle',
+  'openedx',
+  'thinkific',
+  'classroom',
+  'oneroster',
+  'standard',
+] as const
 export type LmsKind = (typeof lmsKinds)[number]
 
 /** Kinds of records that are read from other systems, in the order in which an academy needs them. */

@@ -103,12 +103,12 @@ const attributes = {
   accessToken: field(Secret.nullable().optional(), 'Access token of the other system; can only be written'),
   clientId: field(
     optional(text(1, 255)),
-    'Client id of the OAuth application that is registered there; classroom only',
+    'Client id of the OAuth application that is registered there; classroom and oneroster only',
     'Client id of the OAuth application that is registered there',
   ),
   clientSecret: field(
     Secret.nullable().optional(),
-    'Client secret of the OAuth application; classroom only; can only be written',
+    'Client secret of the OAuth application; classroom and oneroster only; can only be written',
   ),
   refreshToken: field(
     Secret.nullable().optional(),
@@ -116,7 +116,7 @@ const attributes = {
   ),
   tokenUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
-    'URL where access tokens are requested (default that of the system); classroom only',
+    'URL where access tokens are requested (default that of the system); classroom and oneroster only',
     'URL where access tokens are requested; null for that of the system',
   ),
   webhookSecrets: field(

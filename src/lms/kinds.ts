@@ -102,6 +102,16 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
     setUp:
       'Google Classroom sends no events: sign in with learnctl integrations sign-in classroom to read and write its courses and grades. A relay can send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
   },
+  oneroster: {
+    title: 'OneRoster',
+    proof: { by: 'standard' },
+    id: null,
+    time: { path: 'timestamp', form: 'instant' },
+    mediaTypes: ['application/json'],
+    learner: [['reference', 'data.userId']],
+    setUp:
+      'OneRoster sends no events: set the base URL, the token URL, the client id and the client secret to read a provider with learnctl roster diff integration:oneroster. A relay can send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
+  },
   standard: {
     title: 'Standard Webhooks',
     proof: { by: 'standard' },

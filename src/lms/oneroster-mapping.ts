@@ -74,6 +74,31 @@ export interface MappedPerson {
   readonly displayName: string
 }
 
+/** Roles of both versions as roles in an academy, the preferred first; null for people without one. */
+export const rosterRoles: ReadonlyMap<string, 'instructor' | 'analyst' | 'learner' | null> = new Map([
+  ...['teacher', 'aide', 'proctor', 'counselor'].map((name) => [name, 'instructor'] as const),
+  // A roster gives no right to change an academy.
+  ...['administrator', 'principal', 'districtAdministrator', 'siteAdministrator', 'systemAdministrator'].map(
+    (name) => [name, 'analyst'] as const,
+  ),
+  ['student', 'learner'] as const,
+  ...['guardian', 'parent', 'relative'].map((name) => [name, null] as const),
+])
+/** Names of the roles, the preferred first. */
+const roleNames: readonly string[] = [...rosterRoles.keys()]
+
+/** Returns the role in an academy; undefined for an unknown one, null for people without a role. */
+export function roleNamed(text: string): 'instructor' | 'analyst' | 'learner' | null | undefined {
+  return rosterRoles.get(roleNames.find((each) => each.toLowerCase() === text.toLowerCase()) ?? '')
+}
+
+/** Roles of enrolments in an academy; null for people without one. */
+export const rosterEnrollmentRoles: ReadonlyMap<string, 'learner' | 'instructor' | null> = new Map([
+  ['student', 'learner'] as const,
+  ...['teacher', 'aide', 'proctor'].map((name) => [name, 'instructor'] as const),
+  ...['administrator', 'guardian', 'parent', 'relative'].map((name) => [name, null] as const),
+])
+
 /** Names of a user as OneRoster has them. */
 export interface UserNames {
   readonly username: string

@@ -16,6 +16,7 @@ const eventReaders: Readonly<Record<LmsKind, EventReader>> = {
   openedx: readOpenedxEvent,
   thinkific: readThinkificEvent,
   classroom: readStandardEvent,
+  oneroster: readStandardEvent,
   standard: readStandardEvent,
 }
 

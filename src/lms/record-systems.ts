@@ -2,6 +2,7 @@ import type { LmsKind } from '../contract/constants.ts'
 import { canvasRecords } from './canvas-records.ts'
 import { classroomRecords } from './classroom-records.ts'
 import { moodleRecords } from './moodle-records.ts'
+import { oneRosterRecords } from './oneroster-records.ts'
 import { openedxRecords } from './openedx-records.ts'
 import type { RecordSystem } from './records.ts'
 
@@ -9,6 +10,7 @@ import type { RecordSystem } from './records.ts'
 const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
   canvas: canvasRecords,
   moodle: moodleRecords,
+  oneroster: oneRosterRecords,
   openedx: openedxRecords,
   classroom: classroomRecords,
 }

@@ -21,6 +21,7 @@ const samples: Readonly<Record<LmsKind, readonly string[]>> = {
   openedx: ['openedx_webhooks_plugin.grade.composed'],
   thinkific: ['thinkific.enrollment.progress'],
   classroom: ['standard.grade_updated.composed'],
+  oneroster: ['standard.grade_updated.composed'],
   standard: ['standard.grade_updated.composed'],
 }
 

@@ -23,6 +23,7 @@ const payloads = {
   openedx: sample('openedx_webhooks_plugin.grade.composed'),
   thinkific: sample('thinkific.enrollment.progress'),
   classroom: sample('standard.grade_updated.composed'),
+  oneroster: sample('standard.grade_updated.composed'),
   standard: sample('standard.grade_updated.composed'),
 } satisfies Record<LmsKind, JsonObject>
 const kinds = Object.keys(payloads) as LmsKind[]

@@ -2,7 +2,13 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
-import { readSecret, readsInput, type SecretInput, secretFlags } from '../command/secret-input.ts'
+import {
+  clientSecret,
+  readSecret,
+  readsInput,
+  type SecretInput,
+  secretFlags,
+} from '../command/secret-input.ts'
 import type { Output } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -58,7 +64,7 @@ function itemsIn(texts: readonly string[]): JsonObject {
 
 const accessToken: SecretInput = { name: 'access-token', words: 'access token' }
 const webhookSecret: SecretInput = { name: 'webhook-secret', words: 'webhook secret' }
-const secretInputs = [accessToken, webhookSecret]
+const secretInputs = [accessToken, clientSecret, webhookSecret]
 const oldSecret = 'old-webhook-secret'
 const removable = [...secretInputs.map(({ name }) => name), oldSecret]
 /** Time for which the previous webhook secret stays accepted. */
@@ -108,6 +114,7 @@ export async function readSecrets(
     })
   }
   const token = await readSecret(context, flags, accessToken)
+  const client = await readSecret(context, flags, clientSecret)
   const given = await readSecret(context, flags, webhookSecret)
   if (flags['generate-secret'] === true && given !== undefined) {
     throw new UsageError('--generate-secret cannot be used with a webhook secret')
@@ -118,9 +125,11 @@ export async function readSecrets(
     generated,
     body: {
       ...(removed.includes(accessToken.name) && { accessToken: null }),
+      ...(removed.includes(clientSecret.name) && { clientSecret: null }),
       ...(removed.includes(webhookSecret.name) && { webhookSecrets: null }),
       ...(removed.includes(oldSecret) && { oldSecretEndsAt: null }),
       ...(token !== undefined && { accessToken: token }),
+      ...(client !== undefined && { clientSecret: client }),
       ...(secret !== undefined && {
         webhookSecrets: [secret],
         // The other system keeps using the old secret until it is configured with the new one.

@@ -54,6 +54,7 @@ that the other system can be changed meanwhile.`,
       'integrations set moodle --generate-secret --grade-item 12=20',
       'integrations set thinkific --webhook-secret-stdin < secret.txt',
       'integrations set openedx --grade-to-progress completed_on_pass',
+      'integrations set oneroster --client-id learnctl --client-secret-stdin < secret.txt',
     ],
   })
 }

@@ -4,6 +4,7 @@ import { filtersOf, flagsOf, userFlag } from './derive-flags.ts'
 const {
   baseUrl,
   rootAccountUuid,
+  clientId,
   tokenUrl,
   gradeToProgress,
   gradeItems,
@@ -25,6 +26,7 @@ const {
 export const fields = {
   baseUrl,
   rootAccountUuid,
+  clientId,
   tokenUrl,
   gradeToProgress,
   gradeItems,

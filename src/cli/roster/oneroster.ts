@@ -1,3 +1,4 @@
+import { rosterEnrollmentRoles, rosterRoles } from '../../lms/oneroster-mapping.ts'
 import { noTerm, openDays } from '../../lms/roster-conventions.ts'
 import { CellError, readCell } from '../dataset/cell.ts'
 import { courses } from '../dataset/courses.ts'
@@ -18,26 +19,18 @@ import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { listIn, type Reading, rowNumberOf } from './walk.ts'
 
-/** Roles of both versions as roles in an academy, the preferred first; null for people without one. */
+/** Roles of both versions and of an academy, the preferred first; null for people without one. */
 const roles = new Map<string, AcademyRole>([
-  ...['instructor', 'teacher', 'aide', 'proctor', 'counselor'].map((name) => [name, 'instructor'] as const),
-  // A roster gives no right to change an academy.
-  ...['administrator', 'principal', 'districtAdministrator', 'siteAdministrator', 'systemAdministrator'].map(
-    (name) => [name, 'analyst'] as const,
-  ),
+  ['instructor', 'instructor'],
+  ...rosterRoles,
   ['analyst', 'analyst'],
-  ...['student', 'learner'].map((name) => [name, 'learner'] as const),
-  ...['guardian', 'parent', 'relative', 'none'].map((name) => [name, null] as const),
+  ['learner', 'learner'],
+  ['none', null],
 ])
 export const oneRosterRoles = [...roles.keys()]
 
 /** Roles of enrolments in an academy; null for people without one. */
-const rolesOfEnrollments = new Map<string, EnrollmentRole>([
-  ...enrollmentRoles,
-  ['student', 'learner'],
-  ...['teacher', 'aide', 'proctor'].map((name) => [name, 'instructor'] as const),
-  ...['administrator', 'guardian', 'parent', 'relative'].map((name) => [name, null] as const),
-])
+const rolesOfEnrollments = new Map<string, EnrollmentRole>([...enrollmentRoles, ...rosterEnrollmentRoles])
 
 const userColumns = {
   externalId: 'sourcedId',

@@ -195,5 +195,6 @@ export const simulatedEvents: Readonly<Record<LmsKind, SimulatedEvents>> = {
   openedx: openedxEvents,
   thinkific: thinkificEvents,
   classroom: standardEvents,
+  oneroster: standardEvents,
   standard: standardEvents,
 }

@@ -6,6 +6,9 @@ import { Choice, Faults, Field, type FilledIn, Form, isFaulty } from './form.tsx
 const labels = {
   baseUrl: 'Base URL',
   accessToken: 'Access token',
+  clientId: 'Client ID',
+  clientSecret: 'Client secret',
+  tokenUrl: 'Token URL',
   webhookSecrets: 'Webhook secret',
   oldSecretEndsAt: 'Previous webhook secret',
   rootAccountUuid: 'Root account UUID',
@@ -37,7 +40,7 @@ export function IntegrationForm({
   kind,
   integration,
 }: FilledIn & { kind: LmsKind; integration: Integration | undefined }) {
-  const { accessToken = null, webhook = [] } = integration?.secrets ?? {}
+  const { accessToken = null, clientSecret = null, webhook = [] } = integration?.secrets ?? {}
   const filledIn = { form, fault }
   return (
     <Form signedIn={signedIn} label="Configure the integration">
@@ -51,7 +54,10 @@ export function IntegrationForm({
         input={{ type: 'url', maxlength: 2048 }}
         {...filledIn}
       />
-      {kind === 'classroom' ? null : <SecretField name="accessToken" set={accessToken} {...filledIn} />}
+      {kind === 'oneroster' ? <ClientFields set={clientSecret} {...filledIn} /> : null}
+      {kind === 'classroom' || kind === 'oneroster' ? null : (
+        <SecretField name="accessToken" set={accessToken} {...filledIn} />
+      )}
       {accessToken === null ? null : (
         <fieldset>
           <FormChoice form={form} name="removeToken" words="Remove the access token" />
@@ -168,6 +174,27 @@ function WebhookSecretChoices({ form, hasPrevious }: { form: URLSearchParams; ha
   )
 }
 
+/** The OAuth client by which a OneRoster provider is read. */
+function ClientFields({ set, form, fault }: FieldProps & { set: StoredSecret | null }) {
+  return (
+    <>
+      <TextField
+        name="tokenUrl"
+        hint="Where access tokens are requested"
+        input={{ type: 'url', maxlength: 2048 }}
+        {...{ form, fault }}
+      />
+      <TextField
+        name="clientId"
+        hint="Of the client that the provider registered"
+        input={{ maxlength: 255 }}
+        {...{ form, fault }}
+      />
+      <SecretField name="clientSecret" set={set} {...{ form, fault }} />
+    </>
+  )
+}
+
 /** The keys by which Canvas signs events. */
 function CanvasFields({ form, fault }: FieldProps) {
   return (
@@ -206,6 +233,7 @@ function CanvasFields({ form, fault }: FieldProps) {
 export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Date): Record<string, unknown> {
   const given = (name: string) => (form.get(name) ?? '').trim() || null
   const [token, secret] = [form.get('accessToken') ?? '', form.get('webhookSecrets') ?? '']
+  const client = form.get('clientSecret') ?? ''
   const isChosen = (name: string) => form.get(name) === 'true'
   const maximum = given('defaultGradeMaximum')
   return {
@@ -220,6 +248,10 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
     ...(secret === '' && isChosen('removeSecrets') && { webhookSecrets: null }),
     ...(token !== '' && { accessToken: token }),
     ...(token === '' && isChosen('removeToken') && { accessToken: null }),
+    ...(kind === 'oneroster' && {
+      ...{ tokenUrl: given('tokenUrl'), clientId: given('clientId') },
+      ...(client !== '' && { clientSecret: client }),
+    }),
     ...(kind === 'canvas' && {
       rootAccountUuid: given('rootAccountUuid'),
       jwksUrl: given('jwksUrl'),
@@ -237,9 +269,12 @@ export function overlapOf(hours: number, now: Date): { readonly oldSecretEndsAt?
 /** Fills the form with an integration, without its secrets. */
 export function filledInWith(integration: Integration | undefined): URLSearchParams {
   if (!integration) return new URLSearchParams({ defaultGradeMaximum: '100' })
-  const { baseUrl, rootAccountUuid, jwksUrl, jwks, gradeToProgress, defaultGradeMaximum } = integration
+  const { baseUrl, clientId, tokenUrl, rootAccountUuid, jwksUrl, jwks } = integration
+  const { gradeToProgress, defaultGradeMaximum } = integration
   return new URLSearchParams({
     baseUrl: baseUrl ?? '',
+    clientId: clientId ?? '',
+    tokenUrl: tokenUrl ?? '',
     rootAccountUuid: rootAccountUuid ?? '',
     jwksUrl: jwksUrl ?? '',
     jwks: jwks === null ? '' : JSON.stringify(jwks),

@@ -69,6 +69,9 @@ export function ConnectionState({ integration }: { integration: Integration | un
   if (integration.lmsKind === 'classroom' && integration.secrets.refreshToken !== null) {
     return <span class="state active">signed in</span>
   }
+  if (integration.lmsKind === 'oneroster' && integration.secrets.clientSecret !== null) {
+    return <span class="state active">connected</span>
+  }
   const verifies =
     integration.secrets.webhook.length > 0 ||
     (integration.lmsKind === 'canvas' && integration.rootAccountUuid !== null)

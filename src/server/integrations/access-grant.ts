@@ -14,8 +14,8 @@ export interface AccessGrant {
 /** A refused or failed grant. The message is a clause without a secret. */
 export class GrantError extends Error {
   override readonly name = 'GrantError'
-  /** `ended`: a user has to sign in again; `client`: the client is unknown; `busy`: another attempt may work. */
-  readonly reason: 'ended' | 'client' | 'busy' | 'answer'
+  /** `ended`: a user has to sign in again; `client`: the client is unknown; `scope`: the scopes are unknown; `busy`: another attempt may work. */
+  readonly reason: 'ended' | 'client' | 'scope' | 'busy' | 'answer'
   /** Seconds to wait if the system is busy. */
   readonly retryAfter: number
 
@@ -43,6 +43,9 @@ interface Cached {
   readonly grant: Promise<AccessGrant & { readonly endsAtMs: number }>
 }
 
+/** Maximum number of tokens in memory: an academy has an integration for each kind of system. */
+const maxGrants = 20
+
 /** Access tokens in memory, by academy and sealed refresh token. */
 const grantsByAcademy = new WeakMap<Sealing, Map<string, Cached>>()
 
@@ -62,16 +65,60 @@ export async function grantAccess(
   const cached = await grants.get(refreshToken.sealed)?.grant.catch(() => undefined)
   if (cached && cached.endsAtMs - marginMs > nowMs) return cached
   const grant = requestGrant(integration, tokenUrl, call)
-  // An integration has one user: the token before is of no use.
-  grants.clear()
+  if (grants.size >= maxGrants) grants.clear()
   grants.set(refreshToken.sealed, { grant })
   grant.catch(() => grants.delete(refreshToken.sealed))
   return grant
 }
 
+/**
+ * Returns an access token for the client itself (RFC 6749 §4.4), by HTTP Basic; undefined without a client id, a client
+ * secret and a token URL. A provider that does not know the scopes is asked for what the client has. Throws as `grantAccess`.
+ */
+export async function grantClientAccess(
+  integration: Integration,
+  scopes: readonly string[],
+  call: GrantCall,
+): Promise<AccessGrant | undefined> {
+  const { clientId, clientSecret, tokenUrl } = integration
+  if (clientId === null || clientSecret === null || tokenUrl === null) return undefined
+  const grants = grantsOf(call.sealing)
+  const key = [clientSecret.sealed, clientId, tokenUrl].join('\n')
+  const cached = await grants.get(key)?.grant.catch(() => undefined)
+  if (cached && cached.endsAtMs - marginMs > Date.parse(call.now)) return cached
+  const grant = requestClientGrant(integration, tokenUrl, scopes, call)
+  grants.set(key, { grant })
+  grant.catch(() => grants.delete(key))
+  return grant
+}
+
+async function requestClientGrant(
+  integration: Integration,
+  tokenUrl: string,
+  scopes: readonly string[],
+  call: GrantCall,
+): Promise<AccessGrant & { readonly endsAtMs: number }> {
+  const secret = secretOf(integration, 'clientSecret', call.sealing) ?? ''
+  // RFC 6749 §2.3.1
+  const pair = [integration.clientId ?? '', secret].map(encodeURIComponent).join(':')
+  const headers = { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+  const ask = (form: Readonly<Record<string, string>>) =>
+    requestToken(tokenUrl, { ...form, grant_type: 'client_credentials' }, headers, call)
+  try {
+    return await ask({ scope: scopes.join(' ') })
+  } catch (error) {
+    if (error instanceof GrantError && error.reason === 'scope') return ask({})
+    throw error
+  }
+}
+
 /** Forgets the access token of an integration, which the other system has refused. */
-export function forgetAccess({ refreshToken }: Integration, { sealing }: Pick<Call, 'sealing'>): void {
+export function forgetAccess(
+  { refreshToken, clientSecret, clientId, tokenUrl }: Integration,
+  { sealing }: Pick<Call, 'sealing'>,
+): void {
   if (refreshToken) grantsOf(sealing).delete(refreshToken.sealed)
+  if (clientSecret) grantsOf(sealing).delete([clientSecret.sealed, clientId, tokenUrl].join('\n'))
 }
 
 function grantsOf(sealing: Sealing): Map<string, Cached> {
@@ -85,20 +132,32 @@ async function requestGrant(
   tokenUrl: string,
   { sealing, outgoing, now }: GrantCall,
 ): Promise<AccessGrant & { readonly endsAtMs: number }> {
-  const form = new URLSearchParams({
+  const clientSecret = secretOf(integration, 'clientSecret', sealing)
+  const form = {
     grant_type: 'refresh_token',
     refresh_token: secretOf(integration, 'refreshToken', sealing) ?? '',
     client_id: integration.clientId ?? '',
-  })
-  const clientSecret = secretOf(integration, 'clientSecret', sealing)
-  if (clientSecret !== undefined) form.set('client_secret', clientSecret)
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+  }
+  return requestToken(tokenUrl, form, {}, { outgoing, now })
+}
+
+async function requestToken(
+  tokenUrl: string,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+  { outgoing, now }: Pick<GrantCall, 'outgoing' | 'now'>,
+): Promise<AccessGrant & { readonly endsAtMs: number }> {
   let response: OutgoingResponse
   try {
     response = await outgoing({
       method: 'POST',
       url: tokenUrl,
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body: form.toString(),
+      headers: {
+        ...{ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+        ...headers,
+      },
+      body: String(new URLSearchParams(form)),
       timeoutMs,
       maximumBytes,
     })
@@ -125,9 +184,10 @@ function grantIn(
     throw new GrantError('answer', `${host} did not answer with a token (HTTP ${status})`)
   const { error, access_token: token, expires_in: seconds, scope } = answer
   if (error === 'invalid_grant') throw new GrantError('ended', 'the sign-in has expired or was revoked')
-  if (error === 'invalid_client' || error === 'unauthorized_client') {
+  if (error === 'invalid_client' || error === 'unauthorized_client' || status === 401) {
     throw new GrantError('client', 'the client id or the client secret is wrong')
   }
+  if (error === 'invalid_scope') throw new GrantError('scope', 'the client has none of the scopes')
   if (status !== 200 || typeof token !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(token)) {
     throw new GrantError('answer', `${host} did not answer with a token (HTTP ${status})`)
   }

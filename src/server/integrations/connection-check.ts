@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import type { LmsKind } from '../../contract/constants.ts'
 import type { IntegrationCheck } from '../../contract/integrations.ts'
 import { classroomSignIn } from '../../lms/classroom.ts'
+import { oneRosterScopes } from '../../lms/oneroster-records.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type OutgoingTrouble,
 } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem-error.ts'
+import { type AccessGrant, forgetAccess, GrantError, grantClientAccess } from './access-grant.ts'
 import { type Access, checkSignIn, describeScopes } from './classroom-check.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { checkRecords } from './records-check.ts'
@@ -42,6 +44,7 @@ export async function checkConnection(integration: Integration, call: CheckCall)
 async function checkAccess(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { lmsKind, baseUrl } = integration
   if (lmsKind === 'classroom') return checkClassroom(integration, call)
+  if (lmsKind === 'oneroster') return checkOneRoster(integration, call)
   const { sealing } = call
   const probeOf = probes[lmsKind]
   if (!probeOf) {
@@ -91,6 +94,32 @@ async function checkClassroom(integration: Integration, call: CheckCall): Promis
   ]
 }
 
+/** Checks the client of a OneRoster provider, and the list of organisations in either version. */
+async function checkOneRoster(integration: Integration, call: CheckCall): Promise<Check[]> {
+  const { baseUrl } = integration
+  let grant: AccessGrant | undefined
+  try {
+    forgetAccess(integration, call)
+    grant = await grantClientAccess(integration, oneRosterScopes, call)
+  } catch (error) {
+    return [check('client', 'failed', error instanceof GrantError ? error.message : sealTrouble(error))]
+  }
+  if (!grant) return [check('client', 'skipped', 'no token URL, client id or client secret is set')]
+  const { token } = grant
+  const client = check('client', 'ok', 'the provider granted access')
+  if (baseUrl === null) return [client, check('connection', 'skipped', 'no base URL is set')]
+  const probeOf = (path: string): Probe => ({
+    request: get(`${baseUrl}${path}/orgs?limit=1`, { authorization: `Bearer ${token}` }),
+    ownerOf: ({ orgs }) => {
+      const [first] = Array.isArray(orgs) ? orgs.filter(isJsonObject) : []
+      return first && `a client of ${formatName(first['name'], first['sourcedId'])}`
+    },
+  })
+  const checks = await sendProbe(probeOf('/rostering/v1p2'), true, call)
+  const isAccepted = checks.every(({ status }) => status === 'ok')
+  return [client, ...(isAccepted ? checks : await sendProbe(probeOf('/v1p1'), true, call))]
+}
+
 async function sendProbe(probe: Probe, hasToken: boolean, { outgoing }: CheckCall): Promise<Check[]> {
   // Without a token, this only checks whether the system answers.
   const request = hasToken ? probe.request : { ...probe.request, headers: {} }
@@ -120,6 +149,7 @@ function checkSecret(integration: Integration, { sealing, now }: CheckCall): Che
   const [newest, old] = counting
   if (!newest) {
     if (lmsKind === 'classroom') return check(name, 'skipped', 'Google Classroom sends no events')
+    if (lmsKind === 'oneroster') return check(name, 'skipped', 'OneRoster sends no events')
     return lmsKind === 'canvas'
       ? check(name, 'skipped', 'no webhook secret is set: only events signed by Canvas are accepted')
       : check(name, 'failed', 'no webhook secret is set: every event is refused')
@@ -221,6 +251,8 @@ const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Prob
   },
   // Its token comes from a sign-in: checkClassroom.
   classroom: null,
+  // Its token is granted to a client: checkOneRoster.
+  oneroster: null,
   standard: null,
 }
 

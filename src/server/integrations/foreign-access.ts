@@ -1,7 +1,8 @@
 import { classroomSignIn } from '../../lms/classroom.ts'
+import { oneRosterScopes } from '../../lms/oneroster-records.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, unavailable } from '../problem-error.ts'
-import { forgetAccess, GrantError, grantAccess } from './access-grant.ts'
+import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './access-grant.ts'
 import { signInAgain } from './classroom-check.ts'
 import { accessTokenOf, type Integration } from './integration.ts'
 
@@ -16,12 +17,14 @@ export interface ForeignAccess {
 type AccessCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
 
 /**
- * Returns the base URL and a token of an integration: the stored one, or one that is granted for the user who signed in.
+ * Returns the base URL and a token of an integration: the stored one, or one that is granted for the user who signed in or
+ * for the client.
  * Throws 409 `other_system_refused` without them, and 503 if it is worth another attempt.
  */
 export async function accessOf(integration: Integration, call: AccessCall): Promise<ForeignAccess> {
   const { lmsKind, baseUrl } = integration
   if (lmsKind === 'classroom') return signedInAccess(integration, call)
+  if (lmsKind === 'oneroster') return clientAccess(integration, call)
   const token = accessTokenOf(integration, call.sealing)
   if (baseUrl !== null && token !== undefined) return { baseUrl, token, isRenewable: false }
   throw refused('token', `The integration ${lmsKind} needs a base URL and an access token.`)
@@ -40,6 +43,24 @@ async function signedInAccess(integration: Integration, call: AccessCall): Promi
     throw refused('token', `Google Classroom: ${error.message}: ${signInAgain}`, error)
   }
   throw refused('token', `Google Classroom: no user has signed in: ${signInAgain}`)
+}
+
+async function clientAccess(integration: Integration, call: AccessCall): Promise<ForeignAccess> {
+  const { baseUrl } = integration
+  try {
+    const grant = await grantClientAccess(integration, oneRosterScopes, call)
+    if (grant && baseUrl !== null) return { baseUrl, token: grant.token, isRenewable: true }
+  } catch (error) {
+    if (!(error instanceof GrantError)) throw error
+    const detail = `The OneRoster provider grants no access: ${error.message}.`
+    throw error.reason === 'busy'
+      ? unavailable(detail, error.retryAfter, error)
+      : refused('token', detail, error)
+  }
+  throw refused(
+    'token',
+    'The integration oneroster needs a base URL, a token URL, a client id and a client secret.',
+  )
 }
 
 /** Calls `ask` with the access of an integration; once more with a new token if the other system refuses the first. */

@@ -34,10 +34,15 @@ import { readRecords } from './read-records.ts'
 import { changedSecrets, requireSecretsAgain } from './secret-change.ts'
 import { recordWrites, writeRecords } from './write-records.ts'
 
-/** Fields that only one kind supports. */
-const fieldsOfKind: Readonly<Partial<Record<LmsKind, readonly string[]>>> = {
-  canvas: ['rootAccountUuid', 'jwksUrl', 'jwks'],
-  classroom: ['clientId', 'clientSecret', 'refreshToken', 'tokenUrl'],
+/** Fields that only some kinds support. */
+const kindsOfField: Readonly<Record<string, readonly LmsKind[]>> = {
+  rootAccountUuid: ['canvas'],
+  jwksUrl: ['canvas'],
+  jwks: ['canvas'],
+  clientId: ['classroom', 'oneroster'],
+  clientSecret: ['classroom', 'oneroster'],
+  refreshToken: ['classroom'],
+  tokenUrl: ['classroom', 'oneroster'],
 }
 
 export const integrationRoutes = routesOf(integrations, {
@@ -150,11 +155,10 @@ async function findIntegration(database: Database, kind: string): Promise<Integr
 function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
   if (!isJsonObject(rawBody)) return []
   const faults: Fault[] = []
-  for (const [other, fields] of Object.entries(fieldsOfKind)) {
-    for (const field of fields) {
-      if (kind === other || (rawBody[field] ?? null) === null) continue
-      faults.push({ pointer: `#/${field}`, code: 'not_applicable', detail: `applies to ${other} only` })
-    }
+  for (const [field, others] of Object.entries(kindsOfField)) {
+    if (others.includes(kind) || (rawBody[field] ?? null) === null) continue
+    const detail = `applies to ${others.join(' and ')} only`
+    faults.push({ pointer: `#/${field}`, code: 'not_applicable', detail })
   }
   const secrets: unknown = rawBody['webhookSecrets']
   if (kind !== 'standard' || !Array.isArray(secrets)) return faults

@@ -36,7 +36,11 @@ export function requireSecretsAgain(
     readonly SingleSecret[],
   ][]) {
     if (next[field] === null || next[field] === (stored?.[field] ?? null)) continue
-    const missing = secrets.find((secret) => stored?.[secret] && !Object.hasOwn(sent, secret))
+    // The token of a client goes to the system, and belongs to its secret.
+    const isClient = stored?.lmsKind === 'oneroster' && field === 'baseUrl'
+    const missing = [...secrets, ...(isClient ? (['clientSecret'] as const) : [])].find(
+      (secret) => stored?.[secret] && !Object.hasOwn(sent, secret),
+    )
     if (missing === undefined) continue
     const detail = `requires the ${secretWords[missing]} again: the stored one was set for another address`
     const code = `${secretWords[missing].replace(' ', '_')}_required`

@@ -214,6 +214,6 @@ describe('integrations sign-in classroom', () => {
     ).toContain('requires the refresh token again')
     expect(
       (await local.run('integrations set canvas --token-url https://elsewhere.example')).stderr,
-    ).toContain('applies to classroom only')
+    ).toContain('applies to classroom and oneroster only')
   })
 })

@@ -1,0 +1,326 @@
+import { isJsonObject, type JsonObject } from '../codec/json-text.ts'
+import { roleNamed, rosterEnrollmentRoles } from './oneroster-mapping.ts'
+import {
+  jsonIn,
+  type LmsRecord,
+  objectsIn,
+  type RecordNote,
+  type RecordPage,
+  type RecordQuestion,
+  type RecordRefusal,
+  type RecordResponse,
+  type RecordSystem,
+  refusal,
+  retryAfterIn,
+  textIn,
+} from './records.ts'
+import { itemIn, noName, noTerm, openDays } from './roster-conventions.ts'
+
+const title = 'OneRoster'
+const pageSize = 500
+const requestsAtOnce = 4
+const waitSeconds = 10
+
+/** Scopes that reading needs; a provider may also grant what the client has if none is named. */
+export const oneRosterScopes = ['roster.readonly', 'gradebook.readonly'].map(
+  (name) => `https://purl.imsglobal.org/spec/or/v1p2/scope/${name}`,
+)
+
+/**
+ * Reads a provider of OneRoster over REST: 1.2, else 1.1 (1EdTech, OneRoster 1.2 REST/JSON binding). The base URL is the
+ * part before the service and the version. Each class is a course, as in packages.
+ */
+export const oneRosterRecords: RecordSystem = {
+  title,
+  requestsAtOnce,
+  lists: [
+    { part: 'terms', of: null },
+    { part: 'courses', of: null },
+    { part: 'users', of: null },
+    { part: 'enrollments', of: null },
+    { part: 'grades', of: 'courses' },
+  ],
+  request: (question, { token }) => ({
+    method: 'GET',
+    path: pathOf(question, placeIn(question.position)),
+    headers: { accept: 'application/json', authorization: `Bearer ${token}` },
+  }),
+  read(response, question) {
+    const place = placeIn(question.position)
+    const trouble = troubleIn(response, question, place)
+    if (trouble) return trouble
+    const found = jsonIn(response)
+    if ('refusal' in found) return found
+    const name = place.item ? 'results' : listNames[question.part as Part]
+    const rows = isJsonObject(found.json) ? found.json[name] : undefined
+    if (!Array.isArray(rows)) return refusal('answer', `it sent no list of ${name}: check the base URL`)
+    const read = objectsIn(rows)
+    return question.part === 'grades'
+      ? gradesIn(response, question, place, read)
+      : recordsIn(response, question, place, read)
+  },
+}
+
+type Part = 'terms' | 'courses' | 'users' | 'enrollments' | 'grades'
+
+/** Lists of each part; grades are read line item by line item. */
+const listNames: Readonly<Record<Part, string>> = {
+  terms: 'academicSessions',
+  courses: 'classes',
+  users: 'users',
+  enrollments: 'enrollments',
+  grades: 'lineItems',
+}
+
+/** Where a page begins: version, offset, and for results the line item that they are of. */
+interface PagePlace {
+  readonly version: '1.2' | '1.1'
+  readonly offset: number
+  readonly item?: LineItem
+}
+
+interface LineItem {
+  readonly sourcedId: string
+  readonly label: string
+  readonly max: number
+  /** Offset of the line item in its list. */
+  readonly at: number
+}
+
+function placeIn(position: string | null): PagePlace {
+  if (position === null) return { version: '1.2', offset: 0 }
+  // Positions are those that `placeText` made: they come back encrypted.
+  const [version, offset, item] = JSON.parse(position) as [PagePlace['version'], number, LineItem | undefined]
+  return { version, offset, ...(item && { item }) }
+}
+
+function placeText({ version, offset, item }: PagePlace): string {
+  return JSON.stringify([version, offset, ...(item ? [item] : [])])
+}
+
+function pathOf({ part, of }: RecordQuestion, { version, offset, item }: PagePlace): `/${string}` {
+  const service = part === 'grades' ? 'gradebook' : 'rostering'
+  const base: `/${string}` = version === '1.1' ? '/v1p1' : `/${service}/v1p2`
+  const course = `/classes/${encodeURIComponent(of ?? '')}`
+  if (part !== 'grades') return `${base}/${listNames[part as Part]}?limit=${pageSize}&offset=${offset}`
+  if (!item) return `${base}${course}/lineItems?limit=1&offset=${offset}`
+  const results = `${course}/lineItems/${encodeURIComponent(item.sourcedId)}/results`
+  return `${base}${results}?limit=${pageSize}&offset=${offset}`
+}
+
+/** Returns why a response has no list, or where it is instead; undefined for a list. */
+function troubleIn(
+  response: RecordResponse,
+  { part, of }: RecordQuestion,
+  place: PagePlace,
+): RecordPage | RecordRefusal | undefined {
+  const { status } = response
+  if (status === 200) return undefined
+  if (status === 429 || status >= 500) {
+    const detail = status === 429 ? 'the client has sent too many requests' : `it answers with HTTP ${status}`
+    return { refusal: 'busy', detail, retryAfter: retryAfterIn(response, waitSeconds) }
+  }
+  if (status >= 300 && status < 400) {
+    return refusal('answer', `it redirects to another page: check the base URL`)
+  }
+  if (status === 401)
+    return refusal('token', 'the access token is not accepted; check the client id and the client secret')
+  if (status === 403) {
+    const scope = part === 'grades' ? 'gradebook.readonly' : 'roster.readonly'
+    if (part !== 'grades')
+      return refusal('permission', `the client may not read ${part}: it needs the scope ${scope}`)
+    const text = `class does not show its grades to this client, for want of the scope ${scope}`
+    return { records: [], next: null, notes: [{ text, count: 1, hides: 'grades' }] }
+  }
+  if (status === 404 && of === null && place.version === '1.2' && place.offset === 0) {
+    return { records: [], next: placeText({ version: '1.1', offset: 0 }) }
+  }
+  if (status === 404 && part === 'grades') {
+    if (place.version === '1.2' && !place.item && place.offset === 0) {
+      return { records: [], next: placeText({ version: '1.1', offset: 0 }) }
+    }
+    return { records: [], next: null }
+  }
+  const detail = status === 404 ? 'knows no such list' : `answers with HTTP ${status}`
+  return refusal(
+    'answer',
+    `it ${detail}: check the base URL, which ends before the service, as in https://sis.example.org/ims/oneroster`,
+  )
+}
+
+/** Returns the offset of the next page; null after the last one. */
+function nextOffset(
+  { headers }: RecordResponse,
+  offset: number,
+  count: number,
+  limit: number,
+): number | null {
+  for (const [, url = '', parameters = ''] of (headers['link'] ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
+    if (!/;\s*rel="?next"?/i.test(parameters) || !URL.canParse(url, 'https://provider.example')) continue
+    const next = Number(new URL(url, 'https://provider.example').searchParams.get('offset') ?? Number.NaN)
+    // A provider that leads back would never end.
+    if (next > offset) return next
+  }
+  const total = Number(headers['x-total-count'] ?? Number.NaN)
+  if (count === 0) return null
+  const isMore = Number.isNaN(total) ? count >= limit : offset + count < total
+  return isMore ? offset + count : null
+}
+
+/** What a row becomes: a record, or the words of a note if it is left out; empty words are no note. */
+type RowRecord = LmsRecord | string
+
+function recordsIn(
+  response: RecordResponse,
+  { part }: RecordQuestion,
+  place: PagePlace,
+  rows: readonly JsonObject[],
+): RecordPage {
+  const read = readers[part as keyof typeof readers]
+  const records: LmsRecord[] = []
+  const counts = new Map<string, number>()
+  for (const row of rows) {
+    // What is to be deleted is not in a package either, unless that lists changes only.
+    const found = isActive(row) ? read(row) : ''
+    if (typeof found !== 'string') records.push(found)
+    else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)
+  }
+  const offset = nextOffset(response, place.offset, rows.length, pageSize)
+  const notes = [...counts].map(([text, count]): RecordNote => ({ text, count }))
+  return { records, notes, next: offset === null ? null : placeText({ version: place.version, offset }) }
+}
+
+function isActive(row: JsonObject): boolean {
+  const status = textIn(row, 'status') ?? 'active'
+  return status.toLowerCase() === 'active'
+}
+
+const readers = { terms: termOf, courses: courseOf, users: userOf, enrollments: enrollmentOf } as const
+
+/** Returns the given members that have a value. */
+function known(record: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
+  )
+}
+
+function idOf(row: JsonObject): string {
+  return textIn(row, 'sourcedId') ?? ''
+}
+
+/** Returns the id in a reference. */
+function refIn(row: JsonObject, name: string): string | null {
+  const ref = row[name]
+  return isJsonObject(ref) ? textIn(ref, 'sourcedId') : null
+}
+
+function termOf(row: JsonObject): RowRecord {
+  if (idOf(row) === noTerm.id) return ''
+  if (textIn(row, 'type') === 'gradingPeriod') return 'grading periods are left out'
+  const day = (name: 'startDate' | 'endDate') => {
+    const text = textIn(row, name)?.slice(0, 10) ?? null
+    return text === openDays[name] ? null : text
+  }
+  return {
+    part: 'terms',
+    id: idOf(row),
+    record: {
+      externalId: idOf(row),
+      name: textIn(row, 'title') ?? '',
+      startDate: day('startDate'),
+      endDate: day('endDate'),
+    },
+  }
+}
+
+function courseOf(row: JsonObject): RowRecord {
+  const [term] = objectsIn(row['terms']).map((one) => textIn(one, 'sourcedId'))
+  const isInTerm = term !== undefined && term !== null && term !== noTerm.id
+  return {
+    part: 'courses',
+    id: idOf(row),
+    record: known({
+      externalId: idOf(row),
+      title: textIn(row, 'title') ?? '',
+      term: isInTerm ? `ext:${term}` : null,
+    }),
+  }
+}
+
+function userOf(row: JsonObject): RowRecord {
+  const roles = objectsIn(row['roles'])
+  const primary = roles.find((one) => textIn(one, 'roleType') === 'primary') ?? roles[0]
+  const role = roleNamed((primary ? textIn(primary, 'role') : textIn(row, 'role')) ?? '')
+  if (role === null) return 'people without a role in an academy are left out'
+  const name = (field: string) => {
+    const text = textIn(row, field)
+    return text === noName ? null : text
+  }
+  const [first, last] = [name('givenName'), name('familyName')]
+  const [given, family] = [textIn(row, 'preferredFirstName'), textIn(row, 'preferredLastName')]
+  const [email, username] = [textIn(row, 'email'), textIn(row, 'username')]
+  return {
+    part: 'users',
+    id: idOf(row),
+    record: known({
+      externalId: idOf(row),
+      ...{ email, username: username === email ? null : username, firstName: first, lastName: last, role },
+      displayName: given || family ? `${given ?? first ?? ''} ${family ?? last ?? ''}`.trim() : null,
+      status: String(row['enabledUser'] ?? 'true').toLowerCase() === 'false' ? 'suspended' : 'active',
+    }),
+  }
+}
+
+function enrollmentOf(row: JsonObject): RowRecord {
+  const role = rosterEnrollmentRoles.get((textIn(row, 'role') ?? '').toLowerCase())
+  if (!role) return 'enrolments with other roles than student and teacher are left out'
+  const [course, user] = [refIn(row, 'class'), refIn(row, 'user')]
+  if (course === null || user === null) return 'enrolments without a class or a user are left out'
+  return {
+    part: 'enrollments',
+    id: null,
+    record: known({
+      ...{ courseId: `ext:${course}`, userId: `ext:${user}`, role, status: 'active' },
+      firstDay: textIn(row, 'beginDate')?.slice(0, 10),
+    }),
+  }
+}
+
+/** Reads a line item, whose results follow, or results, after which the next line item follows. */
+function gradesIn(
+  response: RecordResponse,
+  { of }: RecordQuestion,
+  { version, offset, item }: PagePlace,
+  rows: readonly JsonObject[],
+): RecordPage {
+  if (!item) {
+    const [row] = rows
+    if (!row) return { records: [], next: null }
+    const max = row['resultValueMax']
+    const next: LineItem = {
+      sourcedId: idOf(row),
+      label: (textIn(row, 'title') ?? '').slice(0, 255),
+      max: typeof max === 'number' && max > 0 ? max : 100,
+      at: offset,
+    }
+    const place = isActive(row) ? { version, offset: 0, item: next } : { version, offset: offset + 1 }
+    return { records: [], next: placeText(place) }
+  }
+  const records = rows.flatMap((row) => gradeOf(row, of ?? '', item))
+  const more = nextOffset(response, offset, rows.length, pageSize)
+  const next = more === null ? { version, offset: item.at + 1 } : { version, offset: more, item }
+  return { records, next: placeText(next) }
+}
+
+function gradeOf(row: JsonObject, course: string, { sourcedId, label, max }: LineItem): LmsRecord[] {
+  const [score, student] = [row['score'], refIn(row, 'student')]
+  const status = (textIn(row, 'scoreStatus') ?? '').toLowerCase()
+  if (!isActive(row) || typeof score !== 'number' || student === null || status === 'exempt') return []
+  const day = textIn(row, 'scoreDate')?.slice(0, 10)
+  const record = known({
+    ...{ courseId: `ext:${course}`, learnerId: `ext:${student}`, itemId: itemIn(sourcedId, course), label },
+    ...{ scoreGiven: score, scoreMaximum: max, gradedAt: day && `${day}T00:00:00.000Z` },
+    published: status !== 'partially graded',
+  })
+  return [{ part: 'grades', id: null, record }]
+}
