@@ -4,6 +4,7 @@ import { ConnectionError } from '../../../src/client/errors.ts'
 import { test, testCli, transportTo } from '../../helpers/cli.ts'
 import { randomRuns } from '../../helpers/random.ts'
 import type { TestAcademy } from '../../helpers/test-academy.ts'
+import { anyTrouble, type Trouble, troubledTransport } from '../troubled.ts'
 import { apply, changesOf, school, stateOf } from './random-school.ts'
 
 /** A command line whose platform is out of reach after so many writes of a run, as if its process were killed. */
@@ -11,13 +12,14 @@ async function breaking(academy: TestAcademy) {
   const { key } = await academy.person('admin')
   const transport = transportTo(academy)
   let left = Number.POSITIVE_INFINITY
+  let troubled = transport
   const cli = testCli({
     env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
     transport: async (request) => {
       const isWrite = request.method !== 'GET' && !/\/(apply-lease|changes)/.test(request.url)
       if (isWrite) left -= 1
       if (left < 0) throw new ConnectionError(request, 'refused', 'Connection refused')
-      return transport(request)
+      return troubled(request)
     },
   })
   onTestFinished(() => cli.remove())
@@ -27,7 +29,10 @@ async function breaking(academy: TestAcademy) {
     academy.clock.advance(60_000)
     return cli.run(line)
   }
-  return { ...cli, run }
+  const trouble = (planned: readonly Trouble[]) => {
+    troubled = troubledTransport(transport, planned)
+  }
+  return { ...cli, run, trouble }
 }
 
 type Cli = Awaited<ReturnType<typeof breaking>>
@@ -86,5 +91,30 @@ test('an undo that is killed after any writes, and run again, returns to the sta
       expect(await stateOf(cli)).toBe(after)
     }),
     { numRuns: randomRuns(2, 40), endOnFailure: true },
+  )
+}, 240_000)
+
+test('through a network that refuses, drips and breaks at random, an undo and its redo that are run again do the same', async ({
+  academy,
+}) => {
+  const cli = await breaking(academy)
+  const undoThrough = async (id: string, planned: readonly Trouble[]) => {
+    cli.trouble(planned)
+    let ran = await cli.run(`undo ${id} --yes`)
+    for (let attempt = 0; ran.code === 7 && attempt < 200; attempt += 1)
+      ran = await cli.run(`undo ${id} --yes`)
+    expect(ran.code, ran.stderr).toBe(0)
+    cli.trouble([])
+  }
+  await fc.assert(
+    fc.asyncProperty(school, school, anyTrouble, anyTrouble, async (one, other, first, second) => {
+      const { before, after, ids } = await change(cli, [one, other])
+      for (const id of ids) await undoThrough(id, first)
+      expect(await stateOf(cli)).toBe(before)
+      const made = (await changesOf(cli)).filter(({ undoes }) => undoes !== null && ids.includes(undoes))
+      for (const { id, counts } of made) if (counts.length > 0) await undoThrough(id, second)
+      expect(await stateOf(cli)).toBe(after)
+    }),
+    { numRuns: randomRuns(2, 20), endOnFailure: true },
   )
 }, 240_000)
