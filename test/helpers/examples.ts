@@ -18,7 +18,11 @@ import {
   testCli,
   transportTo,
 } from './cli.ts'
+import { type CanvasSchool, canvasToken, fakeCanvas } from './fake-canvas.ts'
+import { googleClient, openFakeClassroom } from './fake-classroom.ts'
+import { connectTo } from './integration-source.ts'
 import { type Ended, root, runLearnctl } from './process.ts'
+import { transportOf } from './web.ts'
 
 /** Address of the platform in examples. */
 const platform = 'https://academy.example.org'
@@ -52,6 +56,8 @@ type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 
 /** Needs that no earlier line can meet. */
 const outside: readonly NeedOf[] = [
+  [/^integrations sign-in classroom/, 'signs in to Google in a browser', signInToGoogle],
+  [/integration:canvas|--from canvas/, 'reads a Canvas', canvas],
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
   [/^roster (?!export)/, 'reads files of another system', rosters],
 ]
@@ -143,7 +149,10 @@ export async function openExamples(): Promise<Examples> {
     openBrowser: async () => {},
     serving: new Set(),
     cli: testCli({
-      transport: async (request) => transportTo((await platformOf(place)).academy)(request),
+      transport: async (request) =>
+        request.url.startsWith(platform)
+          ? transportTo((await platformOf(place)).academy)(request)
+          : transportOf(fetch)(request),
       openBrowser: (url) => place.openBrowser(url),
       sleep: async (ms, signal) => {
         if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
@@ -288,6 +297,37 @@ async function signIn(place: Place, line: string): Promise<RunOptions> {
     onTestFinished(async () => void (await visiting))
   }
   return {}
+}
+
+async function signInToGoogle(place: Place): Promise<RunOptions> {
+  const fake = await openFakeClassroom()
+  onTestFinished(() => fake.close())
+  const { url, tokenUrl } = fake
+  const body = JSON.stringify({ baseUrl: url, tokenUrl, clientId: googleClient.id })
+  const set = 'api integrations.set classroom --body -'
+  expect(await place.cli.run(set, { stdin: body })).toMatchObject({ code: 0 })
+  writeFileSync(join(place.cli.cwd, 'secret.txt'), `${googleClient.secret}\n`)
+  place.openBrowser = async (url) => {
+    const { searchParams } = new URL(url)
+    const back = new URL(searchParams.get('redirect_uri') ?? '')
+    const answer = { state: searchParams.get('state') ?? '', code: '4/a-code' }
+    for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value)
+    const visiting = visit(back.href)
+    onTestFinished(async () => void (await visiting))
+  }
+  return {}
+}
+
+async function canvas({ cli }: Place): Promise<RunOptions> {
+  await connectTo(cli, 'canvas', fakeCanvas(smallSchool), canvasToken)
+  return {}
+}
+
+/** A course with one learner. */
+const smallSchool: CanvasSchool = {
+  users: [{ id: 1, sis: 'ada', first: 'Ada', last: 'Lovelace' }],
+  courses: [{ id: 21, sis: 'bio', name: 'Biology' }],
+  enrollments: [{ course: 21, user: 1 }],
 }
 
 async function signedIn(place: Place): Promise<RunOptions> {

@@ -35,7 +35,7 @@ the client id of the integration is used.`,
   refuses: noColumns,
   examples: [
     'integrations sign-in classroom --client-id 1234-abc.apps.googleusercontent.com --client-secret-stdin < secret.txt',
-    'integrations sign-in classroom',
+    'integrations sign-in classroom --read-only --client-secret-stdin < secret.txt',
   ],
   run: async (context, given) =>
     (await import('../sign-in/integration-sign-in.ts')).signInToIntegration(context, given),
