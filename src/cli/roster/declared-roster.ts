@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Context } from '../command/context.ts'
 import { type Declared, type Entry, type Part, withMemberships } from '../records/entries.ts'
+import { sentence } from '../records/sources/file.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { pluralise } from '../terminal/format-text.ts'
+import { capitalise, pluralise } from '../terminal/format-text.ts'
 import type { OpenRosterOptions } from './open-roster.ts'
 import { integrationIn, openSource } from './open-source.ts'
 import { loadRoster, type RosterProblem, type RosterSource, rosterPartOf } from './roster.ts'
@@ -87,9 +88,12 @@ function problemsError(
   const shown = problems.slice(0, maxShown).map(({ file, line, column, message, value, guess = '' }) => {
     const what = column === null ? message : `${column} ${message}`
     const was = value === undefined || value === '' ? '' : `, not ${JSON.stringify(value)}`
-    return `${file}:${line}: ${what}${was}${guess}`
+    return `${sentence(file)}:${line}: ${what}${was}${guess}`
   })
-  const all = `See all of them with \`learnctl roster validate ${name}${integrationIn(name) ? '' : ` --format ${format}`}\`, or leave these rows out: --skip-invalid`
+  const skip = 'leave these rows out: --skip-invalid'
+  const validate = `learnctl roster validate ${name}${integrationIn(name) ? '' : ` --format ${format}`}`
+  const all =
+    name === 'standard input' ? capitalise(skip) : `See all of them with \`${validate}\`, or ${skip}`
   return new UsageError(`${pluralise(count, 'problem')} found in ${name}`, {
     code: 'invalid_roster',
     why: [...shown, ...(count > shown.length ? [`and ${count - shown.length} more`] : [])],

@@ -46,11 +46,12 @@ interface LeftOut {
  */
 export async function openRoster(
   io: Pick<Io, 'cwd' | 'signal' | 'stdin'>,
-  given: string,
+  path: string,
   options: OpenRosterOptions,
 ): Promise<FileSource> {
+  const given = path === '-' ? 'standard input' : path
   const { map, delimiter } = options.mapping
-  const { files, others } = await filesOf(io, given, options)
+  const { files, others } = await filesOf(io, path, options)
   const headed: HeadedFile[] = []
   const named = new Set<string>()
   for (const file of files) {

@@ -1,5 +1,6 @@
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { sentence } from '../records/sources/file.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { addressHint } from './declared-roster.ts'
@@ -73,7 +74,7 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   if (!report.valid) throw refusal(source.title, report)
   await options.keepMapping?.()
   const warnings = report.warningCount > 0 ? `, with ${pluralise(report.warningCount, 'warning')}` : ''
-  await output.done(`${report.source} is valid${warnings}: ${summaryOf(source.title, report)}`)
+  await output.done(`${sentence(report.source)} is valid${warnings}: ${summaryOf(source.title, report)}`)
 }
 
 function countKey(part: RosterPart, isRemoved: boolean): string {

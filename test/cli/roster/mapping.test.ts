@@ -205,7 +205,11 @@ describe('a roster on standard input', () => {
   const stdin = 'username,firstname,lastname,email\nada,Ada,Lovelace,ada@b.example\n'
 
   test('is a single CSV file', async ({ local }) => {
-    expect(await local.run('roster validate -', { stdin })).toMatchObject({ code: 0 })
+    expect((await local.run('roster validate -', { stdin })).stderr).toContain(
+      'Standard input is valid: Moodle with 1 user\n',
+    )
+    const wrong = await local.run('roster apply - --yes', { stdin: stdin.replace('ada@b.example', 'a b') })
+    expect(wrong.stderr).toContain('  hint: Leave these rows out: --skip-invalid\n')
     expect(await local.run('roster diff -', { stdin })).toMatchObject({ code: 9 })
     const applied = await local.run('roster apply - --yes', { stdin })
     expect(applied, applied.stderr).toMatchObject({ code: 0 })
