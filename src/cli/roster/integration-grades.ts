@@ -12,7 +12,7 @@ import { resolveRecords } from './resolve-records.ts'
  * known by their e-mail addresses.
  */
 export async function openIntegrationGrades(context: Context, kind: LmsKind): Promise<ImportFile> {
-  const pulled = await pullRecords(context, kind, new Set(['users', 'courses', 'grades']))
+  const pulled = await pullRecords(context, kind, new Set(['users', 'courses', 'items', 'grades']))
   const { records, notes } = resolveRecords(pulled)
   const mapped = await readMapped(context, kind)
   const courses = referencesOf(pulled, 'courses', mapped)

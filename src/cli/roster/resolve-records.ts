@@ -82,11 +82,11 @@ export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
 }
 
 /** Returns the scores, with the label and maximum of their items where these are listed apart. */
-function gradesWithItems({ records }: PulledRecords): readonly JsonObject[] {
+function gradesWithItems({ parts, records }: PulledRecords): readonly JsonObject[] {
   const grades = (records.get('grades') ?? []).map(({ record }): JsonObject => record)
+  if (!parts.has('items')) return grades
   const items = new Map((records.get('items') ?? []).map(({ id, record }) => [id, record]))
-  if (items.size === 0) return grades
-  return grades.flatMap((grade) => {
+  return grades.flatMap(({ state: _, ...grade }) => {
     const { label, scoreMaximum } = items.get(textOf(grade['itemId'])) ?? {}
     const isGraded = typeof grade['scoreGiven'] === 'number' && typeof scoreMaximum === 'number'
     return isGraded ? [{ ...grade, label, scoreMaximum } as JsonObject] : []

@@ -65,6 +65,26 @@ describe('a Classroom', () => {
     expect(listed[0]).toMatchObject({ label: 'Quiz', scoreMaximum: 20 })
   })
 
+  test('gives its grades to people with the same e-mail address', async ({ local }) => {
+    await school(local)
+    for (const name of ['ada.lovelace', 'bob.smith']) {
+      await ran(local, `users create --email ${name}@school.example --role learner`)
+      if (name === 'ada.lovelace') await ran(local, 'courses create --title Biology --external-id BIO-101')
+      await ran(local, `enrollments create --course ext:BIO-101 --user email:${name}@school.example`)
+    }
+    await ran(local, 'grades import --from classroom --yes')
+    const listed = JSON.parse((await ran(local, 'grades list --course ext:BIO-101 -o json')).stdout)
+    const grades = listed.map((one: Record<string, unknown>) => [
+      one['scoreGiven'],
+      one['label'],
+      one['source'],
+    ])
+    expect(grades.toSorted()).toEqual([
+      [12, 'Quiz', 'classroom'],
+      [17, 'Quiz', 'classroom'],
+    ])
+  })
+
   test('says what the account does not see, and takes nothing away for it', async ({ local }) => {
     const fake = await school(local)
     await ran(local, 'roster apply integration:classroom --yes')
