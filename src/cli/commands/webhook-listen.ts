@@ -8,6 +8,7 @@ import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { type ChatKind, chatKinds, type ReadableMessage } from '../webhooks/chat-listener.ts'
 import type { ArrivedEvent, Forwarded } from '../webhooks/event-listener.ts'
 
 /** Lifetime of the endpoint, in case this process is killed before it removes it. */
@@ -18,6 +19,13 @@ const maxReachMs = 20_000
 const pollMs = 250
 
 const flags: readonly Flag[] = [
+  {
+    name: 'as',
+    kind: 'text',
+    placeholder: 'chat',
+    summary: 'Show messages as people read them in a chat: slack or teams',
+    choices: chatKinds,
+  },
   {
     name: 'forward-to',
     kind: 'text',
@@ -43,10 +51,16 @@ export const listenCommand: Command = {
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
 accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.
 
+With --as slack or --as teams it stands in for a channel, and prints the messages that people would read there.
+
 The events of a local academy are sent while a server runs for it: start one first (learnctl server start).`,
   flags,
   refuses: plainText,
-  examples: ['webhooks listen', 'webhooks listen --events course.* --forward-to http://localhost:3000/hooks'],
+  examples: [
+    'webhooks listen',
+    'webhooks listen --events course.* --forward-to http://localhost:3000/hooks',
+    'webhooks listen --as slack',
+  ],
   run: listen,
 }
 
@@ -58,11 +72,14 @@ async function listen(context: Context, given: Given): Promise<void> {
   if (to !== null && !(URL.canParse(to) && /^https?:$/.test(new URL(to).protocol))) {
     throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
   }
+  const chat = given.flags['as'] as ChatKind | undefined
+  if (chat !== undefined && to !== null) throw new UsageError('--as cannot be used with --forward-to')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   const events = given.flags['events'] as readonly EventPattern[] | undefined
   const body = (url: string) => ({
     ...{ url, description: 'learnctl webhooks listen', events: [...(events ?? (['*'] as const))] },
+    ...(chat !== undefined && { kind: chat }),
     expiresAt: expiryAfter(io.now()),
   })
   if (settings.dryRun.value) {
@@ -88,7 +105,17 @@ async function listen(context: Context, given: Given): Promise<void> {
     await printed
     return forwarded ? (forwarded.status ?? 500) : 204
   }
-  const listener = await listenForEvents(() => secret, io.now, onEvent)
+  const onMessage = async (message: ReadableMessage) => {
+    if (message.lines.some((line) => line.includes('This is a test message'))) reached.resolve()
+    // The test message comes alone unless something happens at the same time.
+    if (message.lines.length === 1 && message.lines[0]?.startsWith('This is a test message')) return
+    printed = printed.then(() => printMessage(context, message))
+    printed.catch(ended.reject)
+    await printed
+  }
+  const listener = await (chat === undefined
+    ? listenForEvents(() => secret, io.now, onEvent)
+    : (await import('../webhooks/chat-listener.ts')).listenAsChat(chat, onMessage))
   let id: string | undefined
   try {
     const { data } = await caller.call(calls.endpoints.create, {
@@ -176,6 +203,15 @@ async function printEvent(
     ...(forwarded ? [`${outcome} (${forwarded.durationMs} ms)`] : []),
   ]
   await output.text(`${cells.map((cell) => escapeHidden(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
+}
+
+/** Prints a message as it is read in a channel. */
+async function printMessage({ settings, output }: Context, { lines, link }: ReadableMessage): Promise<void> {
+  if (/^jsonl?$/.test(settings.output.value)) {
+    return output.text(`${JSON.stringify({ lines, link })}\n`)
+  }
+  const shown = [...lines, ...(link === null ? [] : [link])]
+  await output.text(`${shown.map((line) => escapeHidden(line)).join('\n')}\n\n`)
 }
 
 /**

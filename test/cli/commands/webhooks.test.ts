@@ -191,3 +191,21 @@ test('listen prints the events of a server, passes them on, and leaves no endpoi
   expect(await ended).toMatchObject({ code: 130 })
   expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
 })
+
+test.for(['slack', 'teams'])('listen shows what people read in %s', async (chat) => {
+  const cli = await withServer()
+  const ending = new AbortController()
+  const printed = Promise.withResolvers<string>()
+  const listening = Promise.withResolvers<void>()
+  const ended = cli.run(`webhooks listen --as ${chat} --events course.created`, {
+    signal: ending.signal,
+    onStdout: printed.resolve,
+    onStderr: (text) => text.includes('Listening for events of') && listening.resolve(),
+  })
+  await listening.promise
+  await cli.run(['courses', 'create', '--title', 'Fish & <Chips>'])
+  expect(await printed.promise).toBe('Course Fish & <Chips> was created.\n\n')
+  ending.abort(new InterruptedError('SIGINT'))
+  expect(await ended).toMatchObject({ code: 130 })
+  expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
+})
