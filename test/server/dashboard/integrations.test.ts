@@ -33,6 +33,29 @@ test('a system is connected by its form, and its secret is never shown', async (
   )
 })
 
+test('a provider of OneRoster is connected by its client, whose secret is never shown', async ({
+  admin,
+  browser,
+}) => {
+  const path = '/dashboard/integrations/oneroster'
+  const saved = await browser.submit(await browser.open(path), {
+    baseUrl: 'https://sis.example/ims/oneroster',
+    tokenUrl: 'https://sis.example/oauth/token',
+    clientId: 'learnctl',
+    clientSecret: secret,
+  })
+  expect(saved.text).toContain('Integration saved.')
+  expect(saved.html).toContain('value="https://sis.example/oauth/token"')
+  expect(saved.html).not.toContain(secret)
+  expect((await admin.get('/v1/integrations/oneroster')).body).toMatchObject({
+    ...{ tokenUrl: 'https://sis.example/oauth/token', clientId: 'learnctl' },
+    secrets: { clientSecret: { last4: 'hool' }, accessToken: null },
+  })
+  expect((await browser.open('/dashboard/integrations')).text).toMatch(
+    /OneRoster connected https:\/\/sis\.example/,
+  )
+})
+
 test('the page of a system that signs nothing puts the secret in its address', async ({ browser }) => {
   const { text } = await browser.open('/dashboard/integrations/openedx')
   expect(text).toContain('http://localhost/webhooks/openedx/grades?token=<webhook secret>')
