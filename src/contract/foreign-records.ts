@@ -19,7 +19,7 @@ const ForeignRecord = shown(() => ({
 }))
 
 const ForeignNote = shown(() => ({
-  text: field(z.string(), 'What was left out or is not visible'),
+  text: field(z.string().max(10_000), 'What was left out or is not visible'),
   count: field(z.int(), 'Number of such records'),
   hides: field(RecordPart.nullable(), 'Kind of the records that are not visible; null if none are hidden'),
 }))
@@ -30,7 +30,7 @@ const ForeignList = shown(() => ({
     z.enum(['courses', 'groups', 'users']).nullable(),
     'Whether there is a list for each course, group or user; null for one list of the whole system',
   ),
-  gives: field(z.array(RecordPart), 'Further kinds of records that its pages have'),
+  gives: field(z.array(RecordPart).max(10), 'Further kinds of records that its pages have'),
 }))
 
 /** A page of records of another system. */
@@ -39,13 +39,14 @@ export const ForeignRecords = named(
   'A page of records of another learning management system',
   shown(() => ({
     lmsKind: field(LmsKind, 'Kind of the other system'),
-    system: field(z.string(), 'Name of the other system'),
-    data: field(z.array(ForeignRecord), 'The records'),
+    system: field(z.string().max(100), 'Name of the other system'),
+    // Some systems list everything on one page.
+    data: field(z.array(ForeignRecord).max(1_000_000), 'The records'),
     nextCursor: field(z.string().nullable(), 'Cursor of the next page; null after the last one'),
     byCourse: field(z.boolean(), 'Whether the access token may list these records for each course only'),
     requestsAtOnce: field(z.int(), 'Requests that the other system allows at once now'),
-    lists: field(z.array(ForeignList), 'Lists that the other system has'),
-    notes: field(z.array(ForeignNote), 'What was left out or is not visible'),
+    lists: field(z.array(ForeignList).max(100), 'Lists that the other system has'),
+    notes: field(z.array(ForeignNote).max(10_000), 'What was left out or is not visible'),
   })),
 )
 export type ForeignRecords = z.output<typeof ForeignRecords>
