@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
-import { difficulties } from './constants.ts'
+import { difficulties, xapiVersions } from './constants.ts'
 import { Difficulty } from './course-parts.ts'
 import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { field, named, objectOf, shown } from './fields.ts'
@@ -19,7 +19,7 @@ import {
 } from './lists.ts'
 import { admins, operationsOf, staff } from './operation.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
-import { actors, defaultHomePage, HomePage, Statement, xapiVersions } from './statements.ts'
+import { actors, defaultHomePage, HomePage, Statement } from './statements.ts'
 import { Percent, Reference, References, Time } from './values.ts'
 
 /** The forms in which learners can be exported. */

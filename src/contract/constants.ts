@@ -83,3 +83,7 @@ export function aboveMaximumText(maximum: number): string {
 
 /** Header that names the change of many records that a request belongs to. */
 export const changeHeader = 'change-id'
+
+/** Versions of the Experience API (xAPI). */
+export const xapiVersions = ['1.0.3', '2.0.0'] as const
+export type XapiVersion = (typeof xapiVersions)[number]

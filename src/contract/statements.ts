@@ -1,10 +1,7 @@
 import * as z from 'zod'
+import { xapiVersions } from './constants.ts'
 import { field, named, sent, shown } from './fields.ts'
 import { optional, Time, text, WebAddress } from './values.ts'
-
-/** Versions of the Experience API (xAPI). */
-export const xapiVersions = ['1.0.3', '2.0.0'] as const
-export type XapiVersion = (typeof xapiVersions)[number]
 
 /** How a statement names a learner, the one that reveals least first. */
 export const actors = ['id', 'external-id', 'email'] as const

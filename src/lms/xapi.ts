@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { wholeCourse } from '../contract/constants.ts'
-import type { Actor, Statement, XapiVersion } from '../contract/statements.ts'
+import { wholeCourse, type XapiVersion } from '../contract/constants.ts'
+import type { Actor, Statement } from '../contract/statements.ts'
 
 // Statements of the Experience API: 1.0.3 (https://github.com/adlnet/xAPI-Spec) and 2.0 (IEEE 9274.1.1-2023).
 

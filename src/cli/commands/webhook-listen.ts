@@ -2,7 +2,10 @@ import { isLoopback } from '../../client/base-url.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { escapeHidden } from '../../codec/display-text.ts'
+import type { JsonObject } from '../../codec/json-text.ts'
 import { type EventPattern, eventPatterns, testEvent } from '../../contract/actions.ts'
+import type { endpoints } from '../../contract/endpoints.ts'
+import type { BodyInput } from '../../contract/operation.ts'
 import { type Command, type Given, plainText } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
@@ -17,14 +20,16 @@ const renewIntervalMs = 2 * 60_000
 /** Time to wait for the test event, which the server sends on request. */
 const maxReachMs = 20_000
 const pollMs = 250
+const recordStoreKind = 'xapi'
 
 const flags: readonly Flag[] = [
   {
     name: 'as',
     kind: 'text',
-    placeholder: 'chat',
-    summary: 'Show messages as people read them in a chat: slack or teams',
-    choices: chatKinds,
+    placeholder: 'kind',
+    summary:
+      'Show messages as people read them in a chat, or statements as a learning record store gets them',
+    choices: [...chatKinds, recordStoreKind],
   },
   {
     name: 'forward-to',
@@ -51,7 +56,8 @@ export const listenCommand: Command = {
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
 accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.
 
-With --as slack or --as teams it stands in for a channel, and prints the messages that people would read there.
+With --as slack or --as teams it stands in for a channel, and prints the messages that people would read there. With
+--as xapi it plays a learning record store, and prints the statements that it would get.
 
 The events of a local academy are sent while a server runs for it: start one first (learnctl server start).`,
   flags,
@@ -60,6 +66,7 @@ The events of a local academy are sent while a server runs for it: start one fir
     'webhooks listen',
     'webhooks listen --events course.* --forward-to http://localhost:3000/hooks',
     'webhooks listen --as slack',
+    'webhooks listen --as xapi',
   ],
   run: listen,
 }
@@ -72,20 +79,23 @@ async function listen(context: Context, given: Given): Promise<void> {
   if (to !== null && !(URL.canParse(to) && /^https?:$/.test(new URL(to).protocol))) {
     throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
   }
-  const chat = given.flags['as'] as ChatKind | undefined
-  if (chat !== undefined && to !== null) throw new UsageError('--as cannot be used with --forward-to')
+  const kind = given.flags['as'] as ChatKind | typeof recordStoreKind | undefined
+  const chat = kind === recordStoreKind ? undefined : kind
+  if (kind !== undefined && to !== null) throw new UsageError('--as cannot be used with --forward-to')
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   const events = given.flags['events'] as readonly EventPattern[] | undefined
   const body = (url: string) => ({
     ...{ url, description: 'learnctl webhooks listen', events: [...(events ?? (['*'] as const))] },
-    ...(chat !== undefined && { kind: chat }),
+    ...(kind !== undefined && { kind }),
     expiresAt: expiryAfter(io.now()),
   })
   if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(calls.endpoints.create, { body: body('http://127.0.0.1/') }))
   }
+
+  if (kind === recordStoreKind) return listenAsRecordStore(context, caller, server, body)
 
   const { listenForEvents, openForwarder } = await import('../webhooks/event-listener.ts')
   const forwarder = to === null ? null : await openForwarder(io, to)
@@ -134,6 +144,59 @@ async function listen(context: Context, given: Given): Promise<void> {
     await forwarder?.close()
     if (id !== undefined) await deleteEndpoint(caller, id)
   }
+}
+
+/** Prints the statements that a learning record store would get. */
+async function listenAsRecordStore(
+  context: Context,
+  caller: Caller,
+  server: string,
+  body: (url: string) => BodyInput<typeof endpoints.create>,
+): Promise<void> {
+  const [{ calls }, { playRecordStore }] = await Promise.all([
+    import('../../contract/calls.ts'),
+    import('../webhooks/record-store.ts'),
+  ])
+  const { io, output } = context
+  const ended = Promise.withResolvers<never>()
+  const reached = Promise.withResolvers<void>()
+  let isReached = false
+  const store = await playRecordStore(async (statements) => {
+    for (const statement of statements) {
+      const isTest = !isReached && statementTexts(statement).includes('interacted')
+      if (isTest) {
+        isReached = true
+        reached.resolve()
+      } else await printStatement(context, statement).catch(ended.reject)
+    }
+  })
+  let id: string | undefined
+  try {
+    const { url, username, password } = store
+    const { data } = await caller.call(calls.endpoints.create, {
+      body: { ...body(url), xapi: { username }, password },
+      signal: io.signal,
+    })
+    id = String(valueAt(data, 'id'))
+    await requireReached(context, caller, id, reached.promise)
+    await output.note(`Listening for statements of ${new URL(server).host}; press Ctrl-C to stop`)
+    await Promise.race([ended.promise, renewEndpoint(context, caller, id)])
+  } finally {
+    await store.close()
+    if (id !== undefined) await deleteEndpoint(caller, id)
+  }
+}
+
+/** Returns time, verb, learner and activity of a statement. */
+function statementTexts(statement: JsonObject): string[] {
+  const paths = ['timestamp', 'verb.display.en', 'actor.account.name', 'object.id']
+  return paths.map((path) => String(valueAt(statement, path) ?? ''))
+}
+
+async function printStatement({ io, settings, output }: Context, statement: JsonObject): Promise<void> {
+  if (/^jsonl?$/.test(settings.output.value)) return output.text(`${JSON.stringify(statement)}\n`)
+  const cells = statementTexts(statement).map((cell) => escapeHidden(cell))
+  await output.text(`${cells.join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
 /** Throws unless a test event arrives: a server that may not send to this machine would otherwise go unnoticed. */

@@ -209,3 +209,29 @@ test.for(['slack', 'teams'])('listen shows what people read in %s', async (chat)
   expect(await ended).toMatchObject({ code: 130 })
   expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
 })
+
+test('listen --as xapi plays a learning record store and prints its statements', async () => {
+  const cli = await withServer()
+  const ending = new AbortController()
+  const printed = Promise.withResolvers<string>()
+  const listening = Promise.withResolvers<void>()
+  const ended = cli.run('webhooks listen --as xapi -o json', {
+    signal: ending.signal,
+    onStdout: printed.resolve,
+    onStderr: (text) => text.includes('Listening for statements of') && listening.resolve(),
+  })
+  await listening.promise
+  await cli.run('courses create --title Logic --external-id LOG --status published')
+  await cli.run('users create --email ada@school.example')
+  const set = await cli.run('progress set email:ada@school.example --course ext:LOG --completion 40')
+  expect(set).toMatchObject({ code: 0 })
+  expect(JSON.parse(await printed.promise)).toMatchObject({
+    verb: { display: { en: 'progressed' } },
+    object: { definition: { name: { und: 'Logic' } } },
+  })
+  ending.abort(new InterruptedError('SIGINT'))
+  expect(await ended).toMatchObject({ code: 130 })
+  expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
+  const both = await cli.run('webhooks listen --as xapi --forward-to http://localhost:3000/')
+  expect(both).toMatchObject({ code: 2 })
+})
