@@ -166,7 +166,7 @@ export const commands: readonly Command[] = [
   importCommand(
     'grades',
     'grades',
-    ['grades import grades.csv', 'grades import --from canvas --dry-run'],
+    ['grades import grades.csv'],
     {
       field: 'extraCredit',
       flag: {

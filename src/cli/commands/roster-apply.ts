@@ -56,11 +56,7 @@ export const diffCommand: Command = {
   ],
   flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
-  examples: [
-    'roster diff school.zip',
-    'roster diff monday.zip tuesday.zip -o csv',
-    'roster diff integration:canvas',
-  ],
+  examples: ['roster diff school.zip', 'roster diff monday.zip tuesday.zip -o csv'],
   run: runDiff,
 }
 
