@@ -54,7 +54,7 @@ export const NewCalendar = named(
   shown(() => ({
     ...shownFields(),
     path: field(
-      z.string().nullable(),
+      z.string().max(64).nullable(),
       'Address of the calendar at this server, /calendars/….ics, for programs that read iCalendar. Anyone who has it can read the calendar. Shown only once: null in a replayed response',
     ),
   })),
