@@ -168,6 +168,10 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks endpoints test 1',
     'endpoints.test (POST /v1/webhooks/endpoints/1/test returned 404)',
   ],
+  'webhooks endpoints backfill': [
+    'webhooks endpoints backfill 1',
+    'analytics.backfill (POST /v1/analytics/statements/backfill returned 404)',
+  ],
   'webhooks messages list': [
     'webhooks messages list',
     'messages.list (GET /v1/webhooks/messages returned 404)',
