@@ -309,7 +309,7 @@ const others = [
     'progress',
     'grades',
   ].map((noun) => `${noun} import`),
-  ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply'],
+  ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply', 'roster push'],
   'auth login',
   'integrations sign-in',
   ...['courses apply', 'courses validate'],

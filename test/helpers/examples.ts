@@ -9,6 +9,7 @@ import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
+import { signedIn as signedIntoClassroom } from './classroom-school.ts'
 import {
   putQuickstart,
   type Ran,
@@ -59,6 +60,7 @@ const outside: readonly NeedOf[] = [
   [/^integrations sign-in classroom/, 'signs in to Google in a browser', signInToGoogle],
   [/integration:canvas|--from canvas/, 'reads a Canvas', canvas],
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
+  [/^roster push classroom/, 'writes to Google Classroom', signedInToGoogle],
   [/^roster (?!export)/, 'reads files of another system', rosters],
 ]
 
@@ -315,6 +317,11 @@ async function signInToGoogle(place: Place): Promise<RunOptions> {
     const visiting = visit(back.href)
     onTestFinished(async () => void (await visiting))
   }
+  return {}
+}
+
+async function signedInToGoogle({ cli }: Place): Promise<RunOptions> {
+  await signedIntoClassroom(cli)
   return {}
 }
 
