@@ -312,7 +312,6 @@ const others = [
   ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply', 'roster push'],
   'auth login',
   'integrations sign-in',
-  'webhooks endpoints backfill',
   ...['courses apply', 'courses validate'],
   'courses copy',
   ...['list', 'create', 'rename', 'move', 'delete'].map((verb) => `modules ${verb}`),
