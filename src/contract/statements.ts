@@ -21,17 +21,20 @@ export const HomePage = WebAddress.refine(
   },
 )
 
-const languageMap = z.record(z.string(), z.string())
+const languageMap = z.record(z.string(), z.string().max(255))
 
 const Account = shown(() => ({
-  homePage: field(z.string(), 'URL of the academy'),
+  homePage: field(z.string().max(2048), 'URL of the academy'),
   name: field(z.string(), 'Id of the learner, or the school’s own id'),
 }))
 
 const Agent = shown(() => ({
   objectType: field(z.literal('Agent'), 'What it is'),
   account: field(Account.optional(), 'Account of the learner; absent with mbox'),
-  mbox: field(z.string().optional(), 'E-mail address of the learner as mailto: IRI; absent with an account'),
+  mbox: field(
+    z.string().max(1024).optional(),
+    'E-mail address of the learner as mailto: IRI; absent with an account',
+  ),
 }))
 
 const Verb = shown(() => ({
@@ -49,7 +52,7 @@ const Definition = shown(() => ({
 
 const Activity = shown(() => ({
   objectType: field(z.literal('Activity'), 'What it is'),
-  id: field(z.string(), 'IRI of the course, or of an item in it'),
+  id: field(z.string().max(8192), 'IRI of the course, or of an item in it'),
   definition: field(Definition.optional(), 'What the activity is'),
 }))
 
@@ -71,8 +74,8 @@ const Result = shown(() => ({
 }))
 
 const Context = shown(() => ({
-  registration: field(z.string(), 'UUID of the enrolment'),
-  platform: field(z.string(), 'Platform that the statement comes from'),
+  registration: field(z.string().max(36), 'UUID of the enrolment'),
+  platform: field(z.string().max(64), 'Platform that the statement comes from'),
   contextActivities: field(
     shown(() => ({ parent: field(z.array(Activity).max(1), 'Course of the item') })).optional(),
     'Activities that belong to it; absent for a course',
