@@ -135,6 +135,7 @@ function assertSentenceCase(stderr: string): void {
   for (const [line, first = '', second = ''] of lines) {
     const isWord = /^[a-z]+[,;]?$/.test(first) && !['learnctl', 'npx'].includes(first)
     const isField = / (is|must|cannot|has)$/.test(second)
+    if (first === 'and' && /^ \d+$/.test(second)) continue
     if (isWord && !isField && line !== '  request id') throw new Error(`not in sentence case: ${line}`)
   }
 }

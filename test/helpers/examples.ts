@@ -9,7 +9,6 @@ import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
-import { signedIn as signedIntoClassroom } from './classroom-school.ts'
 import {
   putQuickstart,
   type Ran,
@@ -57,10 +56,11 @@ type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 
 /** Needs that no earlier line can meet. */
 const outside: readonly NeedOf[] = [
+  [/^webhooks endpoints (test|update).*ENDPOINT_ID|TEAMS_WEBHOOK_URL/, 'names a channel', channel],
   [/^integrations sign-in classroom/, 'signs in to Google in a browser', signInToGoogle],
+  [/integration:classroom|^roster push classroom/, 'reads a Google Classroom', classroom],
   [/integration:canvas|--from canvas/, 'reads a Canvas', canvas],
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
-  [/^roster push classroom/, 'writes to Google Classroom', signedInToGoogle],
   [/^roster (?!export)/, 'reads files of another system', rosters],
 ]
 
@@ -302,12 +302,7 @@ async function signIn(place: Place, line: string): Promise<RunOptions> {
 }
 
 async function signInToGoogle(place: Place): Promise<RunOptions> {
-  const fake = await openFakeClassroom()
-  onTestFinished(() => fake.close())
-  const { url, tokenUrl } = fake
-  const body = JSON.stringify({ baseUrl: url, tokenUrl, clientId: googleClient.id })
-  const set = 'api integrations.set classroom --body -'
-  expect(await place.cli.run(set, { stdin: body })).toMatchObject({ code: 0 })
+  await serveClassroom(place, { clientId: googleClient.id })
   writeFileSync(join(place.cli.cwd, 'secret.txt'), `${googleClient.secret}\n`)
   place.openBrowser = async (url) => {
     const { searchParams } = new URL(url)
@@ -320,8 +315,24 @@ async function signInToGoogle(place: Place): Promise<RunOptions> {
   return {}
 }
 
-async function signedInToGoogle({ cli }: Place): Promise<RunOptions> {
-  await signedIntoClassroom(cli)
+async function classroom(place: Place): Promise<RunOptions> {
+  const { id: clientId, secret: clientSecret, refreshToken } = googleClient
+  return serveClassroom(place, { clientId, clientSecret, refreshToken })
+}
+
+/** Serves a Classroom with one course and accounts for all users, and sets its integration anew. */
+async function serveClassroom({ cli }: Place, client: object): Promise<RunOptions> {
+  const fake = await openFakeClassroom()
+  onTestFinished(() => fake.close())
+  fake.addCourse('Biology')
+  const { stdout } = await cli.run('users list --all -o csv --columns email')
+  for (const email of stdout.trim().split('\n').slice(1)) fake.addUser(email)
+  const { url: baseUrl, tokenUrl } = fake
+  // Secrets are not sent to another address than before.
+  await cli.run('integrations delete classroom --yes')
+  const set = 'api integrations.set classroom --body -'
+  const { code, stderr } = await cli.run(set, { stdin: JSON.stringify({ baseUrl, tokenUrl, ...client }) })
+  expect(code, stderr).toBe(0)
   return {}
 }
 
@@ -418,6 +429,13 @@ async function recordStore(place: Place): Promise<RunOptions> {
   const line = 'webhooks endpoints create --kind xapi --to https://lrs.example.org/xapi -o json'
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
   return named(place, 'RECORD_STORE_ID', 'webhooks endpoints list --limit 1 -q')
+}
+
+async function channel(place: Place): Promise<RunOptions> {
+  const line = 'webhooks endpoints create --kind slack --to https://hooks.slack.com/services/T0/B0/XXXX'
+  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
+  const { env } = await named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
+  return { env: { ...env, TEAMS_WEBHOOK_URL: 'https://prod-1.westeurope.logic.azure.com/workflows/1' } }
 }
 
 /** Inserts a delivery: only a server receives one. */

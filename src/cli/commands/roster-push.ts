@@ -37,7 +37,7 @@ export const pushCommand: Command = {
   refuses: noColumns,
   examples: [
     'roster push classroom --dry-run',
-    'roster push classroom --course ext:AAA-2014J --only courses --yes',
+    'roster push classroom --course ext:AAA-2014J --only courses,enrollments --yes',
   ],
   interruption: 'continues',
   run: runPush,
