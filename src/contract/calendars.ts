@@ -53,7 +53,7 @@ export const NewCalendar = named(
   'A new calendar, with its address',
   shown(() => ({
     ...shownFields(),
-    path: field(
+    secretPath: field(
       z.string().max(64).nullable(),
       'Address of the calendar at this server, /calendars/….ics, for programs that read iCalendar. Anyone who has it can read the calendar. Shown only once: null in a replayed response',
     ),
@@ -84,7 +84,7 @@ export const calendars = operationsOf('calendars', {
     roles: admins,
     body: CalendarInput,
     response: NewCalendar,
-    secret: 'path',
+    secret: 'secretPath',
   },
   revoke: {
     at: 'DELETE /v1/calendars/{calendarId}',

@@ -25,9 +25,9 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     ifLost: 'revoke the calendar and create another',
-    columns: ['courseTitle', 'userEmail', 'id', 'path'],
+    columns: ['courseTitle', 'userEmail', 'id', 'secretPath'],
     notes: (answer) => {
-      const path = valueAt(answer, 'path')
+      const path = valueAt(answer, 'secretPath')
       return typeof path === 'string'
         ? `Calendar programs subscribe to the URL of your server followed by ${path}`
         : null

@@ -166,7 +166,7 @@ export const commands: readonly Command[] = [
   importCommand(
     'grades',
     'grades',
-    ['grades import grades.csv'],
+    ['grades import grades.csv', 'grades import --from canvas --dry-run'],
     {
       field: 'extraCredit',
       flag: {

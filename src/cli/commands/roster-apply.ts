@@ -56,7 +56,11 @@ export const diffCommand: Command = {
   ],
   flags: [...rosterFlags, ...scopeFlags, ...pruneFlags, skipInvalidFlag],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
-  examples: ['roster diff school.zip', 'roster diff monday.zip tuesday.zip -o csv'],
+  examples: [
+    'roster diff school.zip',
+    'roster diff monday.zip tuesday.zip -o csv',
+    'roster diff integration:canvas',
+  ],
   run: runDiff,
 }
 

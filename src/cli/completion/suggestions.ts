@@ -35,6 +35,7 @@ export type ThingNoun =
   | 'audit'
   | 'changes'
   | 'deliveries'
+  | 'calendars'
   | 'profiles'
   | 'snapshots'
 
@@ -65,6 +66,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   entry: 'audit',
   change: 'changes',
   delivery: 'deliveries',
+  calendar: 'calendars',
   profile: 'profiles',
   'to-profile': 'profiles',
 }

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../codec/json-text.ts'
 import { maskSecretsInText, secretMask } from '../terminal/format-text.ts'
 
 // Fields are recognised by name: `learnctl api` sends bodies without a schema.
-const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i
+const secretField = /^(key|api_?key|(current|new)?_?password|secret_?path|.*(secret|token)s?)$/i
 
 /** Masks the passwords, keys and tokens in a value, by the names of its fields. */
 export function maskSecrets(value: unknown): unknown {

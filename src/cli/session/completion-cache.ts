@@ -176,6 +176,7 @@ const suggestedNouns = [
   'keys',
   'apps',
   'grants',
+  'calendars',
 ]
 
 /** Returns a collector for a list whose items completion suggests; null for any other. */

@@ -63,7 +63,7 @@ export const calendarRoutes = routesOf(calendars, {
       values (${id}, ${course}, ${user}, ${digest(secret)}, ${secret.slice(-4)}, ${now})`)
     const calendar = await findCalendar(database, id)
     await recordChange(call, { action: 'calendar.created', id, before: null, after: calendar })
-    return { ...calendar, path: `/calendars/${secret}.ics` }
+    return { ...calendar, secretPath: `/calendars/${secret}.ics` }
   },
 
   async revoke(call) {

@@ -28,7 +28,7 @@ test('the calendar of a course has the days of its term, to programs without a c
   const created = await admin.post('/v1/calendars', { courseId })
   expect(created).toMatchObject({ status: 201, body: { courseId, courseTitle: 'Logic', userId: null } })
   const program = academy.bearer(undefined)
-  const read = await program.get(created.body.path)
+  const read = await program.get(created.body.secretPath)
   expect(read.status).toBe(200)
   expect(Object.fromEntries(read.headers)).toMatchObject({
     'content-type': 'text/calendar; charset=utf-8',
@@ -41,11 +41,11 @@ test('the calendar of a course has the days of its term, to programs without a c
   expect(valuesOf(read.text, 'UID')).toEqual(uids)
 
   const etag = read.headers.get('etag') ?? ''
-  const again = await program.get(created.body.path, { 'if-none-match': etag })
+  const again = await program.get(created.body.secretPath, { 'if-none-match': etag })
   expect([again.status, again.text]).toEqual([304, ''])
   academy.clock.advance(minute)
   await admin.put(`/v1/terms/${termId}`, { startDate: '2026-09-07' })
-  const later = await program.get(created.body.path, { 'if-none-match': etag })
+  const later = await program.get(created.body.secretPath, { 'if-none-match': etag })
   expect(later.status).toBe(200)
   expect(valuesOf(later.text, 'DTSTART')).toEqual(['20260907', '20270131'])
   expect(valuesOf(later.text, 'UID')).toEqual(uids)
@@ -69,7 +69,7 @@ test('the calendar of a user has the published courses in which the user is enro
   }
   await admin.put(`/v1/courses/${ethics.id}`, { status: 'archived' })
   const { body } = await admin.post('/v1/calendars', { userId: `email:${learner.email}` })
-  const { text } = await academy.bearer(undefined).get(body.path)
+  const { text } = await academy.bearer(undefined).get(body.secretPath)
   expect(valuesOf(text, 'SUMMARY')).toEqual(['Logic begins', 'Logic ends'])
   expect(text).not.toContain(learner.email)
   expect(text).not.toContain(hidden.id)
@@ -87,7 +87,7 @@ test('a calendar has the lessons that are due, if learners can see them', async 
   await lesson('Draft', { dueAt: '2026-11-30T18:00:00Z', status: 'draft' })
   await lesson('Reading', {})
   const read = async (input: object) =>
-    (await academy.bearer(undefined).get((await admin.post('/v1/calendars', input)).body.path)).text
+    (await academy.bearer(undefined).get((await admin.post('/v1/calendars', input)).body.secretPath)).text
   for (const text of [await read({ courseId }), await read({ userId: learner.id })]) {
     expect(valuesOf(text, 'SUMMARY')).toEqual(['Logic begins', 'Logic ends', 'Essay is due'])
     expect(valuesOf(text, 'DTSTART').at(-1)).toBe('20261130T170000Z')
@@ -108,20 +108,20 @@ test('a wrong, a revoked and an erased address answer alike, and nothing else sh
   const { body: ofCourse } = await admin.post('/v1/calendars', { courseId })
   const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
   const program = academy.bearer(undefined)
-  expect((await program.get(ofUser.path)).status).toBe(200)
+  expect((await program.get(ofUser.secretPath)).status).toBe(200)
   expect((await admin.delete(`/v1/calendars/${ofCourse.id}`)).status).toBe(204)
   await admin.delete(`/v1/users/${learner.id}?erase=true`)
   expect((await admin.get('/v1/calendars')).body.data).toEqual([])
   const wrong = ['/calendars/x.ics', '/calendars/index.html', `/calendars/${'A'.repeat(43)}.ics`]
   const answers = []
-  for (const path of [...wrong, ofCourse.path, ofUser.path]) {
+  for (const path of [...wrong, ofCourse.secretPath, ofUser.secretPath]) {
     const { status, body, headers } = await program.get(path)
     const { requestId: _, instance: __, ...rest } = body
     answers.push(JSON.stringify([status, rest, headers.get('content-type'), headers.get('cache-control')]))
   }
   expect(new Set(answers).size).toBe(1)
   expect(answers[0]).toContain('There is no calendar at this address.')
-  const secrets = [ofCourse.path, ofUser.path].map((path) => path.slice(11, -4))
+  const secrets = [ofCourse.secretPath, ofUser.secretPath].map((path) => path.slice(11, -4))
   const kept = [JSON.stringify(academy.logged), (await admin.get('/v1/audit')).text]
   for (const table of ['calendars', 'audit_entries', 'idempotency']) {
     kept.push(JSON.stringify(await academy.database.all(raw(`select * from ${table}`))))
@@ -140,7 +140,7 @@ test('a suspended user and a deleted course have no calendar until they are back
   const { body: ofUser } = await admin.post('/v1/calendars', { userId: learner.id })
   const statuses = async () => {
     const program = academy.bearer(undefined)
-    return [(await program.get(ofCourse.path)).status, (await program.get(ofUser.path)).status]
+    return [(await program.get(ofCourse.secretPath)).status, (await program.get(ofUser.secretPath)).status]
   }
   await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
   await admin.delete(`/v1/courses/${courseId}`)
