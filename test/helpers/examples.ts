@@ -326,7 +326,7 @@ async function serveClassroom({ cli }: Place, client: object): Promise<RunOption
   onTestFinished(() => fake.close())
   fake.addCourse('Biology')
   const { stdout } = await cli.run('users list --all -o csv --columns email')
-  for (const email of stdout.trim().split('\n').slice(1)) fake.addUser(email)
+  for (const email of stdout.trim().split(/\r?\n/).slice(1)) fake.addUser(email)
   const { url: baseUrl, tokenUrl } = fake
   // Secrets are not sent to another address than before.
   await cli.run('integrations delete classroom --yes')
