@@ -234,7 +234,7 @@ describe('backup', () => {
       const before = written
       const ran = await local.run(`server backup ${name} --database served.db`)
       expect(ran).toMatchObject({ code: 0, stdout: '' })
-      expect(ran.stderr).toMatch(/^Backed up \S+served\.db to \w+\.db \(\d+ KiB, checked\)\n$/)
+      expect(ran.stderr).toMatch(/^Backed up \S+served\.db to \w+\.db \([\d.]+ [KM]iB, checked\)\n$/)
       expect(statSync(join(local.cwd, name)).mode & 0o777).toBe(0o600)
       const { stdout } = await local.run(`courses list --database ${name} --all -q`)
       const copied = stdout.trim().split('\n').length
