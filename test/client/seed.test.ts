@@ -86,6 +86,7 @@ test('every extension is said not to be offered, by host and operation', async (
     entryId: '1',
     deliveryId: '1',
     leaseId: '1',
+    calendarId: '1',
   }
   const extensions = operations.filter(({ id, published }) => !published && id !== 'courses.get')
   for (const operation of extensions) {

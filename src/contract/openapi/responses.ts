@@ -133,6 +133,7 @@ const problem: Schema = {
     moreErrors: positive,
     id: short,
     existingStatus: short,
+    reason: short,
     current: { anyOf: ['Progress', 'Grade'].map((name) => ({ $ref: `#/components/schemas/${name}` })) },
     lease: { $ref: '#/components/schemas/Lease' },
     time: { type: 'string', format: 'date-time' },
