@@ -95,6 +95,8 @@ export interface Search {
   readonly query: Readonly<Record<string, string>>
   /** True for the item that is the record, since platforms may ignore filters. */
   readonly matches: (shown: JsonObject) => boolean
+  /** True for the item to take if several match. */
+  readonly prefers?: (shown: JsonObject) => boolean
 }
 
 /** A record that cannot be sent; the message continues the name of the field. */

@@ -52,15 +52,20 @@ export async function findShown(
   })
   for await (const { data, strict } of keep(recordPages(caller, list, pages))) {
     const check = strict ? null : await checkOf(list, search.query)
-    const found = data
-      .filter(isJsonObject)
-      .find((item) => search.matches(item) && (check === null || check(item)))
+    const checked = data.filter(isJsonObject).filter((item) => check === null || check(item))
+    const found = chosenOf(checked, search)
     if (found) return found
     if (!strict) seen.add(data)
     left -= 1
     if (left === 0) break
   }
   return seen.recognise(caller, record)
+}
+
+/** Returns the item that a search is for; undefined if there is none. */
+export function chosenOf(shown: readonly JsonObject[], { matches, prefers }: Search): JsonObject | undefined {
+  const matching = shown.filter(matches)
+  return matching.find((item) => prefers?.(item)) ?? matching[0]
 }
 
 /** Result of a lookup by keys. */

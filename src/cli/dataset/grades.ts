@@ -38,6 +38,8 @@ export const grades: Dataset = {
       ...(source ? { source: String(source) } : {}),
     },
     matches: (shown) => shown['itemId'] === itemId && (!source || shown['source'] === source),
+    // A grade that is declared without a source is created as a manual one.
+    prefers: (shown) => shown['source'] === 'manual',
   }),
   toRecord: async (shown, names) => ({
     ...ofFields(GradeInput, shown),

@@ -5,7 +5,7 @@ import { joinReferences, splitReferences } from '../../codec/reference.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
+import { chosenOf, findByKeys, findShown, type Match, seenRecords } from '../dataset/find.ts'
 import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-records.ts'
 import { type KnownIds, plainReference, referencesTo, valueName } from './identity.ts'
 import type { Writer } from './write.ts'
@@ -166,7 +166,7 @@ export function byReferences(
       const found = lookup === null ? undefined : answers.get(lookup.name)?.get(plainReference(lookup.user))
       if (!found) return single.find(record)
       const search = dataset.find(record)
-      return { shown: found.find((shown) => search?.matches(shown)) ?? null, other: null }
+      return { shown: (search && chosenOf(found, search)) ?? null, other: null }
     },
   }
 }
