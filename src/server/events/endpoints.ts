@@ -94,10 +94,10 @@ export const endpointRoutes = routesOf(endpoints, {
     const settings = await settingsOf(call, input)
     const isNewUrl = input.url !== before.url
     const { password, ...shown } = input
-    if (row.kind === 'xapi' && isOtherTarget(input, before) && password === undefined) {
-      requireNoCredential(before)
-    }
-    const isNewSecret = password !== undefined || (isChat(row.kind) && isNewUrl)
+    const isElsewhere = row.kind === 'xapi' && isOtherTarget(input, before) && password === undefined
+    if (isElsewhere) requireNoCredential(before)
+    // A password that was kept without a user name stays with the host that it was set for.
+    const isNewSecret = password !== undefined || isElsewhere || (isChat(row.kind) && isNewUrl)
     const secret = isNewSecret
       ? await call.sealing.seal(database, secretPlace(row.id), credentialOf(input))
       : row.secret

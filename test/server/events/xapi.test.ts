@@ -296,6 +296,26 @@ test('the password is never shown, and is sent to no other host', async ({ acade
   expect((await admin.get('/v1/audit')).text).not.toContain(password)
 })
 
+test('a password is sent to no other host after its user name was removed and set again', async ({
+  academy,
+  admin,
+}) => {
+  const [lrs, other] = [await startLrs(), await startLrs()]
+  const id = await connect(admin, lrs)
+  const path = `/v1/webhooks/endpoints/${id}`
+  expect((await admin.put(path, { xapi: { username: null } })).status).toBe(200)
+  expect((await admin.put(path, { url: other.url })).status).toBe(200)
+  expect((await admin.put(path, { xapi: { username } })).status).toBe(200)
+  await admin.post(`${path}/test`)
+  openDispatcher(academy).advance(1)
+  await waitFor(admin, id).toSatisfy((all) =>
+    all.some((one: { lastResult: string | null }) => one.lastResult !== null),
+  )
+  const sent = other.requests.map(({ headers }) => headers.authorization)
+  expect(sent[0]).toBe(`Basic ${Buffer.from(`${username}:`).toString('base64')}`)
+  expect(sent).not.toContain(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
+})
+
 test('settings of a record store require its kind', async ({ admin }) => {
   const make = (body: object) => admin.post('/v1/webhooks/endpoints', { url: 'https://a.example', ...body })
   expect((await make({ password })).body.errors).toMatchObject([
