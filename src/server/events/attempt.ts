@@ -83,7 +83,11 @@ export function attemptsWith({
           secrets.add(secret)
           return secret
         },
-        post: (request) => send({ ...request, signal: ending.signal }),
+        post: (request) => {
+          const [, credential] = request.headers['authorization']?.split(' ') ?? []
+          if (credential) secrets.add(credential)
+          return send({ ...request, signal: ending.signal })
+        },
       })
       const outcomes = 'kind' in outcome ? messages.map(() => outcome) : outcome
       return outcomes.map((each) => redacted(each, secrets))

@@ -316,6 +316,23 @@ test('a password is sent to no other host after its user name was removed and se
   expect(sent).not.toContain(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 })
 
+test('a credential that the record store returns is not stored', async ({ academy, admin }) => {
+  for (const oauth of [false, true]) {
+    const lrs = await startLrs({ oauth })
+    const authorization = () => String(lrs.requests.at(-1)?.headers.authorization)
+    lrs.refuses = () => `The header ${authorization()} is refused`
+    const id = await connect(admin, lrs, oauth ? { tokenUrl: lrs.tokenUrl } : {})
+    const { body } = await admin.post(`/v1/webhooks/endpoints/${id}/test`)
+    openDispatcher(academy).advance(1)
+    await waitFor(admin, id).toSatisfy((all) =>
+      all.some((one: { lastResult: string | null }) => one.lastResult !== null),
+    )
+    const { text } = await admin.get(`/v1/webhooks/messages/${body.id}`)
+    expect(text).toContain('is refused')
+    expect(text).not.toContain(authorization().split(' ')[1])
+  }
+})
+
 test('settings of a record store require its kind', async ({ admin }) => {
   const make = (body: object) => admin.post('/v1/webhooks/endpoints', { url: 'https://a.example', ...body })
   expect((await make({ password })).body.errors).toMatchObject([
