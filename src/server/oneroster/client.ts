@@ -2,7 +2,7 @@ import type { MachineScope } from '../../contract/constants.ts'
 import { type Bucket, countRequest, isRecordedCode } from '../http/limits.ts'
 import { recordRefusedRequest } from '../http/record-refusal.ts'
 import type { Reply } from '../http/reply.ts'
-import type { Handled, Visit } from '../http/web-route.ts'
+import type { Handled, Visit, WebRoute } from '../http/web-route.ts'
 import { findClientToken } from '../oauth/client-token.ts'
 import { ProblemError, tooMany } from '../problem-error.ts'
 import { refused } from './status-info.ts'
@@ -13,6 +13,11 @@ export interface MachineClient {
   readonly scopes: readonly MachineScope[]
 }
 
+/** What an application asks for; the path has `:name` for each parameter, which may name a person. */
+interface MachineOperation extends Pick<WebRoute, 'method' | 'path'> {
+  readonly scope: MachineScope
+}
+
 const challenge = 'Bearer realm="learnctl"'
 
 /**
@@ -21,14 +26,13 @@ const challenge = 'Bearer realm="learnctl"'
  */
 export async function answerClient(
   visit: Visit,
-  scope: MachineScope,
+  { method, path, scope }: MachineOperation,
   answer: (client: MachineClient) => Promise<Reply>,
 ): Promise<Handled> {
   const { limits, request, academy } = visit
   const client = await identifyClient(visit).catch(async (error: unknown) => {
     if (error instanceof ProblemError && isRecordedCode(error.code)) {
-      const operation = `${request.raw.method} ${request.path}`
-      await recordRefusedRequest(academy, limits, request, operation, error.code, undefined)
+      await recordRefusedRequest(academy, limits, request, `${method} ${path}`, error.code, undefined)
     }
     throw error
   })

@@ -138,12 +138,12 @@ function readRoute(
   scope: MachineScope,
 ): WebRoute {
   const answer = path.endsWith('/:sourcedId') ? readOne : readMany
+  const place = { method: 'GET', path: `${bases[version][service]}${path}` } as const
   return {
-    method: 'GET',
-    path: `${bases[version][service]}${path}`,
+    ...place,
     refuse: statusInfoReply,
     handle: (visit) =>
-      answerClient(visit, scope, (client) =>
+      answerClient(visit, { ...place, scope }, (client) =>
         visit.academy.database.read((view) =>
           answer(visit, askingOf(visit, view, version), collection, client),
         ),
@@ -153,12 +153,12 @@ function readRoute(
 
 function writeRoute(version: Version, [method, path, write]: WritePath): WebRoute {
   const scope = method === 'PUT' ? 'gradebook.createput' : 'gradebook.delete'
+  const place = { method, path: `${bases[version].gradebook}${path}` } as const
   return {
-    method,
-    path: `${bases[version].gradebook}${path}`,
+    ...place,
     refuse: statusInfoReply,
     handle: (visit) =>
-      answerClient(visit, scope, async ({ clientId }) => {
+      answerClient(visit, { ...place, scope }, async ({ clientId }) => {
         if (!write) {
           const detail =
             'Categories are the weights of classes, which belong to the academy, and it has no scales.'

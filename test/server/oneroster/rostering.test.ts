@@ -182,6 +182,14 @@ describe('a client', () => {
     expect(academy.logged.some(({ credential }) => credential === client.clientId)).toBe(false)
   })
 
+  test('is refused in the audit log without the person that it asked for', async ({ academy, admin }) => {
+    const stranger = academy.bearer('Bearer wrong')
+    expect((await stranger.get(`${rostering}/users/anna.secret@b.example`)).status).toBe(401)
+    const { body, text } = await admin.get('/v1/audit?action=request.refused')
+    expect(body.data[0]?.after).toMatchObject({ operation: `GET ${rostering}/users/:sourcedId` })
+    expect(text).not.toContain('anna.secret')
+  })
+
   test('is in the log with each of its requests, which are counted', async ({ academy, client }) => {
     expect((await client.get(`${rostering}/users?filter=email%3D'ada@b.example'`)).status).toBe(200)
     expect(academy.logged.at(-1)).toMatchObject({ credential: client.clientId, path: `${rostering}/users` })
