@@ -42,6 +42,10 @@ export function logLine(entry: LogEntry): string {
 
 const masked = '***'
 
+/** In OneRoster, ids of people are their external ids, and those of enrolments and results contain them. */
+const oneRosterPath = /^\/+ims\/oneroster\//i
+const personSteps = ['users', 'students', 'teachers', 'demographics', 'enrollments', 'results']
+
 /**
  * Replaces users in a path by their ids, and masks unknown ones and everything else that looks like an email
  * address, because a log outlives the users in it. The address of a calendar is a secret.
@@ -49,13 +53,24 @@ const masked = '***'
 export function loggedPath(database: Database, path: string): string | Promise<string> {
   // A quick test, because each request is logged and nearly no path has names.
   if (/^\/+calendars\//i.test(path)) return `/calendars/${masked}`
-  return /@|%40|:|%3a/i.test(path) ? replaceNames(database, path) : path
+  return /@|%40|:|%3a/i.test(path) || oneRosterPath.test(path) ? replaceNames(database, path) : path
 }
 
 async function replaceNames(database: Database, path: string): Promise<string> {
   const parts = path.split('/')
-  const logged = parts.map((part, index) => loggedStep(database, part, parts[index - 1] ?? ''))
+  const isOneRoster = oneRosterPath.test(path)
+  const logged = parts.map((part, index) => {
+    const before = parts[index - 1] ?? ''
+    return isOneRoster && personSteps.includes(before)
+      ? loggedPerson(database, part)
+      : loggedStep(database, part, before)
+  })
   return (await Promise.all(logged)).join('/')
+}
+
+/** Returns the logged form of the id of a person in OneRoster. */
+async function loggedPerson(database: Database, part: string): Promise<string> {
+  return (await findUserId(database, decoded(part))) ?? masked
 }
 
 /** Returns the logged form of a step of a path; `before` is the step before it. */

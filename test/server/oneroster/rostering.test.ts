@@ -190,6 +190,19 @@ describe('a client', () => {
     expect(text).not.toContain('anna.secret')
   })
 
+  test('is in the log without the external ids of people', async ({ academy, admin, client }) => {
+    const { id } = (await admin.get('/v1/users/ext:u1')).body
+    const logged = async (path: string) => {
+      await client.get(path)
+      return academy.logged.at(-1)?.path
+    }
+    expect(await logged(`${rostering}/users/u1`)).toBe(`${rostering}/users/${id}`)
+    expect(await logged(`${rostering}/students/u1/classes`)).toBe(`${rostering}/students/${id}/classes`)
+    expect(await logged(`${rostering}/users/nobody`)).toBe(`${rostering}/users/***`)
+    expect(await logged(`${rostering}/enrollments/BIO:u1:student`)).toBe(`${rostering}/enrollments/***`)
+    expect(await logged(`${rostering}/classes/BIO/students`)).toBe(`${rostering}/classes/BIO/students`)
+  })
+
   test('is in the log with each of its requests, which are counted', async ({ academy, client }) => {
     expect((await client.get(`${rostering}/users?filter=email%3D'ada@b.example'`)).status).toBe(200)
     expect(academy.logged.at(-1)).toMatchObject({ credential: client.clientId, path: `${rostering}/users` })
