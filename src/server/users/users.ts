@@ -7,6 +7,7 @@ import { visibleRows } from '../access/sight.ts'
 import { eraseFromAudit } from '../changes/audit-chain.ts'
 import { eraseSources } from '../changes/bulk-change.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
+import type { Database } from '../database/database.ts'
 import { requireUnique } from '../database/reference.ts'
 import { userSearchKey } from '../database/search.ts'
 import { deleteMessagesAbout } from '../events/subject-index.ts'
@@ -230,6 +231,7 @@ async function eraseUser(call: Call, user: User): Promise<void> {
   await writeEnrolledEmail(database, id, address)
   await database.run(sql`delete from group_members where user_id = ${id}`)
   await database.run(sql`delete from calendars where user_id = ${id}`)
+  await eraseResults(database, id)
   await database.run(sql`delete from deleted_group_members where user_id = ${id}`)
   await deleteMessagesAbout(database, id)
   await eraseDeliveries(call, user)
@@ -239,6 +241,14 @@ async function eraseUser(call: Call, user: User): Promise<void> {
   await eraseFromAudit(database, id)
   await eraseSources(database, [user.email, user.externalId, user.username])
   await eraseResponses(call, user)
+}
+
+/** Deletes what other systems said of the user's grades, besides their scores: comments, and ids of their own. */
+async function eraseResults(database: Database, id: string): Promise<void> {
+  await database.run(sql`delete from results where grade_id in (select id from grades where user_id = ${id})`)
+  await database.run(sql`
+    delete from deleted_results where grade_id in (
+      select id from deleted_grades where user_id = ${id})`)
 }
 
 /** Maximum external keys of a user. */

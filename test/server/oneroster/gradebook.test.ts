@@ -187,6 +187,33 @@ describe('a result', () => {
     })
   })
 
+  test('of an erased user loses its comment and its id, also in the trash', async ({
+    academy,
+    admin,
+    client,
+  }) => {
+    const { raw } = await import('sql-template-tag')
+    const stored = async () => {
+      const tables = ['results', 'deleted_results']
+      const rows = await Promise.all(
+        tables.map((table) => academy.database.all(raw(`select * from ${table}`))),
+      )
+      return rows.map((each) => each.length)
+    }
+    await putItem(client, uuid)
+    await putResult(client, 'ada-poster', { comment: 'Ada was ill' })
+    await putResult(client, 'cy-poster', { student: { sourcedId: 'u3' } })
+    await putItem(client, 'old-item', { class: { sourcedId: 'OLD' } })
+    await putResult(client, 'ada-old', { lineItem: { sourcedId: 'old-item' }, comment: 'Ada again' })
+    await admin.delete('/v1/courses/ext:OLD?force=true')
+    expect(await stored()).toEqual([2, 1])
+    expect((await admin.delete('/v1/users/ext:u1?erase=true')).status).toBe(204)
+    expect(await stored()).toEqual([1, 0])
+    const { text } = await client.get(`${gradebook}/results`)
+    expect(text).toContain('cy-poster')
+    expect(text).not.toMatch(/ada/i)
+  })
+
   test('is what the academy has graded since', async ({ admin, client }) => {
     await putItem(client, uuid)
     await putResult(client, other, { scoreStatus: 'exempt' })

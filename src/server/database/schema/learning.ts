@@ -239,7 +239,10 @@ const deletedProgress = deleted(progress, { key: 'course_id, user_id' })
 
 const deletedProgressSteps = deleted(progressSteps, { key: 'course_id, user_id, version' })
 
-const deletedGrades = deleted(grades, { key: 'course_id, user_id, source, item_id' })
+const deletedGrades = deleted(grades, {
+  key: 'course_id, user_id, source, item_id',
+  indexes: ['create index deleted_grades_by_user on deleted_grades (user_id)'],
+})
 
 const deletedGradeSteps = deleted(gradeSteps, { key: 'grade_id, version' })
 

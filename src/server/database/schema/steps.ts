@@ -99,6 +99,7 @@ async function upgradeFrom25(database: Database): Promise<void> {
   await addDueDates(database)
   await addMachineClients(database)
   await addTables(database, lineItemTables)
+  await database.run(sql`create index deleted_grades_by_user on deleted_grades (user_id)`)
   await addIntegrationClients(database)
 }
 
