@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, parseJsonOrNull } from '../../codec/json-text.ts'
 import { makeDirectory } from '../../config/files.ts'
@@ -23,6 +23,7 @@ export function openSpool(directory: string, identity: readonly string[], now: n
   makeDirectory(folder, 'XDG_STATE_HOME')
   const name = createHash('sha256').update(identity.join('\n')).digest('hex').slice(0, 24)
   const path = join(folder, `${name}.jsonl`)
+  removeOld(folder, path, now)
   const pages = pagesIn(path, now)
   if (pages.size === 0) rmSync(path, { force: true })
   let isNew = pages.size === 0
@@ -38,6 +39,15 @@ export function openSpool(directory: string, identity: readonly string[], now: n
       isNew = false
     },
     remove: () => rmSync(path, { force: true }),
+  }
+}
+
+/** Deletes the other readings that are too old to continue: they hold the names of people. */
+function removeOld(folder: string, current: string, now: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
+    if (path !== current && mtimeMs !== undefined && now - mtimeMs >= maxAgeMs) rmSync(path, { force: true })
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { type TestCli, test } from '../../helpers/cli.ts'
@@ -240,6 +240,10 @@ describe('a Canvas that answers wrong', () => {
     const folder = join(local.home, '.local', 'state', 'learnctl', 'readings')
     const [file = ''] = readdirSync(folder)
     expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
+    // An older one, of a reading that did not continue.
+    const old = join(folder, 'abandoned.jsonl')
+    writeFileSync(old, '{"name":"Ada"}\n')
+    utimesSync(old, 0, 0)
     isDown = false
     asked = 0
     const again = await ran(local, validate)
