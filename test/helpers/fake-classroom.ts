@@ -89,6 +89,8 @@ export interface FakeClassroom {
   lifetime: number | undefined
   /** Maximum number of items on a page, whatever is asked for. */
   pageSize: number
+  /** Seconds to wait after status 429. */
+  retryAfter: number
   /** Makes requests fail. */
   fail(method: string, path: RegExp, answer: FaultAnswer, options?: { skip?: number; times?: number }): void
   /** Ends all faults. */
@@ -185,6 +187,7 @@ export function createFakeClassroom(): FakeClassroom {
     refusesGrants: null,
     lifetime: 3599,
     pageSize: 100,
+    retryAfter: 1,
     fail: (method, path, answer, { skip = 0, times = 1 } = {}) =>
       void faults.push({ method, path, answer, skip, times }),
     mend: () => void faults.splice(0),
@@ -559,7 +562,7 @@ export function createFakeClassroom(): FakeClassroom {
       fake.requests.push({ method, path, query, body: text === '' ? {} : JSON.parse(text) })
       const status = fault === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL'
       const error = { code: fault, message: 'Internal error encountered.', status }
-      return json({ error }, fault, fault === 429 ? { 'retry-after': '1' } : {})
+      return json({ error }, fault, fault === 429 ? { 'retry-after': String(fake.retryAfter) } : {})
     }
     if (fault === 'page') {
       const body = '<!doctype html><title>Sign in - Google Accounts</title>'

@@ -31,7 +31,7 @@ interface Task {
 }
 
 /** Longest time to wait for another system that asks to wait, and the number of times for one page. */
-const maxWaitMs = 15 * 60 * 1000
+export const maxWaitMs = 15 * 60 * 1000
 const maxWaits = 10
 
 /**

@@ -6,7 +6,7 @@ import { openWriting } from '../records/execute.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { waitFor } from './pull-records.ts'
+import { maxWaitMs, waitFor } from './pull-records.ts'
 import {
   type CourseCheck,
   compareCourse,
@@ -181,7 +181,8 @@ async function writeBatch(
       waits = waiting.length < left.length ? 0 : waits + 1
       left = waiting
       if (left.length === 0) return
-      if (waits > maxWaits) throw stillWaiting(results.find(({ outcome }) => outcome === 'waiting')?.detail)
+      if (waits > maxWaits || retryAfter * 1000 > maxWaitMs)
+        throw stillWaiting(results.find(({ outcome }) => outcome === 'waiting')?.detail)
       await io.sleep(Math.max(1, retryAfter) * 1000, io.signal)
     } catch (error) {
       waits += 1

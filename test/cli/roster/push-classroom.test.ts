@@ -188,6 +188,14 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(['d:CHE Chemistry PROVISIONED:  by admin'])
   })
 
+  test('does not wait for hours', async ({ local }) => {
+    const fake = await school(local)
+    fake.retryAfter = 99_999
+    fake.fail('POST', /\/courses$/, 429)
+    const { stderr } = await ran(local, `${push} --yes`, 7)
+    expect(stderr).toContain('error: Google Classroom does not take more records now\n')
+  })
+
   test('needs a sign-in that may write', async ({ local }) => {
     const fake = await school(local)
     fake.scopes = fake.scopes.map((name) => (name.endsWith('emails') ? name : `${name}.readonly`))
