@@ -1,5 +1,6 @@
 import type { SettingName } from '../../config/setting.ts'
 import type { Call } from '../../contract/calls.ts'
+import { UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
 import type { BoundFlag, Flag, FlagValues } from './flag.ts'
 
@@ -18,6 +19,15 @@ export interface Argument {
   readonly instead?: readonly string[]
   /** Flags accepted in place of the argument but not listed, as typed: `--file`, `-f`. */
   readonly unlisted?: readonly string[]
+}
+
+/** Throws a UsageError for an argument whose value is not one of its choices. */
+export function checkArgument({ name, choices = [] }: Argument, given: string | undefined): void {
+  if (given === undefined || choices.includes(given)) return
+  throw new UsageError(`<${name}> must be ${choices.join(', ')}, not ${JSON.stringify(given)}`, {
+    code: 'invalid_choice',
+    choice: { given, valid: choices },
+  })
 }
 
 /** The input of a command: arguments and flags by name. */

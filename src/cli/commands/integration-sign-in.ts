@@ -1,4 +1,4 @@
-import { type Argument, type Command, noColumns } from '../command/command.ts'
+import { type Argument, type Command, checkArgument, noColumns } from '../command/command.ts'
 import { browserFlag } from '../command/flag.ts'
 import { clientSecret, secretFlags } from '../command/secret-input.ts'
 
@@ -37,6 +37,9 @@ the client id of the integration is used.`,
     'integrations sign-in classroom --client-id 1234-abc.apps.googleusercontent.com --client-secret-stdin < secret.txt',
     'integrations sign-in classroom --read-only --client-secret-stdin < secret.txt',
   ],
-  run: async (context, given) =>
-    (await import('../sign-in/integration-sign-in.ts')).signInToIntegration(context, given),
+  run: async (context, given) => {
+    checkArgument(kindArgument, given.arguments['kind'])
+    const { signInToIntegration } = await import('../sign-in/integration-sign-in.ts')
+    return signInToIntegration(context, given)
+  },
 }

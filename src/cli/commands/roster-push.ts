@@ -1,4 +1,4 @@
-import { type Command, type Given, noColumns } from '../command/command.ts'
+import { type Argument, type Command, checkArgument, type Given, noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 
@@ -20,19 +20,19 @@ const flags = [
   },
 ] as const satisfies readonly Flag[]
 
+const kindArgument: Argument = {
+  name: 'kind',
+  summary: 'Kind of the other system: classroom',
+  choices: ['classroom'],
+}
+
 /** `learnctl roster push` */
 export const pushCommand: Command = {
   name: 'push',
   summary: 'Write courses, people and grades to Google Classroom',
   description:
     'Compares the academy with Google Classroom, shows a plan and asks. Courses are created once, under an alias of their external\nid; people are added, or invited if they cannot be; graded items become course work, and grades are set and returned. Nothing is\ndeleted in Classroom. At the end both sides are read and counted again: exit 8 if records were refused, 9 if some differ all the\nsame. After an interruption the same command continues.',
-  arguments: [
-    {
-      name: 'kind',
-      summary: 'Kind of the other system: classroom',
-      choices: ['classroom'],
-    },
-  ],
+  arguments: [kindArgument],
   flags,
   refuses: noColumns,
   examples: [
@@ -43,7 +43,8 @@ export const pushCommand: Command = {
   run: runPush,
 }
 
-async function runPush(context: Context, { flags: given }: Given): Promise<void> {
+async function runPush(context: Context, { flags: given, arguments: { kind } }: Given): Promise<void> {
+  checkArgument(kindArgument, kind)
   checkChoices(flags, given)
   const { pushRoster } = await import('../roster/push-roster.ts')
   const textsIn = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])

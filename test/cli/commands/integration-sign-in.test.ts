@@ -44,6 +44,13 @@ const checks = async (cli: TestCli) => {
 }
 
 describe('integrations sign-in classroom', () => {
+  test('is for no other kind of system', async ({ local }) => {
+    expect(await local.run('integrations sign-in canvas')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('<kind> must be classroom, not "canvas"'),
+    })
+  })
+
   test('asks Google for a code with a challenge, and stores what it takes to stay signed in', async ({
     local,
   }) => {
