@@ -5,7 +5,7 @@ import { recordChange } from '../changes/change.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf } from '../http/schema-routes.ts'
 import { OutgoingError } from '../outgoing/outgoing.ts'
-import { notFound } from '../problem-error.ts'
+import { notFound, ProblemError } from '../problem-error.ts'
 import { type ForeignAccess, refused, withAccess } from './foreign-access.ts'
 import { type Integration, integrationOf, requireKind } from './integration.ts'
 import { responseOf, troubleOf } from './read-records.ts'
@@ -28,25 +28,32 @@ export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult>
   const { records } = bodyOf(call)
   const results: ForeignWriteResult['results'] = []
   let retryAfter = 0
+  let isRefused = false
   const beganMs = performance.now()
   for (const [index, record] of records.entries()) {
     const isLate = performance.now() - beganMs > beginWithinMs
-    const { outcome, id, detail, ...more } =
-      retryAfter > 0 || isLate ? notBegun : await writeOne(integration, record, call)
-    if (outcome === 'signed_out') throw refused('token', `Google Classroom: ${detail}.`)
+    const isEnding = retryAfter > 0 || isRefused || isLate
+    const writing = isEnding ? notBegun : writeOne(integration, record, call)
+    const { outcome, id, detail, ...more } = await Promise.resolve(writing).catch((error: unknown) => {
+      // What was written is recorded; the next request is refused as a whole.
+      if (index === 0 || !(error instanceof ProblemError)) throw error
+      isRefused = true
+      return notBegun
+    })
     if (outcome === 'waiting') retryAfter = Math.max(retryAfter, Math.ceil(more.retryAfter ?? 1))
     results.push({ index, outcome, id, detail })
   }
   return { lmsKind, results, retryAfter }
 }
 
-const notBegun: WriteOutcome = { outcome: 'waiting', id: null, detail: 'not begun' }
+type Written = Omit<WriteOutcome, 'outcome'> & {
+  readonly outcome: Exclude<WriteOutcome['outcome'], 'signed_out'>
+}
 
-async function writeOne(
-  integration: Integration,
-  record: ForeignWrite,
-  call: WriteCall,
-): Promise<WriteOutcome> {
+const notBegun: Written = { outcome: 'waiting', id: null, detail: 'not begun' }
+
+/** Writes a record. Throws 409 if the sign-in has ended. */
+async function writeOne(integration: Integration, record: ForeignWrite, call: WriteCall): Promise<Written> {
   const write = async ({ baseUrl, token }: ForeignAccess) => {
     const writing = writeClassroom(record, token)
     let step = writing.next()
@@ -58,7 +65,10 @@ async function writeOne(
     return step.value
   }
   try {
-    return await withAccess(integration, call, write, ({ outcome }) => outcome === 'signed_out')
+    const written = await withAccess(integration, call, write, ({ outcome }) => outcome === 'signed_out')
+    const { outcome } = written
+    if (outcome === 'signed_out') throw refused('token', `Google Classroom: ${written.detail}.`)
+    return { ...written, outcome }
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
     // Whether the last request was carried out is unknown; repeating it does nothing twice.

@@ -147,6 +147,15 @@ describe('records of Google Classroom', () => {
     expect(text + entry.text).not.toContain('ada@')
   })
 
+  test('that were written before the sign-in ended are in the audit log, too', async ({ admin }) => {
+    const fake = await classroom(admin)
+    fake.fail('POST', /courses$/, 401, { skip: 1, times: 2 })
+    const answer = await outcomes(admin, biology, { ...biology, externalId: 'CHE' })
+    expect(answer).toEqual(['created', 'waiting: not begun'])
+    const { data } = (await admin.get('/v1/audit?action=integration.written')).body
+    expect(data).toHaveLength(1)
+  })
+
   test('are refused without a sign-in, without a scope, and for other systems', async ({ admin }) => {
     const fake = await classroom(admin)
     fake.scopes = ['classroom.courses.readonly']
