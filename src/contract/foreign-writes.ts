@@ -9,7 +9,8 @@ export const writtenParts = ['courses', 'enrollments', 'items', 'grades'] as con
 /** Maximum number of records of one request: each takes one to three requests to the other system. */
 export const maxWrites = 20
 
-const id = optional(text(1, 255))
+// Ids become parts of paths of the other system.
+const id = optional(text(1, 255).regex(/[^.]/))
 const score = optional(z.number().min(0).max(1_000_000))
 
 /** A record as the other system shall have it. */
@@ -21,7 +22,7 @@ export const ForeignWrite = named(
     id: field(id, 'Id of the course, item or grade in the other system; null to create a course or an item'),
     courseId: field(id, 'Id in the other system of the course of the record'),
     externalId: field(
-      id,
+      optional(text(1, 255)),
       'Your id of a new course: it becomes its alias, so that the course is created once',
     ),
     title: field(optional(text(1, 750)), 'Title of the course'),

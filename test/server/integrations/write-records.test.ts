@@ -156,6 +156,18 @@ describe('records of Google Classroom', () => {
     expect(data).toHaveLength(1)
   })
 
+  test('in other places than those of their ids are not written', async ({ admin }) => {
+    const fake = await classroom(admin)
+    const asked = fake.requests.length
+    for (const record of [
+      { part: 'courses', id: '..', title: 'x' },
+      { part: 'items', id: '1', courseId: '..', label: 'x', scoreMaximum: 1 },
+    ]) {
+      expect((await admin.post(path, { records: [record] })).status).toBe(422)
+    }
+    expect(fake.requests).toHaveLength(asked)
+  })
+
   test('are refused without a sign-in, without a scope, and for other systems', async ({ admin }) => {
     const fake = await classroom(admin)
     fake.scopes = ['classroom.courses.readonly']
