@@ -311,6 +311,7 @@ const others = [
   ].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump', 'undo change', 'roster diff', 'roster apply', 'roster push'],
   'auth login',
+  'auth google',
   'integrations sign-in',
   ...['courses apply', 'courses validate'],
   'courses copy',

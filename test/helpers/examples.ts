@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished } from 'vitest'
 import { ZipFile } from 'yazl'
 import { exitCode, InterruptedError } from '../../src/cli/terminal/errors.ts'
+import type { Transport } from '../../src/contract/http.ts'
 import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, hour, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
@@ -20,6 +21,7 @@ import {
 } from './cli.ts'
 import { type CanvasSchool, canvasToken, fakeCanvas } from './fake-canvas.ts'
 import { googleClient, openFakeClassroom } from './fake-classroom.ts'
+import { createFakeSheets, sheetsClient, transportToGoogle } from './fake-sheets.ts'
 import { connectTo } from './integration-source.ts'
 import { type Ended, root, runLearnctl } from './process.ts'
 import { transportOf } from './web.ts'
@@ -45,6 +47,8 @@ interface Place {
   /** The academy at the platform's address and its admin, made at the first need. */
   platform: { readonly academy: TestAcademy; readonly admin: Person } | null
   openBrowser: (url: string) => Promise<void>
+  /** Receives the requests to Google Sheets. */
+  google: Transport | null
   /** Databases that child processes serve, as named by the lines. */
   readonly serving: Set<string>
 }
@@ -58,6 +62,7 @@ type NeedOf = readonly [lines: RegExp, reason: string, need: Need]
 const outside: readonly NeedOf[] = [
   [/^webhooks endpoints (test|update).*ENDPOINT_ID|TEAMS_WEBHOOK_URL/, 'names a channel', channel],
   [/^integrations sign-in classroom/, 'signs in to Google in a browser', signInToGoogle],
+  [/^auth google|--to-sheet/, 'signs in to Google in a browser', sheets],
   [/integration:classroom|^roster push classroom/, 'reads a Google Classroom', classroom],
   [/integration:canvas|--from canvas/, 'reads a Canvas', canvas],
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
@@ -148,13 +153,14 @@ export async function openExamples(): Promise<Examples> {
   let time = Date.parse(start) + hour
   const place: Place = {
     platform: null,
+    google: null,
     openBrowser: async () => {},
     serving: new Set(),
     cli: testCli({
       transport: async (request) =>
         request.url.startsWith(platform)
           ? transportTo((await platformOf(place)).academy)(request)
-          : transportOf(fetch)(request),
+          : (place.google ?? transportOf(fetch))(request),
       openBrowser: (url) => place.openBrowser(url),
       sleep: async (ms, signal) => {
         if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
@@ -303,6 +309,28 @@ async function signIn(place: Place, line: string): Promise<RunOptions> {
 
 async function signInToGoogle(place: Place): Promise<RunOptions> {
   await serveClassroom(place, { clientId: googleClient.id })
+  allowAtGoogle(place)
+  return {}
+}
+
+/** Serves a spreadsheet, and signs in unless the line does. */
+async function sheets(place: Place, line: string): Promise<RunOptions> {
+  const fake = createFakeSheets()
+  place.google = transportToGoogle(fake)
+  onTestFinished(() => {
+    place.google = null
+  })
+  const signIn = `auth google --client-id ${sheetsClient.id} --client-secret-stdin`
+  allowAtGoogle(place)
+  if (!line.startsWith('auth google --client-id')) {
+    const { code, stderr } = await place.cli.run(signIn, { stdin: googleClient.secret })
+    expect(code, stderr).toBe(0)
+  }
+  return {}
+}
+
+/** Answers Google's sign-in page as a user who allows access. */
+function allowAtGoogle(place: Place): void {
   writeFileSync(join(place.cli.cwd, 'secret.txt'), `${googleClient.secret}\n`)
   place.openBrowser = async (url) => {
     const { searchParams } = new URL(url)
@@ -312,7 +340,6 @@ async function signInToGoogle(place: Place): Promise<RunOptions> {
     const visiting = visit(back.href)
     onTestFinished(async () => void (await visiting))
   }
-  return {}
 }
 
 async function classroom(place: Place): Promise<RunOptions> {

@@ -4,7 +4,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bindQueryFlags, checkOwnChoices, withTimeZone } from '../command/flag.ts'
-import { exportOptionsOf, formatFlag, targetFlags } from '../export/export-options.ts'
+import { exportOptionsOf, formatFlag, sheetFlag, targetFlags } from '../export/export-options.ts'
 import type { RowForm } from '../export/row-encoder.ts'
 import { filters, statementFilters } from '../flags/analytics.ts'
 import { showRequest } from '../operation/dry-run.ts'
@@ -50,12 +50,13 @@ export const commands: readonly Command[] = [
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [formatFlag, ...timedFlags, ignoreFiltersFlag, ...targetFlags, encodingFlag],
+    flags: [formatFlag, ...timedFlags, ignoreFiltersFlag, ...targetFlags, sheetFlag, encodingFlag],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
+      'analytics export --last 30d --to-sheet 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms#Learners',
     ],
     run: withFlagNames(runExport),
   },
@@ -104,7 +105,7 @@ function withFlagNames(run: Command['run'], query = filterFlags): Command['run']
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  const wanted = { ...exportOptionsOf(settings, given), query: queryIn(context, given) }
+  const wanted = { ...exportOptionsOf(settings, given, 'learners'), query: queryIn(context, given) }
   const encoding = await requireEncoding(given, wanted)
   const [
     caller,

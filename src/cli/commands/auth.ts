@@ -3,6 +3,7 @@ import { type Credential, overridingVariable } from '../../config/target.ts'
 import { type Command, type Given, noColumns, notAList } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { browserFlag, checkChoices, type Flag } from '../command/flag.ts'
+import { clientSecret, secretFlags } from '../command/secret-input.ts'
 import { filters as grantFilters } from '../flags/grants.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
@@ -298,5 +299,46 @@ const grantCommands: readonly Command[] = [
   }),
 ]
 
+const googleFlags: readonly Flag[] = [
+  { name: 'client-id', kind: 'text', placeholder: 'id', summary: 'Client id of your OAuth client' },
+  ...secretFlags(clientSecret),
+  {
+    name: 'redirect-uri',
+    kind: 'text',
+    placeholder: 'uri',
+    summary: 'Redirect URI of a client of the type Web application, on this machine',
+  },
+  browserFlag,
+]
+
+/** `learnctl auth google` */
+const google: Command = {
+  name: 'google',
+  summary: 'Sign in to Google Sheets, for --to-sheet of exports',
+  description: `Opens Google's sign-in page in the browser, for an OAuth client of your own (Google Cloud Console, type Desktop app), and
+asks to read and write spreadsheets. The tokens and the client secret are stored on this machine for you alone, in
+google/profiles.json beside the profiles (mode 0600). Without --client-id, the stored one is used.`,
+  flags: [
+    ...googleFlags,
+    { name: 'sign-out', kind: 'switch', summary: 'Revoke the access at Google and remove the tokens' },
+  ],
+  refuses: noColumns,
+  examples: [
+    'auth google --client-id 1234-abc.apps.googleusercontent.com --client-secret-stdin < secret.txt',
+    'auth google --sign-out',
+  ],
+  run: async (context, given) => {
+    const { assertOnlySignOut, signInToGoogle, signOutOfGoogle } = await import(
+      '../sign-in/google-sign-in.ts'
+    )
+    if (given.flags['sign-out'] !== true) return signInToGoogle(context, given)
+    assertOnlySignOut(
+      given,
+      googleFlags.map(({ name }) => name),
+    )
+    return signOutOfGoogle(context)
+  },
+}
+
 /** `learnctl auth …` */
-export const commands: readonly Command[] = [login, logout, status, token, ...grantCommands]
+export const commands: readonly Command[] = [login, logout, status, token, google, ...grantCommands]

@@ -1,7 +1,7 @@
 import type { Command } from '../command/command.ts'
 import { bindQueryFlags, type FieldFlag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
-import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-options.ts'
+import { allColumnsFlag, formatFlag, historyFlag, sheetFlag, targetFlags } from '../export/export-options.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 
 /** Definition of an export of records. */
@@ -39,6 +39,7 @@ export function exportCommand(spec: ExportSpec): Command {
       allColumnsFlag,
       ignoreFiltersFlag,
       ...targetFlags,
+      sheetFlag,
     ],
     examples: spec.examples,
     run: async (context, given) => {

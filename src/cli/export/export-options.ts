@@ -4,11 +4,12 @@ import type { Given } from '../command/command.ts'
 import { checkChoices, type Flag } from '../command/flag.ts'
 import { delimiterFlag, delimiterOf } from '../operation/operation-flags.ts'
 import { UsageError } from '../terminal/errors.ts'
-import type { RowForm } from './row-encoder.ts'
+import type { ExportFormat, RowForm } from './row-encoder.ts'
+import { type SheetPlace, sheetPlaceOf } from './sheet-place.ts'
 
 /** Format and compression of an export. */
 interface ExportForm {
-  readonly format: Format
+  readonly format: ExportFormat
   /** True if the file's name ends in `.gz`. */
   readonly gzip: boolean
 }
@@ -18,6 +19,8 @@ export interface ExportTarget extends ExportForm {
   /** A file; undefined for standard output. */
   readonly file: string | undefined
   readonly force: boolean
+  /** A tab of a spreadsheet, instead of a file. */
+  readonly sheet?: SheetPlace
 }
 
 /** Values of `--format`: the output formats, and one alias. */
@@ -61,9 +64,23 @@ export const targetFlags = [
   { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
 ] as const satisfies readonly Flag[]
 
+/** Exports to a tab of a spreadsheet. */
+export const sheetFlag = {
+  name: 'to-sheet',
+  kind: 'text',
+  placeholder: 'spreadsheet[#tab]',
+  summary:
+    'Replace a tab of a Google spreadsheet, given by URL or id, in one step (see auth google); default tab: what is exported',
+} as const satisfies Flag
+
 /** Reads the flags of an export. Throws a UsageError on contradictions. */
-export function exportOptionsOf(settings: Settings, { flags }: Given): ExportTarget & RowForm {
+export function exportOptionsOf(
+  settings: Settings,
+  { flags }: Given,
+  defaultTab = 'learnctl',
+): ExportTarget & RowForm {
   checkChoices([formatFlag], flags)
+  if (flags[sheetFlag.name] !== undefined) return sheetOptions(settings, flags, defaultTab)
   const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
   const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
   const form = exportForm(settings, formatName, file)
@@ -80,6 +97,24 @@ export function exportOptionsOf(settings: Settings, { flags }: Given): ExportTar
     delimiter: delimiterOf(flags, form.format),
     file,
     force: flags['force'] === true,
+  }
+}
+
+function sheetOptions(settings: Settings, flags: Given['flags'], defaultTab: string): ExportTarget & RowForm {
+  const asked = settings.output.origin.source === 'flag' ? settings.output.origin.name : undefined
+  const ofFiles = [formatFlag, ...targetFlags].find(({ name }) => flags[name] !== undefined)
+  const other = asked ?? (ofFiles && `--${ofFiles.name}`)
+  if (other !== undefined) throw new UsageError(`--to-sheet and ${other} cannot be used together`)
+  return {
+    format: 'sheet',
+    gzip: false,
+    columns: chosenColumns(settings),
+    raw: true,
+    bom: false,
+    delimiter: ',',
+    file: undefined,
+    force: false,
+    sheet: sheetPlaceOf(String(flags[sheetFlag.name]), defaultTab),
   }
 }
 

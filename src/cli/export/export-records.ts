@@ -43,7 +43,7 @@ export async function exportRecords(
   filters: readonly BoundFlag[],
 ): Promise<void> {
   const { io, session, settings } = context
-  const asked = exportOptionsOf(settings, given)
+  const asked = exportOptionsOf(settings, given, name)
   const caller = await session.caller()
   const dataset = await loadDataset(name)
   const { history, all, list: usual } = dataset.operations
@@ -255,7 +255,7 @@ function hidesAnswers({ assessments }: JsonObject): boolean {
 
 /** Returns a record in the shape of its format: texts in cells, or nested objects. */
 function rowOfRecord(record: JsonObject, { format, columns: { shown } }: WantedRecords): unknown {
-  if (format !== 'csv' && format !== 'table') return record
+  if (format !== 'csv' && format !== 'table' && format !== 'sheet') return record
   return Object.fromEntries(
     shown.map((column) => [column.path, cellOf(column, valueAt(record, column.path))]),
   )

@@ -21,9 +21,12 @@ const tableColumns = [
   'lastAccessed',
 ]
 
+/** Format of an export: one of the output, or the rows of a spreadsheet. */
+export type ExportFormat = Format | 'sheet'
+
 /** Form of the rows. */
 export interface RowForm {
-  readonly format: Format
+  readonly format: ExportFormat
   /** Chosen columns in order; null for the default ones. */
   readonly columns: readonly string[] | null
   /** Write CSV without the guard against formulas. */
@@ -65,7 +68,7 @@ export async function rowEncoder(
   const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
   const encoder = await listEncoder({ io, settings }, { format, raw, bom, delimiter }, columns)
   // Without chosen columns, a document has the rows as the platform sent them.
-  const isCells = format === 'csv' || format === 'table'
+  const isCells = format === 'csv' || format === 'table' || format === 'sheet'
   return isCells || chosen ? encoder : { ...encoder, rows: (rows) => encoder.rows(rows.map(originalOf)) }
 }
 
@@ -96,6 +99,8 @@ export async function listEncoder(
       const width = io.stdout.columns ?? 80
       return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
+    case 'sheet':
+      return (await import('./sheet-rows.ts')).sheetRows(all)
     case 'yaml':
       return reduceColumns((await (await import('../output/formats/documents.ts')).loadYaml()).list(), chosen)
     default:

@@ -23,13 +23,15 @@ export interface Source {
  * @param verify throws if rows are missing, before the file is created
  */
 export async function writeExport(
-  { io, output }: Pick<Context, 'io' | 'output'>,
-  { format, gzip, file, force }: ExportTarget,
+  context: Context,
+  { format, gzip, file, force, sheet }: ExportTarget,
   open: () => Promise<Source>,
   expected: () => Promise<number | null>,
   verify: () => void = () => {},
 ): Promise<number> {
-  const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
+  const { io, output } = context
+  const tab = sheet ? await (await import('./sheet-target.ts')).openSheet(context, sheet) : null
+  const target = tab ?? (file === undefined ? null : await openTarget(io.cwd, file, { force }))
   // A bar on the same terminal would mix with the rows.
   const watched = target !== null || !io.stdout.isTTY
   let line: ProgressLine | null = null
@@ -49,7 +51,7 @@ export async function writeExport(
     verify()
     await target?.finish()
     line?.stop()
-    const place = file === undefined ? '' : ` to ${file}`
+    const place = tab ? ` to ${tab.name}` : file === undefined ? '' : ` to ${file}`
     await output.done(`Exported ${pluralise(source.rows(), 'row')}${place}`)
     const guarded = source.guarded()
     if (guarded > 0) {

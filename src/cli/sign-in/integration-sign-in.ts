@@ -28,13 +28,20 @@ export async function signInToIntegration(context: Context, given: Given): Promi
     assertUserPresent(context, given, 'Run the command in a terminal on a machine with a browser')
   }
   const stored = await findIntegration(context)
-  const id = clientIdOf(flags['client-id'], stored)
+  const id = clientIdOf(
+    flags['client-id'],
+    stored?.clientId ?? null,
+    'The integration has no OAuth client yet',
+  )
   const redirectUri = redirectUriOf(flags)
   const scopes = flags['read-only'] === true ? classroomSignIn.readScopes : classroomSignIn.scopes
   const { set } = await contract()
   if (settings.dryRun.value) return showPage(context, id, redirectUri, scopes)
-  const secret = (await readSecret(context, flags, clientSecret)) ?? (await askSecret(context, id))
-  const server = serverOf(classroomSignIn, stored?.tokenUrl ?? null)
+  const again = `learnctl integrations sign-in ${kind} --client-id ${shellWord(id)}`
+  const secret =
+    (await readSecret(context, flags, clientSecret)) ??
+    (await askSecret(context, `${again} --client-secret-stdin < secret.txt`))
+  const server = authorizationServerOf(classroomSignIn, stored?.tokenUrl ?? null)
   assertConfidential(server.tokenEndpoint)
   const caller = await session.caller()
   const browser = flags['browser'] !== false && canShowPages(io)
@@ -48,7 +55,7 @@ export async function signInToIntegration(context: Context, given: Given): Promi
     fetch: session.fetch,
     signal: io.signal,
     sleep: io.sleep,
-    again: `learnctl integrations sign-in ${kind} --client-id ${shellWord(id)}`,
+    again,
     redirectUri,
     ...browserSteps(context, title, browser),
     keep: async (tokens) => {
@@ -77,11 +84,12 @@ async function findIntegration({ session, io }: Context): Promise<Integration | 
   }
 }
 
-function clientIdOf(flag: unknown, stored: Integration | null): string {
-  const id = typeof flag === 'string' ? flag.trim() : (stored?.clientId ?? null)
+/** Returns the client id of the flag, else the stored one. Throws a UsageError without one, or if it is invalid. */
+export function clientIdOf(flag: unknown, stored: string | null, why: string): string {
+  const id = typeof flag === 'string' ? flag.trim() : stored
   if (id === null) {
     throw new UsageError('--client-id is required', {
-      why: ['The integration has no OAuth client yet'],
+      why: [why],
       hint: 'Create one in Google Cloud Console, type Desktop app; docs/integrations/google-classroom.md has the steps',
     })
   }
@@ -89,14 +97,16 @@ function clientIdOf(flag: unknown, stored: Integration | null): string {
   throw new UsageError('Invalid --client-id: must be 1 to 255 printable ASCII characters')
 }
 
-async function askSecret({ io, prompts }: Context, id: string): Promise<string> {
+/** Asks for the client secret. Throws a UsageError with the command if it cannot. */
+export async function askSecret({ io, prompts }: Context, command: string): Promise<string> {
   if (io.stdin.isTTY && prompts.refusal === null) return prompts.secret('Client secret:')
   throw new UsageError('The client secret is required', {
-    hint: `learnctl integrations sign-in ${kind} --client-id ${shellWord(id)} --client-secret-stdin < secret.txt`,
+    hint: command,
   })
 }
 
-function serverOf(signIn: ForeignSignIn, tokenUrl: string | null): AuthorizationServer {
+/** Returns the server of a foreign sign-in; `tokenUrl` replaces its token endpoint. */
+export function authorizationServerOf(signIn: ForeignSignIn, tokenUrl: string | null): AuthorizationServer {
   return {
     issuer: signIn.issuer,
     authorizationEndpoint: signIn.authorizationUrl,
@@ -128,9 +138,10 @@ async function showPage(
   await showRequest(context, { method: 'GET', url, headers: {} })
 }
 
-function noRefreshToken(): SignInError {
+/** Returns the error for a grant that ends with its access token. */
+export function noRefreshToken(): SignInError {
   return new SignInError('answer_unusable', 'Google granted no refresh token', {
-    why: ['Without one, the server loses access after an hour'],
+    why: ['Without one, access ends after an hour'],
     hint: 'Remove the access of the client at https://myaccount.google.com/connections, and sign in again',
   })
 }

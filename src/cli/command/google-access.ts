@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { profileTokenSource, type TokenSource } from '../../auth/token-source.ts'
+import { shellWord } from '../../codec/display-text.ts'
+import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
+import { credentialOf, type StoredTokens } from '../../config/profiles.ts'
+import { AuthRequiredError } from '../terminal/errors.ts'
+import type { Context } from './context.ts'
+
+/** Base URL of the Google Sheets API v4. */
+export const sheetsUrl = 'https://sheets.googleapis.com'
+
+/** Name of the one profile in the store of Google's tokens. */
+export const googleProfile = 'google'
+
+/** Access to the Google Sheets API as the user who signed in. */
+export interface GoogleAccess {
+  readonly tokens: TokenSource
+  /** Command that signs in again with the same client. */
+  readonly signInCommand: string
+}
+
+/** Opens the stored sign-in. Throws an AuthRequiredError without one. */
+export function openGoogleAccess(context: Context): GoogleAccess {
+  const { io, session, output } = context
+  const store = googleStore(context)
+  const tokens = googleTokens(store)
+  if (tokens === null) {
+    throw new AuthRequiredError('Not signed in to Google Sheets', {
+      hint: `Sign in: ${googleSignInCommand('<id>')}; docs/integrations/google-sheets.md has the steps`,
+    })
+  }
+  const again = googleSignInCommand(tokens.clientId)
+  return {
+    signInCommand: again,
+    tokens: profileTokenSource({
+      tokens,
+      profile: googleProfile,
+      store,
+      signal: io.signal,
+      now: io.now,
+      fetch: session.fetch,
+      note: output.note,
+      signInCommand: again,
+      onRefreshed: () => {},
+    }),
+  }
+}
+
+/** Returns the store of Google's tokens, beside that of the profiles. */
+export function googleStore({ directories, io }: Context): ProfileStore {
+  return createProfileStore(join(directories.config, 'google'), io)
+}
+
+/** Returns the stored tokens; null without a sign-in. */
+export function googleTokens(store: ProfileStore): StoredTokens | null {
+  const credential = credentialOf(store.read(), googleProfile)
+  return credential?.kind === 'oauth' ? credential : null
+}
+
+/** Returns the command that signs in with a client. */
+export function googleSignInCommand(clientId: string): string {
+  const id = clientId.startsWith('<') ? clientId : shellWord(clientId)
+  return `learnctl auth google --client-id ${id} --client-secret-stdin < secret.txt`
+}

@@ -1,0 +1,34 @@
+import { UsageError } from '../terminal/errors.ts'
+
+/** A tab of a spreadsheet. */
+export interface SheetPlace {
+  /** Id of the spreadsheet. */
+  readonly spreadsheet: string
+  /** Name of the tab, or its number (`gid`). */
+  readonly tab: string | number
+}
+
+/** Maximum characters of a tab's name in Google Sheets. */
+const maxTabLength = 100
+
+/** Reads `<spreadsheet>[#tab]`, by id or URL; `#gid=…` of a URL names a tab by number. Throws a UsageError. */
+export function sheetPlaceOf(text: string, defaultTab: string): SheetPlace {
+  const hash = text.indexOf('#')
+  const before = (hash < 0 ? text : text.slice(0, hash)).trim()
+  const after = hash < 0 ? '' : text.slice(hash + 1).trim()
+  const inUrl = /^https:\/\/docs\.google\.com\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]{10,200})(?:[/?]|$)/.exec(
+    before,
+  )
+  const id = inUrl?.[1] ?? (/^[\w-]{10,200}$/.test(before) ? before : null)
+  if (id === null) {
+    throw new UsageError(`Invalid --to-sheet: ${JSON.stringify(text)} names no spreadsheet`, {
+      hint: 'Use its URL (https://docs.google.com/spreadsheets/d/…) or the id in it, and #name for the tab',
+    })
+  }
+  const gid = inUrl && /^gid=(\d{1,10})$/.exec(after)
+  if (gid) return { spreadsheet: id, tab: Number(gid[1]) }
+  if (after.length > maxTabLength) {
+    throw new UsageError(`Invalid --to-sheet: the name of a tab has at most ${maxTabLength} characters`)
+  }
+  return { spreadsheet: id, tab: after === '' ? defaultTab : after }
+}
