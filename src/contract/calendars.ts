@@ -25,7 +25,7 @@ export const CalendarInput = named(
     object.refine(({ courseId, userId }) => (courseId === null) !== (userId === null), {
       path: ['courseId'],
       params: { code: 'required' },
-      error: 'requires either a course or a user',
+      error: 'or a user is required, but not both',
     }),
   ),
 )

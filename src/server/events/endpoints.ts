@@ -204,14 +204,15 @@ async function settingsOf(
   { kind, chat, xapi, password }: EndpointInput,
 ): Promise<string | null> {
   if (kind !== 'xapi') {
-    const field = xapi !== null ? 'xapi' : password !== undefined ? 'password' : undefined
-    if (field) {
+    const field = xapi !== null ? chosenIn('xapi', xapi, XapiSettings.parse({})) : 'password'
+    if (xapi !== null || password !== undefined) {
       throw invalid([{ pointer: `#/${field}`, code: 'not_applicable', detail: 'requires the kind xapi' }])
     }
   }
   if (!isChat(kind)) {
     if (chat === null) return kind === 'xapi' ? JSON.stringify(xapi ?? XapiSettings.parse({})) : null
-    throw invalid([{ pointer: '#/chat', code: 'not_applicable', detail: 'requires the kind slack or teams' }])
+    const pointer = `#/${chosenIn('chat', chat, ChatSettings.parse({}))}`
+    throw invalid([{ pointer, code: 'not_applicable', detail: 'requires the kind slack or teams' }])
   }
   const settings = chat ?? ChatSettings.parse({})
   const courseIds: string[] = []
@@ -223,6 +224,15 @@ async function settingsOf(
     courseIds.push(course.id)
   }
   return JSON.stringify({ ...settings, courseIds: [...new Set(courseIds)] })
+}
+
+/** Returns the path of the first setting that differs from the defaults; that of all settings if none does. */
+function chosenIn(name: string, settings: object, defaults: object): string {
+  const values: Readonly<Record<string, unknown>> = { ...defaults }
+  const chosen = Object.entries(settings).find(
+    ([field, value]) => JSON.stringify(value) !== JSON.stringify(values[field]),
+  )
+  return chosen ? `${name}/${chosen[0]}` : name
 }
 
 /** Returns when the next digest is due by stored settings; null without digests. */

@@ -9,6 +9,23 @@ import { startReceiver, status } from '../../server/events/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
 
+test('endpoints and calendars name the flag that is missing or does not fit', async ({ local }) => {
+  const refusals = [
+    [
+      'webhooks endpoints create --to https://lms.example.org --learner-names',
+      '--learner-names requires the kind slack or teams',
+    ],
+    [
+      'webhooks endpoints create --kind slack --to https://lms.example.org --username a',
+      '--username requires the kind xapi',
+    ],
+    ['calendars create', '--course or a user is required, but not both'],
+  ] as const
+  for (const [line, message] of refusals) {
+    expect(await local.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  }
+})
+
 test('a webhook endpoint is created, shown, changed and deleted; its secret is shown once', async ({
   local,
 }) => {

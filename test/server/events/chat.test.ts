@@ -235,6 +235,9 @@ test('a chat has no signing secret, a kind cannot be changed, and settings belon
   })
   const refused = async (input: object) => (await admin.post('/v1/webhooks/endpoints', input)).body.errors
   expect(await refused({ url, chat: {} })).toMatchObject([{ pointer: '#/chat', code: 'not_applicable' }])
+  expect(await refused({ url, chat: { learnerNames: true } })).toMatchObject([
+    { pointer: '#/chat/learnerNames', detail: 'requires the kind slack or teams' },
+  ])
   expect(await refused({ kind: 'slack', url: body.url })).toMatchObject([
     { pointer: '#/url', code: 'invalid_url' },
   ])
