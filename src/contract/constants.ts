@@ -30,6 +30,10 @@ export const lmsKinds = [
 ] as const
 export type LmsKind = (typeof lmsKinds)[number]
 
+/** Systems whose records can be read. */
+export const readableKinds = ['canvas', 'moodle', 'openedx', 'classroom', 'oneroster'] as const
+export type ReadableKind = (typeof readableKinds)[number]
+
 /** Kinds of records that are read from other systems, in the order in which an academy needs them. */
 export const recordParts = [
   'terms',

@@ -1,4 +1,4 @@
-import type { LmsKind } from '../contract/constants.ts'
+import type { LmsKind, ReadableKind } from '../contract/constants.ts'
 import { canvasRecords } from './canvas-records.ts'
 import { classroomRecords } from './classroom-records.ts'
 import { moodleRecords } from './moodle-records.ts'
@@ -7,7 +7,7 @@ import { openedxRecords } from './openedx-records.ts'
 import type { RecordSystem } from './records.ts'
 
 /** The systems whose records can be read; a system is one line here and one file. */
-const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
+const systems: Readonly<Record<ReadableKind, RecordSystem>> = {
   canvas: canvasRecords,
   moodle: moodleRecords,
   oneroster: oneRosterRecords,
@@ -17,7 +17,7 @@ const systems: Readonly<Partial<Record<LmsKind, RecordSystem>>> = {
 
 /** Returns how the records of a kind of system are read; undefined if they cannot be. */
 export function recordSystemOf(kind: LmsKind): RecordSystem | undefined {
-  return systems[kind]
+  return Object.hasOwn(systems, kind) ? systems[kind as ReadableKind] : undefined
 }
 
 /** Returns the names of all systems whose records can be read. */

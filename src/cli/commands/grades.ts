@@ -1,5 +1,5 @@
 import { escapeReference } from '../../codec/reference.ts'
-import { type LmsKind, lmsKinds, wholeCourse } from '../../contract/constants.ts'
+import { type LmsKind, readableKinds, wholeCourse } from '../../contract/constants.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { fields, filters, historyFilters } from '../flags/grades.ts'
@@ -181,7 +181,7 @@ export const commands: readonly Command[] = [
         kind: 'text',
         placeholder: 'kind',
         summary: 'Read the grades of the system of this integration instead of a file',
-        choices: lmsKinds,
+        choices: readableKinds,
       },
       open: async (context, kind) => {
         const { openIntegrationGrades } = await import('../roster/integration-grades.ts')

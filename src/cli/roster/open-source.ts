@@ -1,4 +1,4 @@
-import { type LmsKind, lmsKinds } from '../../contract/constants.ts'
+import { type LmsKind, readableKinds } from '../../contract/constants.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type OpenRosterOptions, openRoster } from './open-roster.ts'
@@ -22,13 +22,13 @@ export async function openSource(
   return openIntegration(context, kind, options, scope)
 }
 
-/** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for an unknown kind. */
+/** Returns the kind of system in `integration:canvas`; null for any other name. Throws a UsageError for a kind that cannot be read. */
 export function integrationIn(given: string): LmsKind | null {
   const [, name] = /^integration:(.*)$/.exec(given) ?? []
   if (name === undefined) return null
-  const kind = lmsKinds.find((each) => each === name)
+  const kind = readableKinds.find((each) => each === name)
   if (kind) return kind
-  throw new UsageError(`Unknown integration ${JSON.stringify(name)}`, {
-    hint: `Name one of ${lmsKinds.map((each) => `integration:${each}`).join(', ')}`,
+  throw new UsageError(`No roster can be read from the integration ${JSON.stringify(name)}`, {
+    hint: `Name one of ${readableKinds.map((each) => `integration:${each}`).join(', ')}`,
   })
 }

@@ -2,6 +2,7 @@ import { ApiError } from '../../client/errors.ts'
 import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
+import { withSources } from '../operation/refused-call.ts'
 import { pluralise } from '../terminal/format-text.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
@@ -95,8 +96,22 @@ export async function pullRecords(
         `Stopped after ${pluralise(spool.count, 'page')}; run the same command within an hour to continue`,
       )
     }
-    throw error
+    throw withNextStep(kind, error)
   }
+}
+
+/** Adds the command to continue with to a refusal: set the integration up, or check it. */
+function withNextStep(kind: LmsKind, error: unknown): unknown {
+  const hint =
+    error instanceof ApiError && error.code === 'other_system_refused'
+      ? `Check it: learnctl integrations test ${kind}`
+      : null
+  return withSources(
+    error,
+    { fields: [], query: [], positions: [] },
+    { arguments: {}, flags: {}, rest: [] },
+    hint,
+  )
 }
 
 /** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */

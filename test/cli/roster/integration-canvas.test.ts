@@ -62,6 +62,23 @@ async function connected(
 
 const validate = 'roster validate integration:canvas'
 
+describe('an integration', () => {
+  test('that is missing is to be set up first', async ({ local }) => {
+    expect((await ran(local, 'roster validate integration:moodle', 3)).stderr).toContain(
+      'hint: Set it up: learnctl integrations set moodle',
+    )
+  })
+
+  test('of a system without records is no roster and has no grades', async ({ local }) => {
+    expect((await ran(local, 'roster validate integration:thinkific', 2)).stderr).toContain(
+      'hint: Name one of integration:canvas, integration:moodle, integration:openedx, integration:classroom, integration:oneroster\n',
+    )
+    expect((await ran(local, 'grades import --from thinkific', 2)).stderr).toContain(
+      '--from must be one of canvas, moodle, openedx, classroom, oneroster, not "thinkific"',
+    )
+  })
+})
+
 describe('a Canvas', () => {
   test('is validated as a roster', async ({ local }) => {
     await connected(local)
@@ -170,6 +187,7 @@ describe('a Canvas that answers wrong', () => {
     await connected(local, school, {}, 'expired-token-4711')
     const { stderr, stdout } = await ran(local, `${validate} --debug`, 6)
     expect(stderr).toContain('Canvas: the access token is not accepted; it may have expired or been deleted')
+    expect(stderr).toContain('hint: Check it: learnctl integrations test canvas')
     expect(stdout + stderr).not.toContain('expired-token-4711')
   })
 
