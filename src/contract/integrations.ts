@@ -117,7 +117,7 @@ const attributes = {
   tokenUrl: field(
     optional(address(/^https?:$/, 'must be an http or https URL without a user name, query or fragment')),
     'URL where access tokens are requested (default that of the system); classroom and oneroster only',
-    'URL where access tokens are requested; null for that of the system',
+    'URL where access tokens are requested (default that of the system)',
   ),
   webhookSecrets: field(
     z.array(Secret).max(2).nullable().optional(),

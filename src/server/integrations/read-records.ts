@@ -92,10 +92,7 @@ function problemOf(
   { refusal, detail, retryAfter = 5 }: RecordRefusal,
 ): ProblemError {
   if (refusal === 'busy') {
-    return unavailable(
-      `${title} asks to wait before more ${part} are read: ${detail}.`,
-      Math.max(1, retryAfter),
-    )
+    return unavailable(`${title} gives no more ${part} now: ${detail}.`, Math.max(1, retryAfter))
   }
   return refused(refusal, `${title}: ${detail}.`)
 }
