@@ -87,7 +87,7 @@ async function runDiff(context: Context, given: Given): Promise<void> {
   ])
   if (first === '-' && second === '-') throw new UsageError('Standard input can be one side only')
   const scope = scopeOf(given.flags)
-  const options = await readOptionsOf(context, given)
+  const options = await readOptionsOf(context, given, [first, second])
   await context.io.expectGarbage?.()
   const before = await openSide(context, first, scope, options)
   const after = await openSide(context, second, scope, options)
@@ -179,7 +179,7 @@ async function rosterOf(
 ): Promise<{ readonly roster: DeclaredRoster; readonly options: ApplyRosterOptions }> {
   const { flags } = given
   const prune = flags['prune'] === true
-  const read = await readOptionsOf(context, given)
+  const read = await readOptionsOf(context, given, [path])
   if (prune && read.skipInvalid) {
     throw new UsageError('--prune and --skip-invalid cannot be used together', {
       why: ['A record whose row has a problem would be removed'],
@@ -195,6 +195,10 @@ async function rosterOf(
   }
 }
 
-async function readOptionsOf({ io }: Context, { flags }: Given): Promise<RosterReadOptions> {
-  return { ...(await readRosterOptions(io, flags)), skipInvalid: flags['skip-invalid'] === true }
+async function readOptionsOf(
+  { io }: Context,
+  { flags }: Given,
+  sources: readonly string[],
+): Promise<RosterReadOptions> {
+  return { ...(await readRosterOptions(io, flags, sources)), skipInvalid: flags['skip-invalid'] === true }
 }

@@ -55,10 +55,24 @@ export function scopeOf(flags: FlagValues): Scope {
   return { only, courses: textsIn(flags, 'course'), terms: textsIn(flags, 'term') }
 }
 
-/** Reads the flags of a roster, and the file of a mapping. Throws a UsageError. */
-export async function readRosterOptions(io: Io, flags: FlagValues): Promise<OpenRosterOptions> {
+/** Flags that say how files are written. */
+const fileFlags = ['format', ...fileFormFlags.map(({ name }) => name)]
+
+/**
+ * Reads the flags of a roster, and the file of a mapping. Throws a UsageError, also for a flag about files if all `sources`
+ * are integrations.
+ */
+export async function readRosterOptions(
+  io: Io,
+  flags: FlagValues,
+  sources: readonly string[],
+): Promise<OpenRosterOptions> {
   const domain = flags['email-domain']
   checkChoices(rosterFlags, flags)
+  const fileFlag = fileFlags.find((name) => flags[name] !== undefined)
+  if (fileFlag !== undefined && sources.every((name) => name.startsWith('integration:'))) {
+    throw new UsageError(`--${fileFlag} is about files; ${sources[0]} has none`)
+  }
   const emailDomain = domain === undefined ? null : String(domain).replace(/^@/, '').toLowerCase()
   if (emailDomain !== null && !/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(emailDomain)) {
     throw new UsageError(

@@ -48,8 +48,9 @@ export async function validateRoster(context: Context, given: Given): Promise<vo
   const shape = { table: ['kind', 'file', 'line', 'column', 'value', 'message'], paths: problemFields }
   output.check(shape)
   await io.expectGarbage?.()
-  const options = await readRosterOptions(io, given.flags)
-  const source = await openSource(context, given.arguments['source'] ?? '', options)
+  const { source: name = '' } = given.arguments
+  const options = await readRosterOptions(io, given.flags, [name])
+  const source = await openSource(context, name, options)
   const { entries, findings } = source.read()
   const counts = new Map<string, number>()
   for await (const some of entries) {

@@ -304,4 +304,16 @@ describe('a Canvas that answers wrong', () => {
     const { stderr } = await ran(local, 'roster diff integration:canvas --prune')
     expect(stderr).toContain('a course does not show its enrollments to this token')
   })
+
+  test.for(['--delimiter ;', '--encoding latin1', '--format canvas', '--date-format DD.MM.YYYY'])(
+    'is not read with %s, which is about files',
+    async (flag, { local }) => {
+      const [name = ''] = flag.split(' ')
+      for (const line of ['validate', 'diff', 'apply --yes']) {
+        expect((await ran(local, `roster ${line} integration:canvas ${flag}`, 2)).stderr).toBe(
+          `error: ${name} is about files; integration:canvas has none\n`,
+        )
+      }
+    },
+  )
 })
