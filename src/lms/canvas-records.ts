@@ -20,13 +20,13 @@ import {
 
 const title = 'Canvas'
 const pageSize = 100
-/** What each request takes of the quota in advance (canvas-lms app/middleware/request_throttle.rb, `up_front_cost`). */
+/** Quota that each request takes in advance (canvas-lms app/middleware/request_throttle.rb, `up_front_cost`). */
 const upFrontCost = 50
 const requestsAtOnce = 8
 const waitSeconds = 10
 
 /**
- * Reads the REST API of Canvas (developerdocs.instructure.com/services/canvas): what an account lists if the token is
+ * Reads the REST API of Canvas (developerdocs.instructure.com/services/canvas): the lists of an account if the token is
  * that of an account admin, else the courses of its user with their people.
  */
 export const canvasRecords: RecordSystem = {
@@ -195,7 +195,7 @@ function nextIn({ headers }: RecordResponse, { position }: RecordQuestion): stri
   return null
 }
 
-/** One request at a time while the quota is nearly used up: what remains is after all requests under way. */
+/** Returns one request at a time while the quota is nearly used up: the header counts all requests under way. */
 function paceOf({ headers }: RecordResponse): Pick<RecordPage, 'requestsAtOnce'> {
   const remaining = Number(headers['x-rate-limit-remaining'] ?? Number.NaN)
   return remaining < 2 * upFrontCost ? { requestsAtOnce: 1 } : {}

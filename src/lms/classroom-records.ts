@@ -25,7 +25,7 @@ const waitSeconds = 10
 /**
  * Reads the Classroom API (developers.google.com/classroom/reference/rest): the courses that the user who signed in
  * may see. Members of a course come with their profiles: students,
- * then teachers; those who are invited follow.
+ * then teachers, then invited people.
  */
 export const classroomRecords: RecordSystem = {
   title,
@@ -35,7 +35,7 @@ export const classroomRecords: RecordSystem = {
     // Their aliases; of an alias, its course.
     { part: 'courses', of: 'courses' },
     { part: 'enrollments', of: 'courses', gives: ['users'] },
-    // The profile of one person, such as one who is invited.
+    // The profile of one person, such as an invited one.
     { part: 'users', of: 'users' },
     { part: 'items', of: 'courses' },
     { part: 'grades', of: 'courses' },
@@ -149,7 +149,7 @@ function said(code: string): string {
   return code === '' || code === 'PERMISSION_DENIED' ? '' : ` (${code})`
 }
 
-/** Words for what a course does not show. */
+/** Names of the parts of a course that are not visible. */
 const hiddenWords: Readonly<Partial<Record<RecordPart, string>>> = {
   enrollments: 'people',
   items: 'course work',

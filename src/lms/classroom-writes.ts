@@ -3,7 +3,7 @@ import type { ForeignWrite } from '../contract/foreign-writes.ts'
 import { type ClassroomAnswer, readClassroom } from './classroom-records.ts'
 import { objectsIn, type RecordRequest, type RecordResponse, textIn } from './records.ts'
 
-/** What became of a record. */
+/** Outcome of a write. */
 export interface WriteOutcome {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'invited' | 'refused' | 'waiting' | 'signed_out'
   readonly id: string | null
@@ -79,7 +79,7 @@ class Writer {
     const answer = yield* this.#send('POST', `/v1/courses/${segment(courseId)}/${list}`, { userId: email })
     if ('json' in answer) return done('created', textIn(answer.json, 'userId'))
     if (answer.status === 409) return done('unchanged', null)
-    // Only administrators add people, and only those of their domain (Access.Errors, CannotDirectAddUser).
+    // Only administrators add people, and only people of their domain (Access.Errors, CannotDirectAddUser).
     const canInvite = answer.refusal === 'permission' && answer.scope === null
     if (!canInvite) return failed(answer, 'no such course, or no Google account with this address')
     const invitation = { courseId, userId: email, role: role === 'instructor' ? 'TEACHER' : 'STUDENT' }

@@ -1,4 +1,4 @@
-/** Where users of another system allow an application to act for them, and what it asks for. */
+/** Addresses at which users of another system authorise an application, and the scopes that it requests. */
 export interface ForeignSignIn {
   /** Identifier of the authorization server (RFC 9207). */
   readonly issuer: string
@@ -6,10 +6,10 @@ export interface ForeignSignIn {
   readonly tokenUrl: string
   /** Base URL of the API that the access tokens are for. */
   readonly baseUrl: string
-  /** Scopes to read and write, and those to only read. */
+  /** Scopes to read and write, and scopes to read only. */
   readonly scopes: readonly string[]
   readonly readScopes: readonly string[]
-  /** Parameters of the authorization request besides those of OAuth 2.0. */
+  /** Parameters of the authorization request that OAuth 2.0 does not have. */
   readonly parameters: Readonly<Record<string, string>>
 }
 

@@ -60,9 +60,9 @@ export const moodleRecords: RecordSystem = {
 }
 
 /**
- * A page of the people of a course. Moodle leaves people whom the token may not see out of a page, so only an empty page is
- * known to be the last. The first request is for those with an active enrolment; then all are read to the empty page, then
- * the other active ones as far. `every` takes all as active, if the token may not know who is.
+ * A page of the people of a course. Moodle omits people that are not visible to the token, so only an empty page is
+ * known to be the last. The first request reads active enrolments; then all people are read to the empty page, then
+ * the other active enrolments as far. `every` takes all as active, if the token may not know who is.
  */
 interface PeoplePage {
   readonly pass: 'active' | 'all' | 'every'

@@ -1,7 +1,7 @@
 import { wholeCourse } from '../contract/constants.ts'
 import { joinIds, noCategory, noName, noTerm, openDays, wholeCourseTitle } from './roster-conventions.ts'
 
-// How the records of an academy are those of OneRoster. Packages and the REST interface are made from these, so that both
+// Maps the records of an academy to OneRoster. Packages and the REST interface are made from these, so that both
 // say the same of an academy. Each course is a class and its course, each term a session; all belong to one school.
 
 /** The school that all records of an academy belong to. */
@@ -166,7 +166,7 @@ export function isEnrolled(status: string): boolean {
   return status === 'active' || status === 'completed'
 }
 
-/** What the newest grade of an item says about the item. */
+/** Attributes of an item, from its newest grade. */
 export interface ItemGrade {
   readonly label: string
   readonly scoreMaximum: number
@@ -193,7 +193,7 @@ export interface MappedItems {
 }
 
 /**
- * Returns the line items of a course: its graded items, and those that have a weight but no grade. A weight is the category
+ * Returns the line items of a course: its graded items, and items with a weight but no grade. A weight is the category
  * of its own.
  *
  * @param graded newest grades of items by their ids
@@ -246,7 +246,7 @@ export function titleOf(itemId: string, label: string): string {
 }
 
 /**
- * Returns the weights of items by their titles: those of the course, else those of their grades, unless they add up to
+ * Returns the weights of items by their titles: the weights of the course, else of their grades, unless they add up to
  * more than 100, which no course may have.
  */
 function weightsOf(

@@ -89,7 +89,7 @@ interface LineItem {
 
 function placeIn(position: string | null): PagePlace {
   if (position === null) return { version: '1.2', offset: 0 }
-  // Positions are those that `placeText` made: they come back encrypted.
+  // `placeText` made the position, and the client returns it encrypted.
   const [version, offset, item] = JSON.parse(position) as [PagePlace['version'], number, LineItem | undefined]
   return { version, offset, ...(item && { item }) }
 }
@@ -167,7 +167,7 @@ function nextOffset(
   return isMore ? offset + count : null
 }
 
-/** What a row becomes: a record, or the words of a note if it is left out; empty words are no note. */
+/** Result of reading a row: a record, or the text of a note if it is left out; an empty text is no note. */
 type RowRecord = LmsRecord | string
 
 function recordsIn(
@@ -180,7 +180,7 @@ function recordsIn(
   const records: LmsRecord[] = []
   const counts = new Map<string, number>()
   for (const row of rows) {
-    // What is to be deleted is not in a package either, unless that lists changes only.
+    // A package has no records to be deleted either, unless it is a delta.
     const found = isActive(row) ? read(row) : ''
     if (typeof found !== 'string') records.push(found)
     else if (found !== '') counts.set(found, (counts.get(found) ?? 0) + 1)

@@ -22,7 +22,7 @@ const pageSize = '100'
 
 /**
  * Reads the REST APIs of Open edX (openedx/openedx-platform lms/djangoapps/course_api, lms/djangoapps/grades/rest_api/v1 and
- * openedx/core/djangoapps/enrollments). People are those of courses, as its grades name them with their addresses.
+ * openedx/core/djangoapps/enrollments). People are read from the grades of courses, which have their addresses.
  */
 export const openedxRecords: RecordSystem = {
   title,

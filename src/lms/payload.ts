@@ -3,7 +3,7 @@ import { isInstant, timeText } from '../codec/time-text.ts'
 import { decodeUtf8, isStorableText, NotUtf8Error } from '../codec/unicode-text.ts'
 import { malformedPayload } from './delivery.ts'
 
-/** Limits beyond what any of the systems sends. */
+/** Limits above the values that the systems send. */
 const maxDepth = 32
 const maxMembers = 1000
 

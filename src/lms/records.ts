@@ -4,13 +4,13 @@ import type { RecordPart } from '../contract/constants.ts'
 /** A page of records that is wanted of another system. */
 export interface RecordQuestion {
   readonly part: RecordPart
-  /** The other system's id of the course or group whose records are wanted; null for those of the whole system. */
+  /** The other system's id of the course or group whose records are wanted; null for the whole system. */
   readonly of: string | null
   /** Where the page begins, as the page before said; null for the first. */
   readonly position: string | null
 }
 
-/** What authenticates requests to another system. */
+/** Credential for requests to another system. */
 export interface RecordCredential {
   readonly token: string
 }
@@ -42,12 +42,12 @@ export interface LmsRecord {
   readonly record: JsonObject
 }
 
-/** What was read leniently, left out, or is not visible to the credential. */
+/** Note about records that were read leniently, left out, or are not visible to the credential. */
 export interface RecordNote {
   /** A clause; equal ones are counted together. */
   readonly text: string
   readonly count: number
-  /** Part with records that were not seen: a roster of it says nothing of what it lacks. */
+  /** Part with invisible records: a record that is missing there may still exist. */
   readonly hides?: RecordPart
 }
 
@@ -146,7 +146,7 @@ export function knownIn(record: Readonly<Record<string, unknown>>): JsonObject {
   )
 }
 
-/** What a row becomes: records, or the words of a note if it is left out; empty words are no note. */
+/** Result of reading a row: records, or the text of a note if it is left out; an empty text is no note. */
 export type RowRecords = LmsRecord | readonly LmsRecord[] | string
 
 /** Records of rows. */

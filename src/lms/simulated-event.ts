@@ -38,7 +38,7 @@ export interface SimulatedEvent {
   readonly namesUser: readonly SimulatedName['by'][]
   readonly namesCourse: readonly SimulatedName['by'][]
   readonly payload: (facts: SimulatedFacts) => JsonObject
-  /** Headers beside those of the signature. */
+  /** Headers beside the signature. */
   readonly headers?: Readonly<Record<string, string>>
 }
 

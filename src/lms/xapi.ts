@@ -87,7 +87,7 @@ export class StatementMaker {
     }
   }
 
-  /** Returns what the learner has reached: `initialized` for a first record at 0%, else `progressed`. */
+  /** Returns the statement of a progress record: `initialized` for a first record at 0%, else `progressed`. */
   #progress(record: ProgressRecord): Statement {
     const { version, completionPercentage, lastAccessed } = record
     const isFirst = version === 1 && completionPercentage === 0
@@ -179,7 +179,7 @@ export class StatementMaker {
   }
 }
 
-/** What distinguishes statements about one learner and course. */
+/** Parts of the id that distinguish statements about one learner and course. */
 interface Told {
   readonly verb: string
   /** Identifies the record and its version. */

@@ -10,7 +10,7 @@ import type { CourseDigest, Digest } from './events/digest-message.ts'
 import { nextDigestAt } from './events/digest-time.ts'
 import { type EndpointRow, endpointColumns, isKept, toChatSettings } from './events/endpoint-row.ts'
 
-/** Maximum courses of a digest; those where most learners need attention come first. */
+/** Maximum courses of a digest; courses with most learners who need attention come first. */
 const maxCourses = 30
 /** Maximum courses whose learners are named, and learners of each. */
 const [maxNamedCourses, maxNamed] = [10, 5] as const

@@ -46,7 +46,7 @@ export interface RosterToApply {
   readonly options: ApplyRosterOptions
 }
 
-/** Numbers of records by what was done with them; those that were closed count as removed. */
+/** Numbers of records by action; closed records count as removed. */
 interface Summary {
   readonly create: number
   readonly update: number

@@ -11,7 +11,7 @@ import { type Reading, type RowReader, walk } from './walk.ts'
 
 /**
  * Tables of Canvas SIS imports, in the order in which they are read, with the columns of their files as published. A
- * missing reference is a warning: an import may refer to what earlier ones made.
+ * missing reference is a warning: an import may refer to records of earlier ones.
  */
 export const canvasTables = {
   accounts: table('accounts', 'account_id,parent_account_id,name,status', {

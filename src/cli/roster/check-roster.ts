@@ -100,7 +100,7 @@ export interface Comparable {
   readonly hidden: readonly Part[]
 }
 
-/** Leaves out parts that the platform does not show, and what refers to them. */
+/** Leaves out parts that the platform does not show, and records that refer to them. */
 export async function comparableParts(reader: Writing, declared: Declared): Promise<Comparable> {
   const hidden: Part[] = []
   const shown = new Map<Part, readonly Entry[]>()
@@ -108,7 +108,7 @@ export async function comparableParts(reader: Writing, declared: Declared): Prom
     const [first] = entries
     const { references } = await loadPart(part)
     const lost = Object.keys(references).filter((field) => hidden.some((name) => name === references[field]))
-    // A course may be without its term; no other record may be without what it refers to.
+    // A course may be without its term; no other record may lack the record that it refers to.
     const needs = lost.filter((field) => field !== 'term')
     if (first && (needs.length > 0 || !(await isShown(reader, first)))) hidden.push(part)
     else shown.set(part, lost.length > 0 ? entries.map((entry) => withoutFields(entry, lost)) : entries)

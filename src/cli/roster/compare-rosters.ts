@@ -155,7 +155,7 @@ function fieldsOf({ isWhole }: Side, entries: readonly Entry[]): Fields {
   return paths
 }
 
-/** Returns entries whose references to users and own keys are those of the other side. */
+/** Returns entries with the references to users and the keys of the other side. */
 function withKeysOf(
   dataset: PartDataset,
   entries: readonly Entry[],

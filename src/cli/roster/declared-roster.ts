@@ -30,7 +30,7 @@ export interface DeclaredRoster {
   readonly isDelta: (part: Part) => boolean
   /** Number of rows that were left out because of a problem. */
   readonly skipped: number
-  /** What was read leniently or left out. */
+  /** Notes about records that were read leniently or left out. */
   readonly notes: readonly string[]
 }
 

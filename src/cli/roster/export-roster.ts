@@ -37,7 +37,7 @@ export interface RosterExport extends Scope {
   readonly target: string
   readonly force: boolean
   readonly version: OneRosterVersion
-  /** Name and id of the school; null for those of the academy or the profile. */
+  /** Name and id of the school; null for the name and id of the academy or the profile. */
   readonly orgName: string | null
   readonly orgId: string | null
   /** Category of new courses in Moodle; null if none was given. */

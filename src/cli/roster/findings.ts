@@ -9,7 +9,7 @@ export interface FindingsCollector {
   /** @param part the part whose row it keeps from being read; null for a row that only others refer to */
   addProblem(part: RosterPart | null, problem: RosterProblem): void
   addWarning(problem: RosterProblem): void
-  /** Counts what is read leniently or left out in a file. */
+  /** Counts records of a file that are read leniently or left out. */
   addLeniency(file: string, what: string, value?: string): void
   addRow(file: string): void
   /** Notes a column with values that is not read. */

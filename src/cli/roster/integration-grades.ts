@@ -8,7 +8,7 @@ import { resolveRecords } from './resolve-records.ts'
 
 /**
  * Reads the grades of another system, through the integration of the target, as a file of grades to import. Courses and
- * learners are those that the integration maps, else those with the external ids of its rosters; people without one are
+ * learners are found by the mappings of the integration, else by the external ids of its rosters; people without one are
  * known by their e-mail addresses.
  */
 export async function openIntegrationGrades(context: Context, kind: LmsKind): Promise<ImportFile> {
@@ -66,7 +66,7 @@ function referencesOf(
   return (externalId) => known.get(externalId) ?? `ext:${externalId}`
 }
 
-/** Returns the address of a person whom only the other system's id names. */
+/** Returns the reference of a person by e-mail address, if the other system has no external id of the person. */
 function addressOf(id: string | null, { externalId, email }: JsonObject): string | undefined {
   return externalId === id && typeof email === 'string' ? `email:${email}` : undefined
 }

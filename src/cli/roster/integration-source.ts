@@ -28,7 +28,7 @@ export async function openIntegration(
   const pulled = await pullRecords(context, kind, recordPartsOf(wanted), courses)
   const { records, notes, hidden } = resolveRecords(pulled)
   const parts = rosterParts.filter((part) => wanted.has(part) && pulled.parts.has(part))
-  // What a token does not see is not gone.
+  // A record that the token may not see is not removed.
   const isPartial = (part: RosterPart) => hidden.has(part) || hidden.has('courses')
   const mode = (part: RosterPart) => (isPartial(part) ? 'delta' : 'bulk')
   const recordsOf = (part: RosterPart) => (parts.includes(part) ? (records.get(part) ?? []) : [])

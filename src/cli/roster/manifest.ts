@@ -42,7 +42,7 @@ export async function readManifest(file: ImportFile): Promise<Manifest> {
   }
   return {
     version: textOf('oneroster.version'),
-    // Some systems write what the files have.
+    // Some systems write the version of the files.
     systemName: textOf('source.systemName')?.replace(/^absent$/i, '') || null,
     modeOf,
     check(findings, has) {

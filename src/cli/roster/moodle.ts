@@ -8,7 +8,7 @@ import type { RosterRow } from './row.ts'
 import type { TableForm } from './table.ts'
 import { checkReference, type Reading, walk } from './walk.ts'
 
-/** Tables of Moodle, by the header of their files: those of "Upload courses" and "Upload users". */
+/** Tables of Moodle, by the header of their files, of "Upload courses" and "Upload users". */
 export const moodleTables = {
   courses: {
     ...{
@@ -147,7 +147,7 @@ function userOf(
   return [...found, ...enrollments]
 }
 
-/** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and those with higher numbers. */
+/** Reads `course1`, `role1`, `type1`, `enrolstatus1` and `group1`, and columns with higher numbers. */
 function enrollmentsOf(reading: Reading, row: RosterRow, user: string, groups: Groups): RosterEntry[] {
   return numbers(row, 'course').flatMap((number) => {
     const course = row.text(`course${number}`)

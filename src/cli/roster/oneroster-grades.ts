@@ -8,7 +8,7 @@ import type { RosterEntry } from './roster.ts'
 import type { RosterRow } from './row.ts'
 import { claim, type Reading, ranks } from './walk.ts'
 
-/** Line item of a package: what results are about. */
+/** Line item of a package, which results refer to. */
 interface LineItem {
   readonly courseId: string
   readonly itemId: string

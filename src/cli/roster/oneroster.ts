@@ -46,7 +46,7 @@ const courseDataset = namedColumns(courses, { externalId: 'sourcedId' })
 
 /**
  * Reads a OneRoster package: sessions are terms, classes are courses (courses, where there are no classes), results are
- * grades; organisations are only checked. What the specification forbids is read if its meaning is clear, and counted.
+ * grades; organisations are only checked. Rows against the specification are read if their meaning is clear, and counted.
  */
 export async function* readOneRoster(reading: Reading): AsyncGenerator<readonly RosterEntry[]> {
   const hasClasses = reading.files.has('classes')

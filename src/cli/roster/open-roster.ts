@@ -139,7 +139,7 @@ function sourceOf(
   }
 }
 
-/** Files by their tables, and those that are not read. */
+/** Files by their tables, and files that are not read. */
 interface SortedFiles {
   readonly used: ReadonlyMap<string, readonly HeadedFile[]>
   readonly leftOut: LeftOut[]

@@ -23,7 +23,7 @@ export interface Table {
 export interface PackageWriter {
   /** Starts a table with its header. */
   table(name: string, header: readonly string[]): Promise<Table>
-  /** Starts a file that is not part of the package, for what has to be sorted before it is written. */
+  /** Starts a file that is not part of the package, for rows that have to be sorted before they are written. */
   scratch(): Promise<Scratch>
   /** Names and numbers of rows of all tables. */
   tables(): readonly Pick<Table, 'name' | 'rows'>[]
@@ -31,7 +31,7 @@ export interface PackageWriter {
   formulas(): number
   /** Moves the package to its target. */
   finish(): Promise<void>
-  /** Removes what has been written. */
+  /** Removes the files that have been written. */
   discard(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export interface Scratch {
   read(): AsyncGenerator<unknown>
 }
 
-/** Number of records by part, and what the format does not hold. */
+/** Number of records by part, and notes about data that the format does not hold. */
 export interface Written {
   readonly counts: Partial<Record<RosterPart, number>>
   readonly notes: readonly string[]

@@ -45,7 +45,7 @@ function isTable(name: string): boolean {
 }
 
 async function isZip(path: string): Promise<boolean> {
-  // Spreadsheets are zip files, and are refused as what they are.
+  // Spreadsheets are zip files, and are refused as spreadsheets.
   if (/\.(xlsx|xlsm|ods|numbers)$/i.test(path)) return false
   const file = await open(path)
   try {

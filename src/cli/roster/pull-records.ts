@@ -18,7 +18,7 @@ export interface PulledRecords {
   /** Kinds of records that it has. */
   readonly parts: ReadonlySet<RecordPart>
   readonly records: ReadonlyMap<RecordPart, readonly ForeignRecord[]>
-  /** What was left out or is not visible, with counts. */
+  /** Notes about records that were left out or are not visible, with their number. */
   readonly notes: ReadonlyMap<string, number>
   /** Kinds of records of which some are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
@@ -148,7 +148,7 @@ class Pull {
   }
 
   async run(): Promise<PulledRecords> {
-    // Every system has courses; its first page says what else it has.
+    // Every system has courses; its first page names its other lists.
     const first: Task = { part: 'courses', of: null, cursor: null }
     const page = await this.#read(first)
     this.#lists = page.lists.filter(({ part, gives }) =>
@@ -169,7 +169,7 @@ class Pull {
     }
   }
 
-  /** Reads all tasks, also those that pages add. */
+  /** Reads all tasks, also tasks that pages add. */
   #work(): Promise<void> {
     return new Promise((resolve, reject) => {
       let running = 0
@@ -209,7 +209,7 @@ class Pull {
     this.#askBelow(task, page)
   }
 
-  /** Adds a record, or its fields to those that an earlier page had of the course. */
+  /** Adds a record; adds the fields of a course that an earlier page had to that record. */
   #keep(record: ForeignRecord): void {
     const { part, id } = record
     const course = part === 'courses' && id !== null ? this.#courses.get(id) : undefined

@@ -1,7 +1,7 @@
 import type { ForeignWrite } from '../../contract/foreign-writes.ts'
 import { type ClassroomCourse, lower, submissionKey, type WantedCourse } from './push-state.ts'
 
-/** What is counted at the end. */
+/** Parts that are counted at the end. */
 export type CountedPart = 'courses' | 'enrollments' | 'items' | 'grades'
 export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as const
 
@@ -9,9 +9,9 @@ export const countedParts = ['courses', 'enrollments', 'items', 'grades'] as con
 export interface PushCounts {
   /** Records that Classroom shall have. */
   readonly wanted: number
-  /** Those that it has. */
+  /** Records that it has already. */
   readonly equal: number
-  /** Those that wait for people who are invited. */
+  /** Records that wait until people accept their invitations. */
   readonly invited: number
 }
 
@@ -29,7 +29,7 @@ export interface Difference {
 export interface CourseCheck {
   readonly differences: readonly Difference[]
   readonly counts: Readonly<Record<CountedPart, PushCounts>>
-  /** People of Classroom whom the academy does not have; they stay. */
+  /** Number of students in Classroom that the academy does not have; they are not removed. */
   readonly extra: number
 }
 

@@ -18,7 +18,7 @@ import {
 import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
 import { openSchool } from './school.ts'
 
-/** What to push. */
+/** Records to push. */
 export interface PushOptions {
   /** References of courses; empty for all. */
   readonly courses: readonly string[]
@@ -43,7 +43,7 @@ const maxListed = 1000
 
 /**
  * Makes Classroom have the courses, people and grades of an academy. Each round compares both sides as they are now and
- * writes what can be written, so that a run after an interruption continues. At the end both sides are counted again. Throws
+ * writes the records that can be written, so that a run after an interruption continues. At the end both sides are counted again. Throws
  * a CommandError for refused records (exit 8) and for records that differ all the same (exit 9).
  */
 export async function pushRoster(context: Context, options: PushOptions): Promise<void> {
@@ -71,7 +71,7 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
   await report(context, { checks, refusals: [...refusals.values()], isSilent, count: planned.length })
 }
 
-/** Reads what Classroom shall have. Archived courses are not created. */
+/** Reads the courses that Classroom shall have. Archived courses are not created. */
 async function readWanted(
   context: Context,
   { courses, parts }: PushOptions,
@@ -127,7 +127,7 @@ async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promis
   await Promise.all(Array.from({ length: Math.min(coursesAtOnce, items.length) }, next))
 }
 
-/** Writes what can be written now; of a course one record after the other. */
+/** Writes the records that can be written now; of a course one after the other. */
 async function writeAll(
   context: Context,
   checks: readonly Checked[],
@@ -157,7 +157,7 @@ interface NamedWrite {
   readonly name: string
 }
 
-/** Sends records until none waits. What may have been done before is not done twice. */
+/** Sends records until none waits. A record that was written before is not written twice. */
 async function writeBatch(
   { session, io }: Context,
   records: readonly NamedWrite[],

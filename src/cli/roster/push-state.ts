@@ -5,7 +5,7 @@ import { waitFor } from './pull-records.ts'
 import type { School } from './school.ts'
 import type { Course, Grade } from './school-records.ts'
 
-/** A course of the academy with what Classroom shall have of it. */
+/** A course of the academy with the records that Classroom shall have. */
 export interface WantedCourse {
   readonly course: Course
   readonly members: readonly { readonly email: string; readonly role: 'learner' | 'instructor' }[]
@@ -36,7 +36,7 @@ export interface ClassroomCourse {
   readonly status: string
   /** Roles by e-mail address, in lower case. */
   readonly roles: ReadonlyMap<string, string>
-  /** Addresses of people who are invited. */
+  /** Addresses of invited people. */
   readonly invited: ReadonlySet<string>
   /** Number of members whose address is not visible. */
   readonly hidden: number
@@ -59,7 +59,7 @@ export function submissionKey(itemId: string, email: string): string {
   return `${itemId}\n${email}`
 }
 
-/** Returns what Classroom shall have of a course: active enrolments of people who are not suspended, and grades of items. */
+/** Returns the records of a course to send to Classroom: active enrolments of people who are not suspended, and grades of items. */
 export async function wantedOf(
   school: School,
   course: Course,

@@ -9,13 +9,13 @@ import type { RosterPart } from './roster.ts'
 export interface ResolvedRecords {
   /** Groups have their members; references are external ids without `ext:`. */
   readonly records: ReadonlyMap<RosterPart, readonly JsonObject[]>
-  /** What was left out or is not visible, with counts. */
+  /** Notes about records that were left out or are not visible, with their number. */
   readonly notes: readonly string[]
   /** Parts with records that are not visible. */
   readonly hidden: ReadonlySet<RecordPart>
 }
 
-/** Replaces the other system's ids in references by external ids, and joins what several pages say of one record. */
+/** Replaces the other system's ids in references by external ids, and joins the parts of a record on several pages. */
 export function resolveRecords(pulled: PulledRecords): ResolvedRecords {
   const { system, records, notes } = pulled
   const all = (part: RecordPart): readonly JsonObject[] =>
@@ -112,7 +112,7 @@ function textOf(value: unknown): string {
   return value === undefined || value === null ? '' : String(value)
 }
 
-/** Joins the records of one person, who may be listed in several courses. */
+/** Joins the records of one person in several courses. */
 function joined(records: readonly JsonObject[]): readonly JsonObject[] {
   const byId = new Map<string, JsonObject>()
   for (const record of records) {

@@ -1,7 +1,7 @@
 /** Role of a person or an enrolment in an academy; null for people and enrolments that are left out. */
 export type AcademyRole = 'learner' | 'instructor' | 'analyst' | null
 
-/** Roles that a mapping may give for a role of a file, besides those of its format. */
+/** Roles that a mapping may give for a role of a file, besides the roles of its format. */
 export const academyRoles = {
   instructor: 'instructor',
   analyst: 'analyst',
@@ -28,7 +28,7 @@ export function isRoleColumn(column: string): boolean {
   return /^(role\d*|role_id|user_type|type\d+)$/.test(column)
 }
 
-/** Returns the end of a problem about a value that has no known meaning: the flag that says what it means. */
+/** Returns the end of a problem about a value that has no known meaning: the flag that gives its meaning. */
 export function meaningGuess(column: string, value: string, meanings: readonly string[]): string {
   const pair = JSON.stringify(`${column.replace(/\d+$/, '')}:${value}=${meanings.join('|')}`)
   return `; say what it means: --map-value ${pair}`

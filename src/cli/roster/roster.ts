@@ -70,7 +70,7 @@ export interface RosterFindings {
   /** Faults that keep nothing from being read, such as a reference to an organisation that the roster lacks. */
   warnings(): readonly RosterProblem[]
   warningCount(): number
-  /** What was read leniently or left out, with counts. */
+  /** Notes about records that were read leniently or left out, with their number. */
   notes(): readonly string[]
   /** True for an entry that a later row replaces: the last row of a record counts. */
   isReplaced(entry: Pick<RosterEntry, 'dataset' | 'place'>): boolean

@@ -71,7 +71,7 @@ export class RosterRow {
     this.#file.findings.addProblem(this.#file.part, guess === '' ? problem : { ...problem, guess })
   }
 
-  /** Adds a problem of a value that is none of its choices, with the flag that says what it means. */
+  /** Adds a problem of a value that is none of its choices, with the flag that gives its meaning. */
   addChoiceProblem(
     column: string,
     value: string,
@@ -88,7 +88,7 @@ export class RosterRow {
     this.#file.findings.addWarning(this.#problem(column, code, message, value))
   }
 
-  /** Counts what is read leniently or left out. */
+  /** Counts records that are read leniently or left out. */
   addLeniency(what: string, value?: string): void {
     this.#file.findings.addLeniency(this.#file.file, what, value)
   }

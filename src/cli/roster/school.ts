@@ -46,11 +46,11 @@ export interface School {
   readonly leftOut: { readonly admins: number; readonly analysts: number }
   /** Parts that the platform does not offer; complete at the end. */
   readonly lacks: ReadonlySet<LackedPart>
-  /** Yields people in the order of their e-mail addresses: all, or those with the ids. */
+  /** Yields people in the order of their e-mail addresses: all, or the people with the ids. */
   people(ids: ReadonlySet<string> | null): AsyncGenerator<readonly Person[]>
   /** Returns the enrolments of a course in the order of users and roles. */
   enrolmentsIn(course: Course): Promise<readonly Enrolment[]>
-  /** Returns the groups of a course, null for those of the whole school, in the order of their keys. */
+  /** Returns the groups of a course, null for the whole school, in the order of their keys. */
   groupsOf(course: Course | null): Promise<readonly Group[]>
   /** Returns the users of a group in the order of their keys. */
   membersOf(group: Group): Promise<readonly Member[]>

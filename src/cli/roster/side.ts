@@ -16,7 +16,7 @@ const databaseSignature = 'SQLite format 3\0'
 /** Source of a side of `roster diff`: a platform, or files. */
 type Named = { readonly session: Session } | { readonly path: string }
 
-/** Side of a comparison with what was read leniently or cannot be read. */
+/** Side of a comparison, with notes about records that were read leniently or cannot be read. */
 export interface OpenedSide extends Side {
   readonly notes: readonly string[]
 }

@@ -47,7 +47,7 @@ export interface TableReference {
 export interface OpenTable {
   /** Returns the place of a column; undefined if the file does not have it. */
   placeOf(column: string): number | undefined
-  /** Returns the text of a cell without space around it, or what the mapping reads for it. */
+  /** Returns the text of a cell without space around it, or the meaning that the mapping gives it. */
   textAt(cells: readonly string[], place: number): string
   /** Returns the name of a column for messages: that in the file, if the mapping gave it another. */
   nameOf(column: string): string
@@ -131,7 +131,7 @@ export async function openTable(
   }
 }
 
-/** Returns what the mapping reads in place of texts in lower case, by place of a column; null if it says nothing of any. */
+/** Returns the meanings that the mapping gives texts in lower case, by place of a column; null without any. */
 function meaningsByPlace(
   places: ReadonlyMap<string, number>,
   values: ValueMap,

@@ -42,7 +42,7 @@ interface RosterReport {
 
 const problemFields = ['kind', 'file', 'line', 'column', 'value', 'code', 'message']
 
-/** Validates a roster and prints what it is, and all problems. Throws a UsageError if there are any. */
+/** Validates a roster and prints its format, its counts and all problems. Throws a UsageError if there are any. */
 export async function validateRoster(context: Context, given: Given): Promise<void> {
   const { io, output, settings } = context
   const shape = { table: ['kind', 'file', 'line', 'column', 'value', 'message'], paths: problemFields }

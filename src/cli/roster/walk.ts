@@ -10,7 +10,7 @@ import { openTable, type TableForm, type TableReference } from './table.ts'
 export interface RosterOptions {
   /** Domain for the addresses of people who have none; null to refuse them. */
   readonly emailDomain: string | null
-  /** What the columns and values of the files mean. */
+  /** Meanings of the columns and values of the files. */
   readonly mapping: Mapping
 }
 

@@ -13,7 +13,7 @@ import {
   type Person,
 } from './school-records.ts'
 
-/** Columns of a user before those of enrolments and cohorts. */
+/** Columns of a user; columns of enrolments and cohorts follow. */
 const userColumns = ['username', 'firstname', 'lastname', 'email', 'idnumber', 'suspended']
 const courseColumns = ['shortname', 'fullname', 'category', 'idnumber', 'visible', 'summary']
 

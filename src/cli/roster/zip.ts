@@ -123,7 +123,7 @@ async function opened(path: string, given: string): Promise<ZipFile> {
   }
 }
 
-/** Returns the error for what yauzl and zlib throw. */
+/** Converts an error of yauzl or zlib. */
 function readable(given: string, error: unknown): unknown {
   if (error instanceof UsageError || !(error instanceof Error)) return error
   const { message } = error

@@ -16,7 +16,7 @@ interface CalendarContent {
   readonly events: readonly CalendarEvent[]
 }
 
-/** Maximum courses of a user, and lessons of a calendar, those due last. */
+/** Maximum courses of a user, and lessons of a calendar; the lessons that are due last are kept. */
 const [maxCourses, maxLessons] = [200, 2000] as const
 
 interface DatedCourse extends Row {

@@ -17,7 +17,7 @@ export function formatCalendar(name: string, events: readonly CalendarEvent[]): 
     'VERSION:2.0',
     'PRODID:-//learnctl//learnctl//EN',
     'CALSCALE:GREGORIAN',
-    // RFC 7986 §5.1 and §5.7, and what programs read that do not know it.
+    // RFC 7986 §5.1 and §5.7, and the older property for programs that do not know it.
     `NAME:${escapeText(name)}`,
     `X-WR-CALNAME:${escapeText(name)}`,
     'REFRESH-INTERVAL;VALUE=DURATION:PT1H',

@@ -104,7 +104,7 @@ const sentences: Readonly<Record<string, string>> = {
   'grade.deleted': 'A grade of {who} in {course} was deleted.',
 }
 
-/** Returns what happened as a sentence. */
+/** Returns an event as a sentence. */
 function sentenceOf({ type, data }: Event, names: Names): string {
   const values: JsonObject = {
     ...data,

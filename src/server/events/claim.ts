@@ -26,7 +26,7 @@ interface Claiming {
   readonly maxMessages: number
   /** Whether a message waits for the previous one about the same subject. */
   readonly isOrdered: boolean
-  /** Whether all claimed messages are one delivery, so that those about the same subject can go together. */
+  /** Whether all claimed messages are one delivery, so that messages about the same subject can go together. */
   readonly isBatch: boolean
 }
 
@@ -67,7 +67,7 @@ export async function claim(database: Transaction, claiming: Claiming): Promise<
 }
 
 /**
- * Returns the ids of the messages that can be sent, up to the wanted number, and of those before them that
+ * Returns the ids of the messages that can be sent, up to the wanted number, and of earlier messages that
  * have to wait.
  */
 function sortDue(
@@ -94,7 +94,7 @@ function dueMessages(
   { endpointId, now, isBatch }: Claiming,
   wanted: number,
 ): Promise<Due[]> {
-  // A due message goes together with those that follow it.
+  // A due message goes together with the following ones.
   const isLater = isBatch ? sql`and p.due_at > ${now.toISOString()}` : sql``
   // With row locks, concurrent servers skip each other's rows.
   return database.all<Due>(sql`

@@ -5,7 +5,7 @@ import type { Claimed } from './claim.ts'
 import { type EndpointRow, toChatSettings } from './endpoint-row.ts'
 import { namesOf, titlesOf } from './record-names.ts'
 
-/** What happened in a course in the period of a digest, and who needs attention at its end. */
+/** Events of a course in the period of a digest, and the learners who need attention at its end. */
 export interface CourseDigest {
   readonly courseId: string
   readonly enrolled: number

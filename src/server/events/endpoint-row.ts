@@ -23,7 +23,7 @@ export interface EndpointRow extends Row {
   readonly secret: string
   readonly previous_secret: string | null
   readonly previous_secret_until: string | null
-  /** Distinguishes its messages from those of other endpoints about the same event. */
+  /** Distinguishes its messages from the messages of other endpoints about the same event. */
   readonly mark: string
   readonly version: number
   /** Earliest time of the next delivery, for kinds with a minimum interval. */

@@ -170,7 +170,7 @@ export const endpointRoutes = routesOf(endpoints, {
   },
 })
 
-/** Returns the URL as it is stored: of a chat only what may be shown of it. Throws 422 for a shown one. */
+/** Returns the URL as it is stored: of a chat only its visible part. Throws 422 for such a part. */
 function storedUrl({ kind, url }: Pick<EndpointInput, 'kind' | 'url'>): string {
   if (!isChat(kind)) return url
   if (!isShownUrl(url)) return shownUrl(url)
@@ -270,7 +270,7 @@ export async function subscribe(
     values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark}, ${courses})`))}`)
 }
 
-/** Returns the events that become statements, of those that patterns match. */
+/** Returns the events that patterns match and that become statements. */
 function statementPatterns(wanted: readonly string[]): readonly string[] {
   return statementEvents.filter((type) => patternsOf(type).some((pattern) => wanted.includes(pattern)))
 }

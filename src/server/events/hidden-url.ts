@@ -2,7 +2,7 @@
 const minLengthToShowEnd = 24
 
 /**
- * Returns what may be shown of a URL that is itself a secret: its origin and its last characters,
+ * Returns the visible part of a URL that is itself a secret: its origin and its last characters,
  * `https://hooks.slack.com/...a1B2`.
  */
 export function shownUrl(url: string): string {
@@ -16,7 +16,10 @@ export function isShownUrl(url: string): boolean {
   return new URL(url).pathname.startsWith('/...')
 }
 
-/** Returns a text without a secret: neither the whole one nor, of a URL, its path and query. */
+/**
+ * Returns a text without a secret: neither the whole one nor, of a URL, its path and query. A short secret is removed
+ * where it is no part of a longer word, so that other text stays readable.
+ */
 export function withoutSecret(text: string, secret: string): string {
   const parts = [secret]
   if (URL.canParse(secret)) {

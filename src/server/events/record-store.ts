@@ -86,7 +86,7 @@ class RecordStore {
       forgetToken(this.#delivery)
       return await this.#request('POST', 'statements', body)
     } catch (error) {
-      // What has been stored is recorded; the rest is sent again.
+      // Stored statements have an outcome; the rest is sent again.
       if (this.outcomes.size > 0) return undefined
       throw error
     }
@@ -198,7 +198,7 @@ function wordsIn(response: string): string {
   return line === '' ? 'refused without a reason' : line.slice(0, maxWords).toWellFormed()
 }
 
-/** True if a stored statement is this one: what a store may add or change does not count (Data 2.3.1). */
+/** True if a stored statement is this one: members that a store may add or change do not count (Data 2.3.1). */
 function isEqual(stored: JsonObject, statement: Statement): boolean {
   return isDeepStrictEqual(coreOf(stored), coreOf(statement as unknown as JsonObject))
 }

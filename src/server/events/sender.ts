@@ -99,7 +99,7 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
       if (size >= readBytes) break
     }
   } catch {
-    // Keep what was read.
+    // Keep the part that was read.
   }
   const text = new TextDecoder().decode(Buffer.concat(pieces).subarray(0, readBytes))
   // Databases do not store U+0000.

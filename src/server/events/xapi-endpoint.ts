@@ -79,7 +79,7 @@ interface Known {
   readonly grades: ReadonlyMap<string, CourseGradeRow>
 }
 
-/** Reads what events do not say: the title of a course, the identifiers of a learner, and the grade of the course. */
+/** Reads the attributes that events do not have: the title of a course, the identifiers of a learner, and the grade of the course. */
 async function readKnown(database: Pick<Database, 'all'>, messages: readonly Claimed[]): Promise<Known> {
   const data = messages.filter(({ type }) => isStatementEvent(type)).map(dataOf)
   const userIds = [...new Set(data.map(({ learnerId }) => String(learnerId)))]
@@ -117,7 +117,7 @@ function pairOf(userId: string, courseId: string): string {
   return `${userId} ${courseId}`
 }
 
-/** Returns what an event says of a learner in a course; nothing if one of them was deleted. */
+/** Returns the records of a learner in a course from an event; nothing if one of them was deleted. */
 function recordsOf(message: Claimed, { users, courses, grades }: Known): LearningRecord[] {
   if (!isStatementEvent(message.type)) return []
   const data = dataOf(message)

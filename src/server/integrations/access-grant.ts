@@ -46,7 +46,7 @@ interface Cached {
 /** Maximum number of tokens in memory: an academy has an integration for each kind of system. */
 const maxGrants = 20
 
-/** Access tokens in memory, by academy and sealed refresh token. */
+/** Access tokens in memory, by academy and the sealed secrets that they are granted for. */
 const grantsByAcademy = new WeakMap<Sealing, Map<string, Cached>>()
 
 /**
@@ -73,7 +73,7 @@ export async function grantAccess(
 
 /**
  * Returns an access token for the client itself (RFC 6749 §4.4), by HTTP Basic; undefined without a client id, a client
- * secret and a token URL. A provider that does not know the scopes is asked for what the client has. Throws as `grantAccess`.
+ * secret and a token URL. If the provider does not know the scopes, requests the scopes of the client. Throws as `grantAccess`.
  */
 export async function grantClientAccess(
   integration: Integration,

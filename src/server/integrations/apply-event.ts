@@ -89,7 +89,7 @@ async function applyTo(
   }
   const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
   const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
-  // A delivery without a name or weight keeps those of the gradebook.
+  // A delivery without a name or weight keeps the name and weight of the gradebook.
   const item = { label: label || undefined, weight: weight ?? undefined }
   const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
   const graded = await resolveGrade(call, input, requireActive)

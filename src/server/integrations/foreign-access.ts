@@ -6,7 +6,7 @@ import { forgetAccess, GrantError, grantAccess, grantClientAccess } from './acce
 import { signInAgain } from './classroom-check.ts'
 import { accessTokenOf, type Integration } from './integration.ts'
 
-/** What requests to another system need. */
+/** Address and credential of another system. */
 export interface ForeignAccess {
   readonly baseUrl: string
   readonly token: string
@@ -77,7 +77,7 @@ export async function withAccess<Answer>(
   return ask(await accessOf(integration, call))
 }
 
-/** Returns the error for another system that refuses, or for an integration without what it needs. */
+/** Returns the error for another system that refuses, or for an incomplete integration. */
 export function refused(
   reason: 'token' | 'permission' | 'answer',
   detail: string,

@@ -22,7 +22,7 @@ const names: Readonly<Record<RecordPart, string>> = {
 }
 
 /**
- * Checks which records the token may read: the first page of each list, and of those of the first course. An integration
+ * Checks which records the token may read: the first page of each list, also of the lists of the first course. An integration
  * for events needs none of them, so that a missing permission is no failure.
  */
 export async function checkRecords(

@@ -35,7 +35,7 @@ export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult>
     const isEnding = retryAfter > 0 || isRefused || isLate
     const writing = isEnding ? notBegun : writeOne(integration, record, call)
     const { outcome, id, detail, ...more } = await Promise.resolve(writing).catch((error: unknown) => {
-      // What was written is recorded; the next request is refused as a whole.
+      // Records that were written are reported; the next request is refused as a whole.
       if (index === 0 || !(error instanceof ProblemError)) throw error
       isRefused = true
       return notBegun
@@ -78,7 +78,7 @@ async function writeOne(integration: Integration, record: ForeignWrite, call: Wr
   }
 }
 
-/** Records in the audit log how many records were written, without what they say. */
+/** Records in the audit log how many records were written, without their content. */
 export async function recordWrites(call: WriteCall): Promise<ForeignWriteResult> {
   const { records } = bodyOf(call)
   const result = call.prepared as ForeignWriteResult

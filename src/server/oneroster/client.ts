@@ -13,7 +13,7 @@ export interface MachineClient {
   readonly scopes: readonly MachineScope[]
 }
 
-/** What an application asks for; the path has `:name` for each parameter, which may name a person. */
+/** Request of an application; the path has `:name` for each parameter, which may name a person. */
 interface MachineOperation extends Pick<WebRoute, 'method' | 'path'> {
   readonly scope: MachineScope
 }

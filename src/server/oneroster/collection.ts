@@ -7,7 +7,7 @@ import { type Filter, type FilterCondition, timeIn } from './filter.ts'
 /** Versions of the REST interface. */
 export type Version = '1.1' | '1.2'
 
-/** What a request is about: the academy, the version, and the addresses that its references have. */
+/** Context of a request: the academy, the version, and the base of the addresses in references. */
 export interface Asking {
   readonly database: Database
   readonly version: Version
@@ -28,7 +28,7 @@ export interface Scope {
   readonly itemId?: string
 }
 
-/** What a filter says about every record that meets it. */
+/** Values that every record has that meets a filter. */
 export interface Narrowing {
   readonly status: 'active' | 'tobedeleted' | undefined
   /** Records modified at this time or later, ISO 8601 in UTC. */
@@ -88,7 +88,7 @@ export interface Collection {
   ) => Promise<readonly Part[] | null>
 }
 
-/** Returns what a filter says about every record that meets it. */
+/** Returns the values that every record has that meets a filter. */
 export function narrowingOf(filter: Filter | undefined): Narrowing {
   const conditions = filter?.length === 1 ? (filter[0] ?? []) : []
   const values = new Map(

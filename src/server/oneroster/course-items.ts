@@ -77,9 +77,9 @@ export async function readCourseItems(
   return row && courseItems(database, row)
 }
 
-/** Reads the line items of a course: those of its grades and weights, and those that other systems made. */
+/** Reads the line items of a course: from its grades and weights, and from other systems. */
 export async function courseItems(database: Database, given: Row): Promise<GradedCourse> {
-  // The columns are those of the shape.
+  // The shape lists the columns.
   const course = given as CourseRow
   const [graded, stored] = await Promise.all([
     readGradedItems(database, course.id),

@@ -22,7 +22,7 @@ interface EnrollmentRow extends Row {
 /** Courses whose enrolments were deleted with them, in a list of changes. */
 const maxDeletedCourses = 1_000
 
-/** Enrolments. OneRoster has no inactive ones: these are to be deleted, as are those of deleted users and courses. */
+/** Enrolments. OneRoster has no inactive ones: these are to be deleted, as are enrolments of deleted users and courses. */
 export const enrollments: Collection = {
   plural: 'enrollments',
   singular: 'enrollment',
@@ -113,7 +113,7 @@ function enrolmentPart(asking: Asking, { columns, ...part }: Omit<TablePart, 'sh
     show: (rows) =>
       Promise.all(
         rows.map(async (row) => {
-          // The columns are those of the shape.
+          // The shape lists the columns.
           const { role, course, user, course_id: courseId, gone, ...rest } = row as EnrollmentRow
           // The user was erased.
           if (user === null) return []

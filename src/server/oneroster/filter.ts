@@ -78,7 +78,7 @@ function valuesAt(value: unknown, [name, ...rest]: readonly string[]): (string |
   if (Array.isArray(value))
     return value.flatMap((one) => valuesAt(one, name === undefined ? [] : [name, ...rest]))
   if (name === undefined) return typeof value === 'string' || typeof value === 'number' ? [value] : []
-  // A filter may name what every object inherits.
+  // A filter may name a member that every object inherits.
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? valuesAt((value as Readonly<Record<string, unknown>>)[name], rest)
     : []

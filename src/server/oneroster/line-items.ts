@@ -12,7 +12,7 @@ import {
 } from './course-items.ts'
 import { active, baseFields, beginningOfTime, idNamed } from './part.ts'
 
-/** Returns records of courses with line items; `first` come before those of all courses. */
+/** Returns records of courses with line items; `first` come before the records of all courses. */
 function ofCourses(
   names: Pick<Collection, 'plural' | 'singular' | 'fields'>,
   first: readonly object[],
@@ -66,7 +66,7 @@ const lineItemFields = [
   ...['academicSession', 'gradingPeriod', 'resultValueMin', 'resultValueMax', 'scoreScale'],
 ]
 
-/** Line items: the graded items of courses, those with a weight, and those that other systems made. */
+/** Line items: items of courses with grades or a weight, and items that other systems made. */
 export const lineItems = ofCourses(
   { plural: 'lineItems', singular: 'lineItem', fields: lineItemFields },
   [],

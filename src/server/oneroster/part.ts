@@ -23,7 +23,7 @@ export function partOf<Shape extends Row>(
 ): TablePart {
   return {
     ...part,
-    // The columns are those of the shape.
+    // The shape lists the columns.
     show: (rows) =>
       rows.map((row) => {
         const record = show(row as Shape)

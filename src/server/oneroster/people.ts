@@ -24,7 +24,7 @@ interface UserRow extends Row {
   readonly taught: number | null
 }
 
-/** Selects the role in courses of users who are in rosters only as people of their courses. */
+/** Selects the role in courses of users that rosters have only as people of their courses. */
 const taught = sql`case when u.role in ('admin', 'analyst') then (
   select max(case when e.role = 'instructor' then 2 else 1 end) from enrollments e
   where e.user_id = u.id and e.status <> 'deleted') end`
@@ -132,7 +132,7 @@ function usersWith(wanted: PersonRole | undefined): Collection {
   }
 }
 
-/** Returns the condition on a user whom a filter names by an id, an address or a user name. */
+/** Returns the condition on a user that a filter names by an id, an address or a user name. */
 async function onlyUser(database: Database, { values }: Narrowing): Promise<Sql | undefined> {
   const [id, email, username] = [values.get('sourcedId'), values.get('email'), values.get('username')]
   if (id !== undefined) return sql`u.id = ${(await idNamed(database, 'users', id)) ?? ''}`

@@ -40,7 +40,7 @@ const orders: Readonly<Record<string, readonly Sql[]>> = {
   scoreDate: [sql`g.graded_at`, sql`g.id`],
 }
 
-/** Results: the published grades, and those of which another system said more than a score. */
+/** Results: published grades, and grades that another system has described beyond a score. */
 export const results: Collection = {
   plural: 'results',
   singular: 'result',

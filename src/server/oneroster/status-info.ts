@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem-error.ts'
 
-/** Codes of OneRoster 1.2 for what went wrong (`imsx_CodeMinorFieldDType`). */
+/** Error codes of OneRoster 1.2 (`imsx_CodeMinorFieldDType`). */
 export type CodeMinor =
   | 'invalid_filter_field'
   | 'invalid_selection_field'
