@@ -1,7 +1,8 @@
 import type { SettingName } from '../../config/setting.ts'
 import type { Call } from '../../contract/calls.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { type ExitName, UsageError } from '../terminal/errors.ts'
 import type { Context } from './context.ts'
+import type { Effect, FileUse } from './effects.ts'
 import type { BoundFlag, Flag, FlagValues } from './flag.ts'
 
 /** A positional argument. A missing one is prompted for on a terminal and refused without one, unless it is optional. */
@@ -17,6 +18,8 @@ export interface Argument {
   readonly rest?: true
   /** Flags that can replace it. */
   readonly instead?: readonly string[]
+  /** Set if it names a file or folder: what is done with it. */
+  readonly file?: FileUse
   /** Flags accepted in place of the argument but not listed, as typed: `--file`, `-f`. */
   readonly unlisted?: readonly string[]
 }
@@ -48,6 +51,24 @@ export interface Command {
   readonly unlisted?: true
   /** True for the command that runs where the noun is followed by no other command. */
   readonly isDefault?: true
+  /**
+   * Kinds of change that it makes without further flags; empty if it only reads. A command that calls one operation may leave it out:
+   * its method tells.
+   */
+  readonly writes?: readonly Effect[]
+  /** True if it deletes or replaces data; set for a command that calls one operation by that. */
+  readonly destructive?: true
+  /** True if it may ask for confirmation, which `--yes` gives. */
+  readonly confirms?: true
+  /**
+   * Names of the schemas of what it prints with `-o json`, `Course[]` for a list; empty if that is no JSON. A command that
+   * calls one operation may leave it out: it prints the response.
+   */
+  readonly prints?: readonly string[]
+  /** Schemas of what it prints with some flags, besides the response of its operation. */
+  readonly alsoPrints?: readonly string[]
+  /** Exit codes besides those that every command has. */
+  readonly exits?: readonly ExitName[]
   /** Further details for help. */
   readonly description?: string
   readonly arguments?: readonly Argument[]

@@ -1,6 +1,7 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import { mayDiffer, type Target } from '../../config/target.ts'
 import { UsageError } from '../terminal/errors.ts'
+import type { Effect, FileUse } from './effects.ts'
 
 /**
  * Value types of flags by kind. `texts` is repeated once per text, `words` accepts commas as well; `time` is a day, a
@@ -52,6 +53,12 @@ export interface Flag {
   readonly unless?: string
   /** True to prompt for it when the command prompts anyway; an empty answer is the default. */
   readonly asked?: true
+  /** Set if its value names a file or folder: what is done with it. */
+  readonly file?: FileUse
+  /** Kinds of change that this flag adds to those of the command. */
+  readonly writes?: readonly Effect[]
+  /** True if the command deletes or replaces data with this flag. */
+  readonly destructive?: true
   /** The default, as a value or in words. */
   readonly default?: string
 }
@@ -269,12 +276,14 @@ export const planFlags = [
     name: 'plan-out',
     kind: 'text',
     placeholder: 'path',
+    file: 'write',
     summary: 'Save the plan to this file and change nothing',
   },
   {
     name: 'plan',
     kind: 'text',
     placeholder: 'path',
+    file: 'read',
     summary: 'Carry out a saved plan; refused if its records have changed since (exit 6)',
   },
 ] as const satisfies readonly Flag[]

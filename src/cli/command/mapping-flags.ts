@@ -29,12 +29,14 @@ export const mappingFlags = [
     name: 'mapping',
     kind: 'text',
     placeholder: 'file',
+    file: 'read',
     summary: 'Read columns, values, date format, delimiter and encoding from this YAML or JSON file',
   },
   {
     name: 'save-mapping',
     kind: 'text',
     placeholder: 'file',
+    file: 'write',
     summary: 'Write the mapping to a new file, for --mapping; adds to the file that --mapping names',
   },
 ] as const satisfies readonly Flag[]

@@ -9,6 +9,7 @@ import { pluralise } from '../terminal/format-text.ts'
 const filesArgument: Argument = {
   name: 'files',
   summary: 'Files or folders; - for standard input (default academy.yaml, or the folder academy)',
+  file: 'read',
   optional: true,
   rest: true,
   unlisted: ['--file', '-f'],
@@ -33,6 +34,7 @@ const labelFlag: Flag = {
 /** Deletes records that are not declared. */
 const pruneFlag: Flag = {
   name: 'prune',
+  destructive: true,
   kind: 'switch',
   summary: 'Delete records with the label that are not declared',
 }
@@ -41,6 +43,8 @@ const pruneFlag: Flag = {
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check academy files for problems, offline',
+  writes: [],
+  prints: ['ValidFiles'],
   description:
     'Reads the files of an academy and the tables that they name, and reports every problem with its file and line.\nNothing is sent. The format is described in docs/academies.md.',
   arguments: [filesArgument],
@@ -80,6 +84,9 @@ async function runValidate({ io, output, settings }: Context, given: Given): Pro
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Compare academy files with an academy (exit 9 if they differ)',
+  writes: [],
+  prints: ['Plan'],
+  exits: ['drift'],
   description:
     'Shows what `learnctl apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.\nExits 9 if there are changes, 0 if there are none. A note lists the lessons that apply keeps: duplicates and\nundeclared ones.',
   arguments: [filesArgument],
@@ -105,6 +112,10 @@ export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
   summary: 'Make an academy match academy files',
+  writes: ['academy'],
+  prints: ['AppliedPlan', 'Plan'],
+  exits: ['partial'],
+  confirms: true,
   description:
     'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. Records that match are left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
   arguments: [filesArgument],
@@ -152,17 +163,26 @@ function planMaker(context: Context, given: Given): Promise<MakePlan> {
 export const dumpCommand: Command = {
   name: 'dump',
   summary: 'Write an academy to academy files',
+  writes: [],
+  prints: ['AcademyFile'],
   description:
     'Writes users, courses with lessons, groups, enrolments, progress and grades as `learnctl apply` reads them, to standard output\nor a file (YAML, or JSON by its name), or to a folder. Passwords are left out.',
   flags: [
-    { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write one file, .yaml or .json' },
+    {
+      name: 'file',
+      kind: 'text',
+      placeholder: 'path',
+      file: 'write',
+      summary: 'Write one file, .yaml or .json',
+    },
     {
       name: 'dir',
       kind: 'text',
       placeholder: 'path',
+      file: 'write',
       summary: 'Write a folder: a file for each course, tables for the rest',
     },
-    { name: 'force', kind: 'switch', summary: 'Overwrite existing files' },
+    { name: 'force', kind: 'switch', summary: 'Overwrite existing files', destructive: true },
   ],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
   examples: ['dump --file academy-dump.yaml', 'dump --dir academy-dump'],

@@ -43,6 +43,8 @@ export const commands: readonly Command[] = [
   {
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
+    writes: [],
+    prints: ['LearnerRow[]', 'LearnerChange[]'],
     description:
       "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
     refuses: {
@@ -63,6 +65,8 @@ export const commands: readonly Command[] = [
   {
     name: 'summary',
     summary: 'Summarise the completion and grades of learners, in total and by course',
+    writes: [],
+    prints: ['SummaryOfPeriod'],
     description:
       'In a pipe and as CSV, each row holds one figure: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
     flags: timedFlags,
@@ -72,6 +76,8 @@ export const commands: readonly Command[] = [
   {
     name: 'statements',
     summary: 'Export progress, completion and grades as xAPI statements',
+    writes: [],
+    prints: ['Statement[]'],
     description:
       'Writes a statement per line, or one array with -o json, for a learning record store (LRS). A statement has the same id in each\nexport with the same --actor and --home-page, so that importing it again changes nothing. Learners are named by their ids;\ntheir names are never included. docs/integrations/xapi.md says what becomes which statement.',
     refuses: {

@@ -12,6 +12,10 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 export const command: Command = {
   name: 'api',
   summary: 'Send any request to the API',
+  writes: ['academy'],
+  prints: ['AnyJson'],
+  exits: ['partial'],
+  destructive: true,
   description:
     'Takes a method and a path, or the name of an operation and its path parameters.\nThe field values true, false, null and numbers are sent as JSON, @file as the contents\nof that file, and "…" always as text. Names can be nested: profile.firstName=Ada, tags[]=go.',
   arguments: [{ name: 'request', summary: 'METHOD /path, or an operation such as courses.get', rest: true }],
@@ -27,6 +31,7 @@ export const command: Command = {
       name: 'body',
       kind: 'text',
       placeholder: '@file|-',
+      file: 'read',
       summary: 'Body, from a JSON or YAML file or standard input',
     },
     { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'Header' },

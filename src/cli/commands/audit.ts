@@ -40,6 +40,11 @@ export const commands: readonly Command[] = [
   {
     name: 'revert',
     summary: 'Undo what a request or an entry of the audit log did',
+    writes: ['academy'],
+    prints: ['Undone', 'UndoPlan'],
+    exits: ['partial'],
+    destructive: true,
+    confirms: true,
     description:
       'Works as `learnctl undo` does, for one request (`requestId`) or one entry: shows the plan and asks before anything is changed.',
     interruption: 'continues',
@@ -55,6 +60,8 @@ export const commands: readonly Command[] = [
   {
     name: 'export',
     summary: 'Export the audit log as a file, oldest entry first',
+    writes: [],
+    prints: ['AuditEntry[]'],
     description:
       'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. JSON has everything that the hashes cover.',
     refuses: {
@@ -76,6 +83,8 @@ export const commands: readonly Command[] = [
   {
     name: 'verify',
     summary: 'Check that no entry of the audit log was changed, inserted or removed',
+    writes: [],
+    prints: ['VerifiedLog'],
     description:
       'Reads all entries and recalculates their hashes, without relying on the server. The exit code is 1 if an entry does not match.\nOnly an earlier hash reveals that the last entries were cut off or the whole log was rewritten: store the printed hash where\nit cannot be changed, and pass it with --expect.',
     flags: [expectFlag],

@@ -66,6 +66,8 @@ const oauthFlags: readonly Flag[] = [
 const login: Command = {
   name: 'login',
   summary: 'Sign in to a platform with a browser, a code or an API key',
+  writes: ['machine'],
+  prints: [],
   description: `Opens a sign-in page in the browser and waits up to 5 minutes. If the browser runs on another
 machine, paste its final URL, or use --device, which needs no terminal and waits until its
 code expires. Signing in creates a profile and makes it active.
@@ -125,6 +127,8 @@ async function signIn(context: Context, plan: SignInPlan, device: boolean): Prom
 const logout: Command = {
   name: 'logout',
   summary: 'Sign out: end the session and remove the credential of a profile',
+  writes: ['academy', 'machine'],
+  prints: [],
   description:
     'The session is revoked on the platform first; if that fails, the credential is removed anyway.\nAn API key stays valid until it is revoked or expires.',
   refuses: {
@@ -196,6 +200,8 @@ const statusColumns = [
 const status: Command = {
   name: 'status',
   summary: 'Show the platform and the credential in use, and where they come from',
+  writes: [],
+  prints: ['AuthStatus'],
   description:
     'Exits with 4 when there is no credential or the platform rejects it. An access token that is about to\nexpire is refreshed.',
   refuses: notAList,
@@ -251,6 +257,8 @@ function shownUser(user: Readonly<Record<string, unknown>>): Readonly<Record<str
 const token: Command = {
   name: 'token',
   summary: 'Print the access token or API key, for other programs',
+  writes: [],
+  prints: [],
   description:
     'Prints the bare value, regardless of --output. An access token that is about to expire is refreshed first.',
   refuses: noColumns,
@@ -315,6 +323,8 @@ const googleFlags: readonly Flag[] = [
 const google: Command = {
   name: 'google',
   summary: 'Sign in to Google Sheets, for --to-sheet of exports',
+  writes: ['machine'],
+  prints: [],
   description: `Opens Google's sign-in page in the browser, for an OAuth client of your own (Google Cloud Console, type Desktop app), and
 asks to read and write spreadsheets. The tokens and the client secret are stored on this machine for you alone, in
 google/profiles.json beside the profiles (mode 0600). Without --client-id, the stored one is used.`,

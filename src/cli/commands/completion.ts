@@ -6,6 +6,8 @@ import { UsageError } from '../terminal/errors.ts'
 export const command: Command = {
   name: 'completion',
   summary: 'Print a shell completion script',
+  writes: [],
+  prints: [],
   description: `Completes commands, flags and their values, profiles, files, and courses, users and other things of the
 academy by external id, e-mail or id, where they are known or found within 0.3 s.
 

@@ -6,6 +6,7 @@ import { UsageError } from '../terminal/errors.ts'
 export function withLessons(command: Command): Command {
   return {
     ...command,
+    alsoPrints: ['CourseFile'],
     flags: [
       ...(command.flags ?? []),
       {
@@ -32,6 +33,7 @@ const fileFlag = {
   short: 'f',
   kind: 'texts',
   placeholder: 'path',
+  file: 'read',
   summary: 'YAML or JSON file of a course; - for standard input',
 } as const satisfies Flag
 
@@ -50,11 +52,20 @@ export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
   summary: 'Create or update courses and their lessons from files',
+  writes: ['academy'],
+  prints: ['CoursePlan[]'],
+  exits: ['partial'],
+  confirms: true,
   description:
     'A file has one course, as courses get --with-lessons prints it. Records that match the file stay untouched.\nLessons are matched by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
   flags: [
     fileFlag,
-    { name: 'prune', kind: 'switch', summary: 'Delete the lessons that the file lacks' },
+    {
+      name: 'prune',
+      kind: 'switch',
+      summary: 'Delete the lessons that the file lacks',
+      destructive: true,
+    },
     ...planFlags,
     waitLockFlag,
   ],
@@ -79,6 +90,8 @@ export const applyCommand: Command = {
 export const validateCommand: Command = {
   name: 'validate',
   summary: 'Check course files for problems, offline',
+  writes: [],
+  prints: ['ValidCourses'],
   description: 'Reads files as courses apply does, and reports every problem with its line. Nothing is sent.',
   flags: [{ ...fileFlag, required: true }],
   refuses: { ...noTarget, ...plainText, dryRun: 'Nothing is sent' },
@@ -94,6 +107,7 @@ export function withFiles(versions: Command): Command {
   const ownFlags = versions.flags ?? []
   return {
     ...versions,
+    alsoPrints: ['CoursePlan[]'],
     summary: 'Compare versions of a course, or courses with files (exit 9 if they differ)',
     description:
       'With --file, shows what `courses apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.',
@@ -164,6 +178,9 @@ const copyFlags = [
 export const copyCommand: Command = {
   name: 'copy',
   summary: 'Copy a course with its lessons',
+  writes: ['academy'],
+  prints: ['Course', 'CoursePlan'],
+  exits: ['partial'],
   description:
     'Lessons keep their external ids in another academy; in the same one they get none, as each is there once, unless\n--lesson-ids says how to make new ones. Lessons without an external id get none. Enrolments, progress and grades are not copied.',
   arguments: [{ name: 'course', summary: 'Course: id or external id' }],

@@ -202,6 +202,7 @@ export function withDeleted(noun: string, list: Command, deleted: Command): Comm
   const others = (list.flags ?? []).filter(({ name }) => !taken.has(name))
   return {
     ...list,
+    alsoPrints: [`Deleted${noun.charAt(0).toUpperCase()}${noun.slice(1, -1)}[]`],
     flags: [
       ...(list.flags ?? []),
       {

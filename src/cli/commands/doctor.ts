@@ -29,6 +29,8 @@ const shape = { table: fields, paths: fields }
 export const command: Command = {
   name: 'doctor',
   summary: 'Check your setup for problems',
+  writes: [],
+  prints: ['Finding[]'],
   description:
     'Checks files, profile, connection, database, counters, encryption key, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
   refuses: { ...notAList, dryRun: 'The checks send requests' },
@@ -36,6 +38,7 @@ export const command: Command = {
   flags: [
     {
       name: 'fix',
+      writes: ['academy'],
       kind: 'switch',
       summary: 'Rebuild the counters of a local academy if they are wrong (default false)',
     },

@@ -83,6 +83,7 @@ const withoutGroup = ['user', 'ids', 'body', 'upsert', 'if-not-exists']
 function withGroup(command: Command): Command {
   return {
     ...command,
+    alsoPrints: ['GroupEnrollment'],
     run: async (context, given) => {
       const { flags, rest } = given
       const group = flags[groupFlag.name]

@@ -2,6 +2,7 @@ import type { Command } from '../command/command.ts'
 import { bindQueryFlags, type FieldFlag, withTimeZone } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, sheetFlag, targetFlags } from '../export/export-options.ts'
+import { recordName } from '../help/printed.ts'
 import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 
 /** Definition of an export of records. */
@@ -24,6 +25,8 @@ export function exportCommand(spec: ExportSpec): Command {
   return {
     name: 'export',
     summary: `Export ${spec.noun} as a file that can be imported`,
+    writes: [],
+    prints: [`${recordName(spec.dataset)}[]`],
     description:
       'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. The columns are those of the import, with your own ids in place of those of the platform,\nso that the file can be imported elsewhere. Passwords are never exported. A record without an externalId has its id there.',
     refuses: {

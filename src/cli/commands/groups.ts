@@ -143,6 +143,7 @@ export const commands: readonly Command[] = [
   call({
     name: 'members remove',
     summary: 'Remove users from a group',
+    prints: [],
     operation: async () => (await contract()).removeMember,
     arguments: { groupId: group, userId: user },
     several: 'users',

@@ -70,6 +70,7 @@ function restoreCommands(thing: string, version: Command, deleted: Command): Com
   const restore: Command = {
     ...deleted,
     name: 'restore',
+    ...(thing === 'course' && { alsoPrints: ['CourseUpdate'] }),
     summary: `Restore deleted ${noun}, or an earlier version of a ${thing}`,
     description: `Without a version, deleted ${noun} come back ${thing === 'course' ? 'with their lessons, enrolments, progress and grades' : 'at their places in the course'}, for 30 days after their deletion; ${noun} list --deleted shows until when.\nWith a version, the ${thing} gets its attributes of that version back, as a new version.`,
     arguments: [
@@ -122,6 +123,7 @@ export function historyCommands({
       arguments: { ...own, version },
       query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },
       rows: { columns: ['field', 'from', 'to'], from: changesIn, short: namedRows },
+      exitNames: ['drift'],
       exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
       examples: [`${noun} diff ${example} 1`, `${noun} diff ${example} 1 --to 2`],
     }),

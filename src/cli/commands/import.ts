@@ -41,6 +41,7 @@ export const importFlags = [
     name: 'errors',
     kind: 'text',
     placeholder: 'path',
+    file: 'write',
     summary: 'File for rejected rows (default <file>.errors.csv)',
   },
   { name: 'resume', kind: 'switch', summary: 'Continue an interrupted import of this file (default)' },
@@ -83,12 +84,16 @@ export function importCommand(
   return {
     name: 'import',
     summary: `Create or update ${noun} from a file`,
+    writes: ['academy', 'files'],
+    prints: ['ImportReport', 'PlannedRow[]'],
+    exits: ['partial'],
     description:
       'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would happen to each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [
       {
         name: 'file',
         summary: 'File to import; - for standard input',
+        file: 'read',
         unlisted: ['--file', '-f'],
         instead: system ? ['plan', system.flag.name] : ['plan'],
       },

@@ -18,6 +18,7 @@ export const integrationFlags: readonly Flag[] = [
     name: 'jwks',
     kind: 'text',
     placeholder: 'file|url',
+    file: 'read',
     summary: 'Keys that Canvas signs with: a JSON file, or an https URL (default the one of Canvas)',
   },
   {

@@ -102,11 +102,12 @@ export const commands: readonly Command[] = [
     columns,
     examples: ['integrations get moodle', 'integrations get moodle -o yaml'],
   }),
-  { ...setCall({}, false), run: runSet },
+  { ...setCall({}, false), prints: ['SetIntegration'], run: runSet },
   signInCommand,
   call({
     name: 'test',
     summary: 'Check the connection to the other system',
+    writes: [],
     description:
       'Asks the other system whose access token it is, and checks what the integration needs. Exits with 1 if a check fails.',
     operation: async () => (await contract()).test,

@@ -36,6 +36,8 @@ const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedA
 export const moveCommand: Command = {
   name: 'move',
   summary: 'Move a lesson within its course',
+  writes: ['academy'],
+  prints: ['Lesson'],
   description:
     'With --module alone, the lesson comes after the last one of that module. Lessons that are in the way move down.',
   arguments: [{ name: 'lesson', summary: 'Lesson: id or external id' }],

@@ -23,6 +23,9 @@ export function mapCommand(kind: Argument): Command {
   return {
     name: 'map',
     summary: 'Map a course or user of the other system',
+    writes: ['academy', 'files'],
+    prints: ['Mapping', 'ImportReport', 'PlannedRow[]'],
+    exits: ['partial'],
     description: `Events of the other system name courses and users by its own ids. Without a mapping they are matched by external id or
 e-mail address. A second mapping with the same key replaces the first.
 
@@ -30,7 +33,13 @@ With --file, mappings come from a CSV, JSON or JSONL file with the columns noun,
 standard input. All rows are checked before anything is sent; --dry-run shows what would happen to each.`,
     arguments: [kind, { ...noun, ...instead }, { ...key, ...instead }, { ...reference, ...instead }],
     flags: [
-      { name: 'file', kind: 'text', placeholder: 'path', summary: 'File of mappings; - for standard input' },
+      {
+        name: 'file',
+        kind: 'text',
+        placeholder: 'path',
+        file: 'read',
+        summary: 'File of mappings; - for standard input',
+      },
       ...importFlags,
     ],
     examples: [
@@ -84,6 +93,9 @@ export function unmapCommand(kind: Argument): Command {
   return {
     name: 'unmap',
     summary: 'Delete a mapping',
+    writes: ['academy'],
+    prints: [],
+    destructive: true,
     arguments: [kind, noun, key],
     examples: ['integrations unmap canvas course 21070000000000565'],
     run: runUnmap,

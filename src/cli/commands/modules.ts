@@ -41,6 +41,8 @@ export const commands: readonly Command[] = [
   {
     name: 'list',
     summary: 'List the modules of a course',
+    writes: [],
+    prints: ['Module[]'],
     flags: [courseFlag],
     refuses: notAList,
     examples: ['modules list --course ext:BIO-201'],
@@ -49,6 +51,8 @@ export const commands: readonly Command[] = [
   {
     name: 'create',
     summary: 'Add a module to a course',
+    writes: ['academy'],
+    prints: ['Module'],
     flags: [courseFlag, { ...titleFlag, required: true }, descriptionFlag, ...placeFlags],
     refuses: notAList,
     examples: ['modules create --course ext:BIO-201 --title Currents --after "The sea"'],
@@ -57,6 +61,8 @@ export const commands: readonly Command[] = [
   {
     name: 'rename',
     summary: 'Change the title or the description of a module',
+    writes: ['academy'],
+    prints: ['Module'],
     arguments: [moduleArgument],
     flags: [courseFlag, titleFlag, descriptionFlag],
     refuses: notAList,
@@ -66,6 +72,8 @@ export const commands: readonly Command[] = [
   {
     name: 'move',
     summary: 'Move a module within its course',
+    writes: ['academy'],
+    prints: ['Module'],
     description: 'Its lessons keep their places; lessons move puts them elsewhere.',
     arguments: [moduleArgument],
     flags: [courseFlag, ...placeFlags],
@@ -76,6 +84,10 @@ export const commands: readonly Command[] = [
   {
     name: 'delete',
     summary: 'Delete a module (its lessons stay in the course)',
+    writes: ['academy'],
+    prints: [],
+    destructive: true,
+    confirms: true,
     arguments: [moduleArgument],
     flags: [courseFlag],
     refuses: notAList,

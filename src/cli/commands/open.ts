@@ -16,6 +16,8 @@ const places = ['dashboard', 'course']
 export const command: Command = {
   name: 'open',
   summary: 'Open the dashboard in the browser',
+  writes: [],
+  prints: ['OpenedPage'],
   description:
     'Prints the URL and, on a terminal, opens it. A local academy must be running: learnctl server start --detach.',
   arguments: [

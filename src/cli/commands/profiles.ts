@@ -27,6 +27,8 @@ export const commands: readonly Command[] = [
   {
     name: 'list',
     summary: 'List profiles',
+    writes: [],
+    prints: ['Profile[]'],
     refuses: { ...noTarget, limit: notAList.limit },
     examples: ['profiles list', 'profiles list -q'],
     run: list,
@@ -34,6 +36,8 @@ export const commands: readonly Command[] = [
   {
     name: 'get',
     summary: 'Show a profile',
+    writes: [],
+    prints: ['Profile'],
     arguments: [{ name: 'name', summary: 'Name of the profile (default the active one)', optional: true }],
     refuses: { ...notAList, url: noTarget.url, database: noTarget.database },
     examples: ['profiles get', 'profiles get local -o json'],
@@ -42,6 +46,8 @@ export const commands: readonly Command[] = [
   {
     name: 'add',
     summary: 'Add a profile for a platform or a local academy',
+    writes: ['machine'],
+    prints: ['Profile'],
     description:
       'Use --url for a platform, --database for a local academy. The first profile becomes the active one.',
     refuses: { ...noColumns, profile: noTarget.profile },
@@ -56,6 +62,8 @@ export const commands: readonly Command[] = [
   {
     name: 'use',
     summary: 'Switch to a profile',
+    writes: ['machine'],
+    prints: ['Profile'],
     refuses: { ...noTarget, ...noColumns },
     arguments: [nameArgument],
     examples: ['profiles use local'],
@@ -64,6 +72,10 @@ export const commands: readonly Command[] = [
   {
     name: 'delete',
     summary: 'Delete profiles and their credentials',
+    writes: ['machine'],
+    prints: [],
+    destructive: true,
+    confirms: true,
     description: 'A session on the platform is ended first. The database of a local academy is kept.',
     refuses: { ...noTarget, ...noColumns },
     arguments: [{ ...nameArgument, rest: true }],

@@ -13,6 +13,8 @@ const exportFile = 'learners.csv'
 export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
   summary: 'Create a local academy with example data',
+  writes: ['academy', 'machine', 'files'],
+  prints: ['Quickstart'],
   description: `Creates an academy with real learners in a SQLite file, and shows the first commands to try. No server or account is needed. The academy is saved as profile ${localProfile}, which becomes active if no other profile is. Running it again changes nothing.\n\nThe learners are part of the Open University Learning Analytics Dataset (CC BY 4.0).`,
   createsAcademy: true,
   refuses: {

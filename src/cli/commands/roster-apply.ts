@@ -16,12 +16,14 @@ const pruneFlags = [
   },
   {
     name: 'prune',
+    destructive: true,
     kind: 'switch',
     summary:
       'Remove records with the label that the roster lacks: suspend users, archive courses, delete enrolments',
   },
   {
     name: 'delete-users',
+    destructive: true,
     kind: 'switch',
     summary: 'Delete users who are removed instead of suspending them',
   },
@@ -35,6 +37,7 @@ const skipInvalidFlag = {
 
 const sourceArgument: Argument = {
   name: 'source',
+  file: 'read',
   summary: 'Roster: folder, zip file, CSV file or integration:<kind>; - for a CSV file on standard input',
   optional: true,
   unlisted: ['--file', '-f'],
@@ -44,11 +47,15 @@ const sourceArgument: Argument = {
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Compare rosters and academies (exit 9 if they differ)',
+  writes: [],
+  prints: ['Plan'],
+  exits: ['drift'],
   description:
     'With two sides, shows what changes the first into the second. A side is a roster, a profile (profile:<name>) or the\ndatabase of a local academy. With one roster, shows what roster apply would do. Only records and fields that both sides\ncan have are compared; notes name the others. Exits 9 if there are differences, 0 if there are none.',
   arguments: [
     {
       name: 'sides',
+      file: 'read',
       summary:
         'One or two of: roster, - (CSV on standard input), integration:<kind>, profile:<name>, database of a local academy',
       rest: true,
@@ -103,6 +110,10 @@ export const applyCommand: Command = {
   name: 'apply',
   interruption: 'continues',
   summary: 'Make an academy match a roster, and compare both afterwards',
+  writes: ['academy'],
+  prints: ['AppliedRoster', 'Plan'],
+  exits: ['partial', 'drift'],
+  confirms: true,
   description:
     'Shows the plan and asks before anything is changed; --yes confirms. Users match by external id, else by e-mail address.\nRecords that match are left alone, so an apply that was interrupted continues when it is run again. Grades and progress\nare never removed. At the end the platform is read again and compared with the roster: exit 0 if all records are equal,\n8 if some were refused, 9 if some differ all the same. Prints nothing if there was nothing to do and no terminal.',
   arguments: [sourceArgument],
@@ -117,7 +128,13 @@ export const applyCommand: Command = {
       placeholder: 'count',
       summary: 'Refuse to remove more records than this, suspended and archived ones included (exit 6)',
     },
-    { name: 'report', kind: 'text', placeholder: 'path', summary: 'Write a report to this JSON file' },
+    {
+      name: 'report',
+      kind: 'text',
+      placeholder: 'path',
+      file: 'write',
+      summary: 'Write a report to this JSON file',
+    },
     ...planFlags,
     { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
     waitLockFlag,

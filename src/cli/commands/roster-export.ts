@@ -41,7 +41,7 @@ const flags = [
     placeholder: 'category',
     summary: 'Category of new courses in Moodle, by number or path; required for its courses',
   },
-  { name: 'force', kind: 'switch', summary: 'Replace an existing package' },
+  { name: 'force', kind: 'switch', summary: 'Replace an existing package', destructive: true },
 ] as const satisfies readonly Flag[]
 
 /** Formats of flags that only one has a use for. */
@@ -56,9 +56,11 @@ const formatByFlag: Readonly<Record<string, string>> = {
 export const rosterExportCommand: Command = {
   name: 'export',
   summary: 'Write a package that another system imports: OneRoster, Canvas SIS or Moodle',
+  writes: ['files'],
+  prints: ['RosterPackage'],
   description:
     'Writes a folder, or a zip file if the target ends in .zip, for you alone (mode 0600), completely or not at all. The same\nacademy gives the same bytes. Records have your own ids, else those of the platform. Passwords are never exported, and\nnotes say what the format does not hold; docs/rosters.md has the whole table.',
-  arguments: [{ name: 'target', summary: 'Folder to write, or a file that ends in .zip' }],
+  arguments: [{ name: 'target', summary: 'Folder to write, or a file that ends in .zip', file: 'write' }],
   flags,
   refuses: { ...noColumns, quiet: 'The result has no id', dryRun: 'It changes nothing' },
   examples: [

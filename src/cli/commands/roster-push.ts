@@ -30,6 +30,10 @@ const kindArgument: Argument = {
 export const pushCommand: Command = {
   name: 'push',
   summary: 'Write courses, people and grades to Google Classroom',
+  writes: ['elsewhere', 'machine'],
+  prints: ['PushedRoster'],
+  exits: ['partial', 'drift'],
+  confirms: true,
   description:
     'Compares the academy with Google Classroom, shows a plan and asks. Courses are created once, under an alias of their external\nid; people are added, or invited if they cannot be; graded items become course work, and grades are set and returned. Nothing is\ndeleted in Classroom. At the end both sides are read and counted again: exit 8 if records were refused, 9 if some differ all the\nsame. After an interruption the same command continues.',
   arguments: [kindArgument],

@@ -24,14 +24,16 @@ const pgRestore = 'Use pg_restore: pg_restore --clean --if-exists --dbname=<url>
 export const backupCommand: Command = {
   name: 'backup',
   summary: 'Back up a local academy to a file',
+  writes: ['files'],
+  prints: ['Backup'],
   description: `Backs up the quickstart academy unless --database or --profile selects another, as it is at this moment, also while a
 server is running. The backup is checked, and complete or not there at all. It contains all data of the academy,
 password hashes among them: only you can read it. Access tokens and webhook secrets in it are encrypted, and their
 key, <database>.key, is not part of it: keep a copy of that file elsewhere.
 
 An academy in a PostgreSQL database is backed up with pg_dump.`,
-  arguments: [{ name: 'file', summary: 'File to write' }],
-  flags: [{ name: 'force', kind: 'switch', summary: 'Overwrite the file if it exists' }],
+  arguments: [{ name: 'file', summary: 'File to write', file: 'write' }],
+  flags: [{ name: 'force', kind: 'switch', summary: 'Overwrite the file if it exists', destructive: true }],
   refuses: { ...notAList, url: 'Only an academy on this machine can be backed up' },
   examples: ['server backup academy-backup.db', 'server backup academy-backup.db --force'],
   run: runBackup,
@@ -41,9 +43,13 @@ An academy in a PostgreSQL database is backed up with pg_dump.`,
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'Restore a local academy from a backup',
+  writes: ['academy'],
+  prints: [],
+  destructive: true,
+  confirms: true,
   description: `Replaces the quickstart academy unless --database or --profile selects another. The backup is checked first. The
 academy that was there is kept as a snapshot.`,
-  arguments: [{ name: 'file', summary: 'Backup to restore' }],
+  arguments: [{ name: 'file', summary: 'Backup to restore', file: 'read' }],
   refuses: { ...notAList, url: 'Only an academy on this machine can be restored' },
   examples: ['server restore academy-backup.db --yes'],
   run: restore,
@@ -53,6 +59,10 @@ academy that was there is kept as a snapshot.`,
 export const resetCommand: Command = {
   name: 'reset',
   summary: 'Delete all data of a local academy',
+  writes: ['academy'],
+  prints: [],
+  destructive: true,
+  confirms: true,
   description: `Replaces the quickstart academy by a new, empty one, unless --database or --profile selects another. The next
 server start prints a new admin API key.`,
   refuses: { ...notAList, url: 'Only an academy on this machine can be reset' },

@@ -26,6 +26,8 @@ export const copyCommand: Command = {
   name: 'copy',
   interruption: 'continues',
   summary: 'Copy an academy to another database',
+  writes: ['academy', 'files'],
+  prints: ['CopiedAcademy'],
   description: `Copies a whole academy: users, courses, progress, API keys, sessions and settings keep their ids, versions and hashes.
 Then compares the copy with the original, row by row.
 
@@ -36,6 +38,7 @@ same command again to continue it: until it is finished, nothing else opens the 
       name: 'from',
       kind: 'text',
       placeholder: 'file|url',
+      file: 'read',
       summary: 'Database of the academy to copy, a SQLite file or a PostgreSQL URL',
       required: true,
     },
@@ -43,6 +46,7 @@ same command again to continue it: until it is finished, nothing else opens the 
       name: 'to',
       kind: 'text',
       placeholder: 'file|url',
+      file: 'write',
       summary: 'Database to copy it to, a new file or an empty PostgreSQL database',
       required: true,
     },

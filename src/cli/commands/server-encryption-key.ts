@@ -14,6 +14,10 @@ const flags = postgresFlags.filter(({ name }) => ['database-url-file', 'encrypti
 export const newEncryptionKeyCommand: Command = {
   name: 'new-encryption-key',
   summary: 'Replace the encryption key of a local academy after it was lost',
+  writes: ['academy', 'machine'],
+  prints: [],
+  destructive: true,
+  confirms: true,
   description: `Access tokens and webhook secrets are encrypted with a key in the file <database>.key. If the key is lost, they cannot
 be read, and new ones cannot be stored. After this command, the next secret that is stored creates a new key; all other
 secrets must be set again.

@@ -16,6 +16,9 @@ export function execCommand(runLine: RunLine): Command {
   return {
     name: 'exec',
     summary: 'Run a command against a temporary academy',
+    writes: ['academy', 'elsewhere', 'files', 'machine'],
+    prints: [],
+    exits: ['notRun', 'noCommand'],
     description: `Serves a new academy on a free port of the loopback, runs the command with its address in LEARNCTL_URL and an admin
 API key in LEARNCTL_API_KEY, and deletes the academy when the command ends. Profiles and stored credentials of the
 user are not used: inside, learnctl has a configuration of its own.
@@ -32,6 +35,7 @@ and --seed-id two runs have the same times and ids.`,
         name: 'seed',
         kind: 'texts',
         placeholder: 'file',
+        file: 'read',
         summary: 'File or folder to import first, or examples',
       },
       {

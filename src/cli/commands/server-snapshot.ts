@@ -26,11 +26,15 @@ export const snapshotCommands: readonly Command[] = [
   {
     name: 'snapshot save',
     summary: 'Save a snapshot of a local academy',
+    writes: ['machine'],
+    prints: ['Snapshot'],
     description: `Saves the quickstart academy unless --database or --profile selects another. Takes milliseconds where the file system
 shares blocks between copies. Snapshots are kept in a folder beside the database. Use server backup while a server
 is running.`,
     arguments: [{ name: 'name', summary: 'Name of the snapshot (default the time)', optional: true }],
-    flags: [{ name: 'force', kind: 'switch', summary: 'Replace the snapshot of this name' }],
+    flags: [
+      { name: 'force', kind: 'switch', summary: 'Replace the snapshot of this name', destructive: true },
+    ],
     refuses,
     examples: ['server snapshot save', 'server snapshot save seeded --force'],
     run: save,
@@ -38,6 +42,8 @@ is running.`,
   {
     name: 'snapshot list',
     summary: 'List the snapshots of a local academy, newest first',
+    writes: [],
+    prints: ['Snapshot[]'],
     refuses: { url, limit: notAList.limit },
     examples: ['server snapshot list', 'server snapshot list --database academy.db -o json'],
     async run(context) {
@@ -48,6 +54,10 @@ is running.`,
   {
     name: 'snapshot restore',
     summary: 'Restore a local academy to a snapshot',
+    writes: ['academy'],
+    prints: [],
+    destructive: true,
+    confirms: true,
     arguments: [{ name: 'name', summary: 'Name of the snapshot (default the newest)', optional: true }],
     refuses,
     examples: ['server snapshot restore seeded --yes'],
@@ -56,6 +66,10 @@ is running.`,
   {
     name: 'snapshot delete',
     summary: 'Delete a snapshot',
+    writes: ['machine'],
+    prints: [],
+    destructive: true,
+    confirms: true,
     arguments: [{ name: 'name', summary: 'Name of the snapshot' }],
     refuses,
     examples: ['server snapshot delete seeded --yes'],

@@ -27,6 +27,8 @@ export const startCommand: Command = {
   name: 'start',
   interruption: 'ends',
   summary: 'Serve a local academy over HTTP',
+  writes: ['academy', 'machine'],
+  prints: ['StartedServer'],
   description: `Serves the quickstart academy unless --database or --profile selects another. Runs until Ctrl-C or SIGTERM, then
 finishes open requests. Logs each request to standard error.
 

@@ -20,6 +20,8 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
   {
     name: 'status',
     summary: 'List running servers',
+    writes: [],
+    prints: ['RunningServer[]'],
     refuses: { ...noTarget, limit: notAList.limit },
     examples: ['server status', 'server status -o json'],
     async run(context) {
@@ -32,6 +34,8 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
   {
     name: 'stop',
     summary: 'Stop a running server',
+    writes: ['machine'],
+    prints: [],
     description:
       'Stops the server of the quickstart academy unless --database or --profile selects another. --all stops every server that you started on this machine.',
     refuses: {
@@ -51,6 +55,8 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
   {
     name: 'openapi',
     summary: 'Print the OpenAPI document of the API',
+    writes: [],
+    prints: ['OpenApiDocument'],
     refuses: { ...noTarget, ...plainText },
     examples: ['server openapi > openapi.json', 'server openapi -o yaml'],
     async run({ output, settings }) {

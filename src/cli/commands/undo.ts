@@ -7,6 +7,11 @@ export const commands: readonly Command[] = [
     name: 'change',
     isDefault: true,
     summary: 'Undo an import, an apply or another change of many records',
+    writes: ['academy'],
+    prints: ['Undone', 'UndoPlan'],
+    exits: ['partial'],
+    destructive: true,
+    confirms: true,
     description:
       'The word change can be left out. Shows the plan and asks before anything is changed; --yes confirms. What was created is\nremoved, what was deleted comes back, and changed fields return to what they were, unless they were changed since: those\nare listed and kept. What cannot be undone is listed first, such as progress. An undo can be undone itself, and one that\nwas interrupted continues when it is run again. A change can be undone for 30 days.',
     interruption: 'continues',
@@ -22,6 +27,8 @@ export const commands: readonly Command[] = [
   {
     name: 'list',
     summary: 'List changes of many records, newest first, and whether they can be undone',
+    writes: [],
+    prints: ['UndoableChange[]'],
     description:
       'Lists imports, applies, roster applies and commands on several records: who ran them, when, on which file, and what they\nchanged. canUndo is true or false, why says what prevents it. Admins see all changes, others their own.',
     refuses: { dryRun: 'It changes nothing' },

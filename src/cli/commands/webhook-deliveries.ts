@@ -60,6 +60,7 @@ const replay = call({
   flags: [unmatchedFlag, kindFlag],
   columns,
   done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
+  exitNames: ['partial'],
   exits: (answer) => (notApplied.includes(valueAt(answer, 'status')) ? 'partial' : null),
   examples: [
     'webhooks deliveries replay "$DELIVERY_ID"',
@@ -88,6 +89,7 @@ export const commands: readonly Command[] = [
   }),
   {
     ...replay,
+    alsoPrints: ['Delivery[]'],
     run: (context, given) => {
       if (given.flags[unmatchedFlag.name] === true) return replayAll(context, given)
       if (given.flags[kindFlag.name] === undefined) return replay.run(context, given)

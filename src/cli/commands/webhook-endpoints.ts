@@ -21,6 +21,8 @@ const testShape = { table: testFields, paths: testFields }
 const testCommand: Command = {
   name: 'endpoints test',
   summary: 'Send a test event to a webhook endpoint',
+  writes: ['academy', 'elsewhere'],
+  prints: ['TestedEndpoint'],
   description:
     'Sends an event of type endpoint.test, whatever the endpoint subscribes to, and waits up to 20 s for the outcome. The exit\ncode is 1 if the receiver does not accept it; the event is then retried like others.',
   arguments: [{ name: 'endpoint', summary: 'Id of the endpoint' }],
@@ -92,6 +94,8 @@ const backfillCommand: Command = {
   name: 'endpoints backfill',
   interruption: 'explained',
   summary: 'Send what learners have reached before to a learning record store',
+  writes: ['academy', 'elsewhere'],
+  prints: ['QueuedMessages'],
   description:
     'Queues the history of progress and grades, as far as it happened in the period, for an endpoint of kind xapi. The messages are\nsent while a server runs for the academy. Statements have the same ids each time: what the record store has already is not stored\nagain, so that the same command can be repeated.',
   arguments: [{ name: 'endpoint', summary: 'Id of the endpoint' }],
@@ -177,6 +181,7 @@ const messageCommands: readonly Command[] = [
   call({
     name: 'messages replay',
     summary: 'Send webhook messages again',
+    writes: ['academy', 'elsewhere'],
     operation: async () => (await messageCalls()).resend,
     arguments: { messageId: message },
     several: 'webhook messages',

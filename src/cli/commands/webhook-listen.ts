@@ -52,6 +52,8 @@ export const listenCommand: Command = {
   name: 'listen',
   interruption: 'ends',
   summary: 'Print the events of a server on this machine, or pass them on',
+  writes: ['academy'],
+  prints: ['ArrivedEvent', 'ChatMessage', 'Statement'],
   description: `Creates a temporary webhook endpoint, prints each event that the server sends, and deletes the endpoint at the end
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
 accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.

@@ -55,6 +55,7 @@ const sendFlags: readonly Flag[] = withTimeZone([
     name: 'signing-key',
     kind: 'text',
     placeholder: 'file',
+    file: 'read',
     summary: 'Private key (JWK) that signs as Canvas does',
   },
   { name: 'standard-headers', kind: 'switch', summary: 'Sign with Standard Webhooks headers instead' },
@@ -102,6 +103,10 @@ const resultsPerPage = 100
 const sendCommand: Command = {
   name: 'send',
   summary: 'Send simulated deliveries of an external system',
+  writes: ['academy'],
+  prints: ['SentDelivery[]'],
+  exits: ['partial'],
+  confirms: true,
   description: `Sends what the real system would send, signed as it signs, to test a connection without it.
 
 Events: canvas grade_change, course_grade_change, course_progress, course_completed, caliper_grade; moodle user_graded,
@@ -281,6 +286,8 @@ const keyShape = { table: keyFields, paths: keyFields, identifier: 'kid' }
 const keyCommand: Command = {
   name: 'generate-key',
   summary: 'Generate a key pair to sign Canvas events in tests',
+  writes: ['files'],
+  prints: ['KeyPair'],
   description:
     'Writes an RSA private key (JWK) for webhooks send --signing-key, and the key set (JWKS) that the canvas integration\nchecks signatures with. Real events are signed with the keys that Canvas publishes.',
   flags: [
@@ -288,6 +295,7 @@ const keyCommand: Command = {
       name: 'file',
       kind: 'text',
       placeholder: 'file',
+      file: 'write',
       summary: 'File for the private key, readable by you alone',
       default: 'canvas-key.json',
     },
@@ -295,10 +303,11 @@ const keyCommand: Command = {
       name: 'jwks-file',
       kind: 'text',
       placeholder: 'file',
+      file: 'write',
       summary: 'File for the public key set',
       default: 'canvas-jwks.json',
     },
-    { name: 'force', kind: 'switch', summary: 'Overwrite the files if they exist' },
+    { name: 'force', kind: 'switch', summary: 'Overwrite the files if they exist', destructive: true },
   ],
   refuses: { ...noTarget, ...notAList, dryRun: 'It only writes files on this machine' },
   examples: [

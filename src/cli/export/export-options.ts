@@ -58,10 +58,11 @@ export const targetFlags = [
     name: 'file',
     kind: 'text',
     placeholder: 'path',
+    file: 'write',
     summary:
       'File to write (default -, standard output); unchanged if the export fails, and created for you alone (mode 0600)',
   },
-  { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
+  { name: 'force', kind: 'switch', summary: 'Overwrite an existing file', destructive: true },
 ] as const satisfies readonly Flag[]
 
 /** Exports to a tab of a spreadsheet. */

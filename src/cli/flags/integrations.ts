@@ -13,6 +13,7 @@ const {
 } = flagsOf(IntegrationInput, {
   gradeItems: {
     placeholder: '@file|json',
+    file: 'read',
     summary: 'Grade items by their id there: {"12": {"name": "Quiz", "maximum": 20, "weight": 30}}',
   },
   oldSecretEndsAt: {

@@ -75,6 +75,7 @@ export const postgresFlags = [
     name: 'database-url-file',
     kind: 'text',
     placeholder: 'path',
+    file: 'read',
     summary: 'File with the URL of a PostgreSQL database, in place of --database',
   },
   {
@@ -98,6 +99,7 @@ export const postgresFlags = [
     name: 'encryption-key-file',
     kind: 'text',
     placeholder: 'path',
+    file: 'read',
     summary: 'Key that secrets are encrypted with, the same for all servers; created with the first secret',
   },
 ] as const satisfies readonly Flag[]
@@ -174,12 +176,14 @@ export const serveFlags: readonly Flag[] = [
     name: 'tls-cert',
     kind: 'text',
     placeholder: 'path',
+    file: 'read',
     summary: 'Certificate with its chain (PEM), to serve https; requires --tls-key',
   },
   {
     name: 'tls-key',
     kind: 'text',
     placeholder: 'path',
+    file: 'read',
     summary: 'Private key of the certificate (PEM, without a passphrase)',
   },
   {
@@ -209,6 +213,7 @@ export const serveFlags: readonly Flag[] = [
     name: 'key-file',
     kind: 'text',
     placeholder: 'path',
+    file: 'write',
     summary: 'Write an admin API key to this file (mode 0600) instead of printing it',
   },
   {

@@ -38,6 +38,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     ...(spec.several ? [idsFlag] : []),
     ...(isFilteredList(spec) ? [delimiterFlag, ignoreFiltersFlag] : []),
   ])
+  const exits = [...(spec.several ? ['partial' as const] : []), ...(spec.exitNames ?? [])]
 
   return {
     name: spec.name,
@@ -46,6 +47,11 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     flags,
     ...(spec.description !== undefined && { description: spec.description }),
     ...(spec.examples && { examples: spec.examples }),
+    ...(spec.writes && { writes: spec.writes }),
+    ...(spec.prints && { prints: spec.prints }),
+    ...(exits.length > 0 && { exits }),
+    ...(spec.destroys && { destructive: true }),
+    ...((spec.destroys || spec.confirms) && { confirms: true }),
     calls: { operation: spec.operation, columns: spec.columns ?? [], fields, query },
     run: async (context, given) => {
       const { runOperation } = await import('./run-operation.ts')

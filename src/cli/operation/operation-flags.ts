@@ -7,6 +7,7 @@ export const bodyFlag: Flag = {
   name: 'body',
   kind: 'text',
   placeholder: '@file|-',
+  file: 'read',
   summary: 'Read fields from a JSON or YAML file, or standard input; flags override them',
 }
 
@@ -23,6 +24,7 @@ export const idsFlag: Flag = {
   name: 'ids',
   kind: 'text',
   placeholder: 'file|-',
+  file: 'read',
   summary: 'Read ids from a file or standard input, one per line',
 }
 

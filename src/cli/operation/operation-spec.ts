@@ -5,6 +5,7 @@ import type { BodyInput, Params } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
+import type { Effect } from '../command/effects.ts'
 import type { FieldFlag, Flag } from '../command/flag.ts'
 import type { PasswordUse, SecretInput } from '../command/secret-input.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
@@ -73,6 +74,10 @@ export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
   readonly description?: string
+  /** What it changes, if its method does not tell. */
+  readonly writes?: readonly Effect[]
+  /** Schemas of what it prints, if that is not the response. */
+  readonly prints?: readonly string[]
   /** Loads the operation lazily, since help does not need the contract. */
   readonly operation: () => Promise<O>
   /** Arguments for path parameters, in the order of the command line. */
@@ -118,6 +123,8 @@ export interface OperationSpec<O extends Call> {
   readonly rows?: Rows
   /** Returns the exit code of an answer; null for success. */
   readonly exits?: (answer: unknown) => ExitName | null
+  /** Exit codes that `exits` returns. */
+  readonly exitNames?: readonly ExitName[]
   /** Confirmation to ask for before a destructive operation. */
   readonly destroys?: Destruction
   /** Refusal that the user can override by confirming. */
