@@ -15,11 +15,22 @@ export interface WriteOutcome {
 /** The requests that write one record, in turn; each gets its response. */
 export type Writing = Generator<RecordRequest, WriteOutcome, RecordResponse>
 
+/** Page of a search that was stopped, from which the next attempt continues. */
+export interface SearchPosition {
+  pageToken: string | null
+}
+
 /**
  * Writes a record to Google Classroom so that repeating it does nothing twice: courses have an alias, people are enrolled
  * or invited once, course work is looked for first, and grades are set. Nothing is deleted.
+ *
+ * @param position of the search for course work; changed with each page
  */
-export function writeClassroom(record: ForeignWrite, token: string): Writing {
+export function writeClassroom(
+  record: ForeignWrite,
+  token: string,
+  position: SearchPosition = { pageToken: null },
+): Writing {
   const writer = new Writer(token)
   switch (record.part) {
     case 'courses':
@@ -27,7 +38,7 @@ export function writeClassroom(record: ForeignWrite, token: string): Writing {
     case 'enrollments':
       return writer.member(record)
     case 'items':
-      return writer.item(record)
+      return writer.item(record, position)
     case 'grades':
       return writer.grade(record)
   }
@@ -81,7 +92,13 @@ class Writer {
     if (answer.status === 409) return done('unchanged', null)
     // Only administrators add people, and only people of their domain (Access.Errors, CannotDirectAddUser).
     const canInvite = answer.refusal === 'permission' && answer.scope === null
-    if (!canInvite) return failed(answer, 'no such course, or no Google account with this address')
+    if (answer.status === 404) {
+      const course = yield* this.#send('GET', `/v1/courses/${segment(courseId)}`)
+      const isCourse = 'json' in course
+      if (!isCourse && course.status !== 404) return failed(course)
+      return failed(answer, isCourse ? 'no Google account with this address' : 'no such course')
+    }
+    if (!canInvite) return failed(answer)
     const invitation = { courseId, userId: email, role: role === 'instructor' ? 'TEACHER' : 'STUDENT' }
     const invited = yield* this.#send('POST', '/v1/invitations', invitation)
     if ('json' in invited) return done('invited', textIn(invited.json, 'userId'))
@@ -90,7 +107,7 @@ class Writer {
     return failed(invited, 'no Google account with this address')
   }
 
-  *item({ id, courseId, label, scoreMaximum }: ForeignWrite): Writing {
+  *item({ id, courseId, label, scoreMaximum }: ForeignWrite, position: SearchPosition): Writing {
     if (courseId === null || label === null || scoreMaximum === null) {
       return refusedFor('an item needs courseId, label and scoreMaximum')
     }
@@ -101,7 +118,12 @@ class Writer {
       return 'json' in answer ? done('updated', id) : failed(answer)
     }
     // Course work has no alias: after a lost response, it is found by its title.
-    const found = yield* this.#findWork(works, label)
+    const isContinued = position.pageToken !== null
+    let found = yield* this.#findWork(works, label, position)
+    // Course work that was created since the search began is among the newest.
+    if (isContinued && 'json' in found && found.json['id'] === undefined) {
+      found = yield* this.#findWork(works, label, { pageToken: null }, 1)
+    }
     if ('refusal' in found) return failed(found)
     if (found.json['id'] !== undefined) return done('unchanged', textIn(found.json, 'id'))
     const answer = yield* this.#send('POST', works, {
@@ -111,11 +133,12 @@ class Writer {
   }
 
   /** Returns the course work of this project with a title; an empty object without any. */
-  *#findWork(works: string, title: string): Step {
-    let pageToken: string | null = null
-    for (let page = 0; page < maxPages; page += 1) {
+  *#findWork(works: string, title: string, position: SearchPosition, most = maxPages): Step {
+    for (let page = 0; page < most; page += 1) {
+      const { pageToken } = position
       const query: URLSearchParams = new URLSearchParams({
-        ...{ pageSize: '100' },
+        // The newest first: a request whose response was lost has created the first one.
+        ...{ pageSize: '100', orderBy: 'updateTime desc' },
         ...(pageToken !== null && { pageToken }),
       })
       const answer: ClassroomAnswer = yield* this.#send('GET', `${works}?${query}` as `/${string}`)
@@ -124,8 +147,8 @@ class Writer {
         (work) => work['associatedWithDeveloper'] === true && work['title'] === title,
       )
       if (found) return { json: found }
-      pageToken = textIn(answer.json, 'nextPageToken')
-      if (pageToken === null) break
+      position.pageToken = textIn(answer.json, 'nextPageToken')
+      if (position.pageToken === null) break
     }
     return { json: {} }
   }

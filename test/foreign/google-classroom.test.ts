@@ -87,7 +87,7 @@ test('Google’s client library writes with the same requests', async () => {
 
   const quiz = { part: 'items', courseId: id, label: 'Quiz', scoreMaximum: 20 }
   expect(await write(own.fake, own.token, quiz)).toBe('created')
-  await google.courses.courseWork.list({ courseId: id, pageSize: 100 })
+  await google.courses.courseWork.list({ courseId: id, pageSize: 100, orderBy: 'updateTime desc' })
   const work = { title: 'Quiz', workType: 'ASSIGNMENT', state: 'PUBLISHED', maxPoints: 20 }
   const made = await google.courses.courseWork.create({ courseId: id, requestBody: work })
   const courseWorkId = made.data.id ?? ''

@@ -1,6 +1,6 @@
 import { type Argument, type Command, checkArgument, type Given, noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { checkChoices, type Flag } from '../command/flag.ts'
+import { checkChoices, type Flag, waitLockFlag } from '../command/flag.ts'
 
 const parts = ['courses', 'enrollments', 'grades'] as const
 
@@ -18,6 +18,7 @@ const flags = [
     summary: 'Only these parts, such as courses,enrollments; courses are always included',
     choices: parts,
   },
+  waitLockFlag,
 ] as const satisfies readonly Flag[]
 
 const kindArgument: Argument = {
@@ -56,5 +57,6 @@ async function runPush(context: Context, { flags: given, arguments: { kind } }: 
   await pushRoster(context, {
     courses: textsIn(given['course']),
     parts: new Set(only.length > 0 ? only : parts),
+    waitLock: given[waitLockFlag.name],
   })
 }

@@ -3,9 +3,11 @@ import type { LmsKind, RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
 import { withSources } from '../operation/refused-call.ts'
+import { CommandError } from '../terminal/errors.ts'
 import { pluralise } from '../terminal/format-text.ts'
-import { type Io, note } from '../terminal/io.ts'
+import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
+import { PageGuard, Patience } from './reading-limits.ts'
 import { openSpool } from './spool.ts'
 
 type Page = ForeignRecords
@@ -30,10 +32,6 @@ interface Task {
   readonly of: string | null
   readonly cursor: string | null
 }
-
-/** Longest time to wait for another system that asks to wait, and the number of times for one page. */
-export const maxWaitMs = 15 * 60 * 1000
-const maxWaits = 10
 
 /**
  * Reads the records of these kinds from another system, through the integration of the academy or platform: as many pages
@@ -72,13 +70,13 @@ export async function pullRecords(
 
   async function ask({ part, of, cursor }: Task): Promise<Page> {
     const query = { part, ...(of !== null && { of }), ...(cursor !== null && { cursor }) }
-    for (let waits = 0; ; waits += 1) {
+    const patience = new Patience(io)
+    for (;;) {
       try {
         const { data } = await caller.call(operation, { params: { lmsKind: kind }, query, signal: io.signal })
         return data
       } catch (error) {
-        if (waits === maxWaits) throw error
-        await waitFor(io, error)
+        await patience.after(error)
       }
     }
   }
@@ -90,7 +88,9 @@ export async function pullRecords(
     return pulled
   } catch (error) {
     line.stop()
-    if (spool.count > 0) {
+    // Pages of a list without an end would be met again.
+    if (error instanceof CommandError && error.code === 'endless_list') spool.remove()
+    else if (spool.count > 0) {
       await note(
         io,
         `Stopped after ${pluralise(spool.count, 'page')}; run the same command within an hour to continue`,
@@ -114,14 +114,6 @@ function withNextStep(kind: LmsKind, error: unknown): unknown {
   )
 }
 
-/** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
-export async function waitFor(io: Pick<Io, 'sleep' | 'signal'>, error: unknown): Promise<void> {
-  const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
-  const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
-  if (waitMs <= 0 || waitMs > maxWaitMs) throw error
-  await io.sleep(waitMs, io.signal)
-}
-
 class Pull {
   readonly #wanted: ReadonlySet<RecordPart>
   /** External ids or titles of the courses whose lists are read; none for all. */
@@ -137,6 +129,7 @@ class Pull {
   readonly #byCourse = new Set<RecordPart>()
   /** Lists of courses and groups that are read. */
   readonly #added = new Set<string>()
+  readonly #guards = new Map<string, PageGuard>()
   #lists: Page['lists'] = []
   #system = ''
   #atOnce = 1
@@ -181,17 +174,16 @@ class Pull {
           const task = this.#tasks.shift()
           if (!task) return
           running += 1
-          this.#read(task).then(
-            (page) => {
+          this.#read(task)
+            .then((page) => {
               running -= 1
               this.#take(task, page)
               next()
-            },
-            (error) => {
+            })
+            .catch((error) => {
               failed = true
               reject(error)
-            },
-          )
+            })
         }
       }
       next()
@@ -205,7 +197,14 @@ class Pull {
       if (hides !== null) this.#hidden.add(hides)
     }
     for (const record of page.data) this.#keep(record)
-    if (page.nextCursor !== null) this.#tasks.unshift({ ...task, cursor: page.nextCursor })
+    const list = `${task.part} ${task.of ?? ''}`
+    if (page.nextCursor === null) this.#guards.delete(list)
+    else {
+      const guard = this.#guards.get(list) ?? new PageGuard()
+      this.#guards.set(list, guard)
+      guard.check(page, task.part)
+      this.#tasks.unshift({ ...task, cursor: page.nextCursor })
+    }
     this.#askBelow(task, page)
   }
 

@@ -1,12 +1,11 @@
-import { ApiError } from '../../client/errors.ts'
 import { type ForeignWrite, maxWrites } from '../../contract/foreign-writes.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
+import { whileApplying } from '../records/apply-lock.ts'
 import { openWriting } from '../records/execute.ts'
 import { CommandError, type ExitName, exitCode } from '../terminal/errors.ts'
 import { capitalise, pluralise } from '../terminal/format-text.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { maxWaitMs, waitFor } from './pull-records.ts'
 import {
   type CourseCheck,
   compareCourse,
@@ -16,6 +15,7 @@ import {
   sumCounts,
 } from './push-plan.ts'
 import { readCourse, type WantedCourse, wantedOf } from './push-state.ts'
+import { Patience } from './reading-limits.ts'
 import { openSchool } from './school.ts'
 
 /** Records to push. */
@@ -23,6 +23,8 @@ export interface PushOptions {
   /** References of courses; empty for all. */
   readonly courses: readonly string[]
   readonly parts: ReadonlySet<string>
+  /** Value of `--wait-lock`. */
+  readonly waitLock: unknown
 }
 
 /** A record that Classroom refused. */
@@ -36,8 +38,6 @@ const title = 'Google Classroom'
 const coursesAtOnce = 4
 /** Rounds of comparing and writing: courses, then people and items, then grades. */
 const maxRounds = 4
-/** Number of times to wait for one batch. */
-const maxWaits = 10
 const maxNamed = 10
 const maxListed = 1000
 
@@ -61,12 +61,16 @@ export async function pushRoster(context: Context, options: PushOptions): Promis
   const refusals = new Map<string, Refusal>()
   if (planned.length > 0) {
     await confirmAt(context, `write ${pluralise(planned.length, 'record')}`, `to ${title}`)
-    for (let round = 0; round < maxRounds; round += 1) {
-      const now = differencesIn(checks).filter(({ write, name }) => write !== null && !refusals.has(name))
-      if (now.length === 0) break
-      await writeAll(context, checks, refusals)
-      checks = await compareAll(context, wanted.courses, options)
-    }
+    // Course work has no key that Classroom would refuse twice: two pushes at once could create it twice.
+    await whileApplying(context, context.session, options.waitLock, async (held) => {
+      for (let round = 0; round < maxRounds; round += 1) {
+        // The other push may have written meanwhile.
+        checks = await compareAll(held, wanted.courses, options)
+        const now = differencesIn(checks).filter(({ write, name }) => write !== null && !refusals.has(name))
+        if (now.length === 0) break
+        await writeAll(held, checks, refusals)
+      }
+    })
   }
   await report(context, { checks, refusals: [...refusals.values()], isSilent, count: planned.length })
 }
@@ -166,7 +170,8 @@ async function writeBatch(
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
   let left = records
-  for (let waits = 0; left.length > 0; ) {
+  const patience = new Patience(io)
+  while (left.length > 0) {
     const body = { records: left.map(({ write }) => write) }
     try {
       const input = { params: { lmsKind: 'classroom' }, body, signal: io.signal }
@@ -178,16 +183,15 @@ async function writeBatch(
         if (outcome === 'waiting') waiting.push(record)
         if (outcome === 'refused') refusals.set(record.name, { name: record.name, detail: detail ?? '' })
       }
-      waits = waiting.length < left.length ? 0 : waits + 1
+      if (waiting.length < left.length) patience.restart()
       left = waiting
       if (left.length === 0) return
-      if (waits > maxWaits || retryAfter * 1000 > maxWaitMs)
-        throw stillWaiting(results.find(({ outcome }) => outcome === 'waiting')?.detail)
-      await io.sleep(Math.max(1, retryAfter) * 1000, io.signal)
+      const detail = results.find(({ outcome }) => outcome === 'waiting')?.detail
+      const waitMs = Math.max(1, retryAfter) * 1000
+      if (!patience.allows(waitMs)) throw stillWaiting(detail)
+      await patience.wait(waitMs, `${title} takes no more records now: ${detail ?? 'it does not say why'}`)
     } catch (error) {
-      waits += 1
-      if (waits > maxWaits || !(error instanceof ApiError)) throw error
-      await waitFor(io, error)
+      await patience.after(error)
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { RecordPart } from '../../contract/constants.ts'
 import type { ForeignRecords } from '../../contract/foreign-records.ts'
 import type { Context } from '../command/context.ts'
-import { waitFor } from './pull-records.ts'
+import { PageGuard, Patience } from './reading-limits.ts'
 import type { School } from './school.ts'
 import type { Course, Grade } from './school-records.ts'
 
@@ -182,9 +182,6 @@ export function lower(email: string): string {
   return email.trim().toLowerCase()
 }
 
-/** Number of times to wait for one page. */
-const maxWaits = 10
-
 /** Reads all pages of a list of one course or person. */
 async function readList(
   { session, io }: Pick<Context, 'session' | 'io'>,
@@ -195,7 +192,8 @@ async function readList(
   const caller = await session.caller()
   const found: ForeignRecord[] = []
   let cursor: string | null = null
-  for (let waits = 0; waits <= maxWaits; ) {
+  const [patience, guard] = [new Patience(io), new PageGuard()]
+  for (;;) {
     const query: { part: RecordPart; of: string; cursor?: string } = {
       part,
       of,
@@ -206,13 +204,11 @@ async function readList(
       const { data } = await caller.call(calls.integrations.records, input)
       found.push(...data.data)
       cursor = data.nextCursor
-      if (cursor === null) break
-      waits = 0
+      if (cursor === null) return found
+      guard.check(data, part)
+      patience.restart()
     } catch (error) {
-      waits += 1
-      if (waits > maxWaits) throw error
-      await waitFor(io, error)
+      await patience.after(error)
     }
   }
-  return found
 }

@@ -1,6 +1,6 @@
 import type { ForeignWrite, ForeignWriteResult } from '../../contract/foreign-writes.ts'
 import type { integrations } from '../../contract/integrations.ts'
-import { type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
+import { type SearchPosition, type WriteOutcome, writeClassroom } from '../../lms/classroom-writes.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Call } from '../http/handler.ts'
 import { bodyOf } from '../http/schema-routes.ts'
@@ -14,8 +14,13 @@ type WriteCall = Call<typeof integrations.write>
 
 const timeoutMs = 15_000
 const maximumBytes = 1024 * 1024
-/** Time after which no further record is begun: clients wait 30 seconds for a response. */
-const beginWithinMs = 15_000
+/** Time after which no further request is sent, so that the last one ends within the 30 seconds that clients wait. */
+const sendWithinMs = 12_000
+/** Maximum searches of course work in memory that are not finished. */
+const maxSearches = 200
+
+/** Searches of course work that had to stop, by academy; the next attempt continues with their page. */
+const searchesByAcademy = new WeakMap<Call['sealing'], Map<string, SearchPosition>>()
 
 /** Writes records to the system of an integration, one after the other; stops where it has to wait. */
 export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult> {
@@ -31,9 +36,9 @@ export async function writeRecords(call: WriteCall): Promise<ForeignWriteResult>
   let isRefused = false
   const beganMs = performance.now()
   for (const [index, record] of records.entries()) {
-    const isLate = performance.now() - beganMs > beginWithinMs
+    const isLate = performance.now() - beganMs > sendWithinMs
     const isEnding = retryAfter > 0 || isRefused || isLate
-    const writing = isEnding ? notBegun : writeOne(integration, record, call)
+    const writing = isEnding ? notBegun : writeOne(integration, record, call, beganMs)
     const { outcome, id, detail, ...more } = await Promise.resolve(writing).catch((error: unknown) => {
       // Records that were written are reported; the next request is refused as a whole.
       if (index === 0 || !(error instanceof ProblemError)) throw error
@@ -53,15 +58,30 @@ type Written = Omit<WriteOutcome, 'outcome'> & {
 const notBegun: Written = { outcome: 'waiting', id: null, detail: 'not begun' }
 
 /** Writes a record. Throws 409 if the sign-in has ended. */
-async function writeOne(integration: Integration, record: ForeignWrite, call: WriteCall): Promise<Written> {
-  const write = async ({ baseUrl, token }: ForeignAccess) => {
-    const writing = writeClassroom(record, token)
+async function writeOne(
+  integration: Integration,
+  record: ForeignWrite,
+  call: WriteCall,
+  beganMs: number,
+): Promise<Written> {
+  const searches = searchesByAcademy.get(call.sealing) ?? new Map<string, SearchPosition>()
+  searchesByAcademy.set(call.sealing, searches)
+  const key = `${record.courseId} ${record.label}`
+  const write = async ({ baseUrl, token }: ForeignAccess): Promise<WriteOutcome> => {
+    const position = searches.get(key) ?? { pageToken: null }
+    const writing = writeClassroom(record, token, position)
     let step = writing.next()
-    while (!step.done) {
+    for (let sent = 0; !step.done; sent += 1) {
+      if (sent > 0 && performance.now() - beganMs > sendWithinMs) {
+        if (searches.size >= maxSearches) searches.clear()
+        if (position.pageToken !== null) searches.set(key, position)
+        return { ...notBegun, detail: 'not finished in time' }
+      }
       const { path, ...request } = step.value
       const response = await call.outgoing({ ...request, url: baseUrl + path, timeoutMs, maximumBytes })
       step = writing.next(responseOf(response))
     }
+    searches.delete(key)
     return step.value
   }
   try {

@@ -188,6 +188,39 @@ describe('roster push classroom', () => {
     expect(stateOf(fake)).toEqual(['d:CHE Chemistry PROVISIONED:  by admin'])
   })
 
+  test('says once what it waits for, also in a pipe', async ({ local }) => {
+    const fake = await school(local)
+    fake.retryAfter = 3
+    fake.fail('POST', /\/courses$/, 429, { times: 2 })
+    const { stderr } = await ran(local, `${push} --yes`)
+    expect(stderr.match(/waiting \d+ s, and again for up to 15 minutes if it asks to/g)).toHaveLength(1)
+    expect(stderr).toContain('note: Google Classroom takes no more records now: ')
+    expect(stateOf(fake)).toEqual(pushed)
+  })
+
+  test('tells a course that is gone from a person without an account', async ({ local }) => {
+    const fake = await school(local)
+    await ran(local, `${push} --yes --only courses`)
+    fake.fail('POST', /\/students$/, 404)
+    fake.fail('GET', /\/courses\/\d+$/, 404)
+    const { stderr } = await ran(local, `${push} --yes --course ext:CHE --only courses,enrollments`, 8)
+    expect(stderr).toContain('bob@school.example in Chemistry: no such course')
+  })
+
+  test('writes nothing while another push to the same academy runs, so that nothing is created twice', async ({
+    local,
+  }) => {
+    const fake = await school(local)
+    await Promise.all([1, 2].map(() => local.run(`${push} --yes`)))
+    expect(stateOf(fake)).toEqual(pushed)
+    await ran(local, 'grades set ext:ada --course ext:BIO --item essay --score 10')
+    const id = '11111111-2222-4333-8444-555555555555'
+    await ran(local, `api leases.take --field id=${id} --field holder=elsewhere`)
+    const { stderr } = await ran(local, `${push} --yes --wait-lock 0`, 6)
+    expect(stderr).toMatch(/error: Another apply to .* is running: .*elsewhere/)
+    expect(stateOf(fake)).toEqual(pushed)
+  })
+
   test('does not wait for hours', async ({ local }) => {
     const fake = await school(local)
     fake.retryAfter = 99_999

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../../client/errors.ts'
+import type { ForeignRecords } from '../../contract/foreign-records.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { type Io, note } from '../terminal/io.ts'
+
+/** Longest time to wait for another system without progress, and the number of waits. */
+const maxWaitMs = 15 * 60 * 1000
+const maxWaits = 10
+/** Waits from this one on are noted. */
+const minNotedMs = 2000
+
+/** Runs that were told that they wait, by their standard error. */
+const noted = new WeakSet<object>()
+
+/** Waits for another system that asks to wait, as long as a person may want to wait. */
+export class Patience {
+  readonly #io: Pick<Io, 'sleep' | 'signal' | 'stderr'>
+  #waitedMs = 0
+  #waits = 0
+
+  constructor(io: Pick<Io, 'sleep' | 'signal' | 'stderr'>) {
+    this.#io = io
+  }
+
+  /** Waits as long as an error asks to; throws it if it does not, or asks to wait too long. */
+  async after(error: unknown): Promise<void> {
+    const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
+    const waitMs = isBusy ? (error.retryAfterMs ?? 0) : 0
+    if (waitMs <= 0 || !this.allows(waitMs)) throw error
+    await this.wait(waitMs, (error as ApiError).message)
+  }
+
+  /** True if the time, after earlier waits, is not too long. */
+  allows(waitMs: number): boolean {
+    return this.#waits < maxWaits && this.#waitedMs + waitMs <= maxWaitMs
+  }
+
+  /** Waits; notes the reason the first time that a run waits. */
+  async wait(waitMs: number, reason: string): Promise<void> {
+    this.#waits += 1
+    this.#waitedMs += waitMs
+    const { stderr } = this.#io
+    if (waitMs >= minNotedMs && !noted.has(stderr)) {
+      noted.add(stderr)
+      const limit = `for up to ${maxWaitMs / 60_000} minutes`
+      await note(
+        this.#io,
+        `${reason.replace(/\.$/, '')}; waiting ${Math.ceil(waitMs / 1000)} s, and again ${limit} if it asks to`,
+      )
+    }
+    await this.#io.sleep(waitMs, this.#io.signal)
+  }
+
+  /** Counts from the start again, after progress. */
+  restart(): void {
+    this.#waitedMs = 0
+    this.#waits = 0
+  }
+}
+
+/** Maximum pages of one list: at 100 records a page, more people than any school has. */
+const maxPages = 50_000
+/**
+ * Maximum pages without a new record, one after the other: a class may have hundreds of items without results, and some
+ * systems are read twice.
+ */
+const maxIdlePages = 500
+
+/** Bounds the pages of one list: another system may repeat them without an end. */
+export class PageGuard {
+  readonly #contents = new Set<string>()
+  #idle = 0
+  #pages = 0
+
+  /** Throws a CommandError if a page that names another one makes no progress. */
+  check({ system, data, nextCursor, lmsKind }: ForeignRecords, part: string): void {
+    if (nextCursor === null) return
+    this.#pages += 1
+    const content = createHash('sha256').update(JSON.stringify(data)).digest('base64')
+    const isNew = data.length > 0 && !this.#contents.has(content)
+    this.#contents.add(content)
+    this.#idle = isNew ? 0 : this.#idle + 1
+    if (this.#idle < maxIdlePages && this.#pages < maxPages) return
+    const why =
+      this.#pages < maxPages
+        ? `${maxIdlePages} pages in a row have no new record`
+        : `It has more than ${maxPages} pages`
+    throw new CommandError('endless_list', 'failure', `${system} does not end its list of ${part}`, {
+      why: [why],
+      hint: `Report this to its operator; check the connection with: learnctl integrations test ${lmsKind}`,
+    })
+  }
+}
