@@ -230,7 +230,7 @@ export const IntegrationCheck = named(
   'What a connection check found',
   shown(() => ({
     lmsKind,
-    passed: field(z.boolean(), 'Whether nothing failed'),
+    passed: field(z.boolean(), 'Whether nothing failed, and at least one setting could be checked'),
     webhookPath,
     checks: field(z.array(Check), 'One entry for each thing that was checked'),
   })),

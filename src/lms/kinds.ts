@@ -41,6 +41,19 @@ export interface Kind {
 /** How a member of a payload identifies the learner, and its path. */
 export type LearnerPlace = readonly [Candidate['by'], string]
 
+/** Instructions for a relay that sends the grades of a system. */
+export const relaySetUp =
+  'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says'
+
+/** Deliveries of a relay: Standard Webhooks with references to the records of the academy. */
+const relayed = {
+  proof: { by: 'standard' },
+  id: null,
+  time: { path: 'timestamp', form: 'instant' },
+  mediaTypes: ['application/json'],
+  learner: [['reference', 'data.userId']],
+} as const satisfies Partial<Kind>
+
 /** The properties of each external system; a correction is one line here. */
 export const kinds: Readonly<Record<LmsKind, Kind>> = {
   canvas: {
@@ -94,39 +107,26 @@ export const kinds: Readonly<Record<LmsKind, Kind>> = {
   },
   classroom: {
     title: 'Google Classroom',
-    proof: { by: 'standard' },
-    id: null,
-    time: { path: 'timestamp', form: 'instant' },
-    mediaTypes: ['application/json'],
-    learner: [['reference', 'data.userId']],
-    setUp:
-      'Google Classroom sends no events: sign in with learnctl integrations sign-in classroom to read and write its courses and grades. A relay can send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
+    ...relayed,
+    setUp: 'Sign in with learnctl integrations sign-in classroom to read and write courses and grades',
   },
   oneroster: {
     title: 'OneRoster',
-    proof: { by: 'standard' },
-    id: null,
-    time: { path: 'timestamp', form: 'instant' },
-    mediaTypes: ['application/json'],
-    learner: [['reference', 'data.userId']],
+    ...relayed,
     setUp:
-      'OneRoster sends no events: set the base URL, the token URL, the client id and the client secret to read a provider with learnctl roster diff integration:oneroster. A relay can send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
+      'Set the base URL, the token URL, the client id and the client secret to read the provider with learnctl roster diff integration:oneroster',
   },
-  standard: {
-    title: 'Standard Webhooks',
-    proof: { by: 'standard' },
-    id: null,
-    time: { path: 'timestamp', form: 'instant' },
-    mediaTypes: ['application/json'],
-    learner: [['reference', 'data.userId']],
-    setUp:
-      'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
-  },
+  standard: { title: 'Standard Webhooks', ...relayed, setUp: relaySetUp },
 }
 
 /** Returns the instructions for a system; undefined if it is unknown. */
 export function setUpOf(kind: string): string | undefined {
   return Object.hasOwn(kinds, kind) ? kinds[kind as LmsKind].setUp : undefined
+}
+
+/** True for a system that sends its grades itself, without a relay. */
+export function isSendingEvents(kind: string): boolean {
+  return kind !== 'classroom' && kind !== 'oneroster'
 }
 
 /** Returns the path and query that a system sends its events to, below the URL of the server. */

@@ -150,7 +150,7 @@ export function bindFieldFlags(table: Readonly<Record<string, FieldFlag>> = {}):
 }
 
 /** Converts a path to kebab-case: `assessmentCriteria.passingScore` and `passing_score` become `passing-score`. */
-function kebab(place: string): string {
+export function kebab(place: string): string {
   const leaf = place.slice(place.lastIndexOf('.') + 1)
   return leaf.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

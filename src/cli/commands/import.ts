@@ -116,6 +116,9 @@ export function importCommand(
   }
 }
 
+/** Flags that say how a file is written. */
+const fileOnlyFlags = ['format', ...fileFormFlags.map(({ name }) => name), 'clear-empty']
+
 /** A flag that names another system in place of a file. */
 interface OtherSystem {
   readonly flag: Flag
@@ -132,6 +135,10 @@ function sourceIn(
   const name = flags[flag.name]
   if (name === undefined) return undefined
   if (file !== undefined) throw new UsageError(`A file and --${flag.name} cannot be used together`)
+  const ofFiles = fileOnlyFlags.find((each) => flags[each] !== undefined)
+  if (ofFiles !== undefined) {
+    throw new UsageError(`--${ofFiles} is about files; --${flag.name} ${name} has none`)
+  }
   checkChoices([flag], flags)
   return { path: String(name), fileFlag: [`--${flag.name}`], open: () => open(context, String(name)) }
 }

@@ -1,8 +1,10 @@
 import { shellWord } from '../../codec/display-text.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-text.ts'
 import { lmsKinds } from '../../contract/constants.ts'
-import type { Command, Given } from '../command/command.ts'
+import { type Argument, type Command, checkArgument, type Given, noColumns } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { browserFlag } from '../command/flag.ts'
+import { clientSecret, secretFlags } from '../command/secret-input.ts'
 import { fields, filters, mappingFilters } from '../flags/integrations.ts'
 import { call } from '../operation/operation-command.ts'
 import { updatedLine } from '../operation/thing-name.ts'
@@ -14,7 +16,6 @@ import {
   readSecrets,
   shownSecret,
 } from './integration-input.ts'
-import { signInCommand } from './integration-sign-in.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
@@ -73,8 +74,9 @@ async function runSet(context: Context, given: Given): Promise<void> {
     await command.run({ ...context, output: outputWith(output, generated) }, given)
   }
   if (settings.dryRun.value || settings.quiet.value || settings.output.value !== 'table') return
+  const hasNewSecret = 'webhookSecrets' in secrets.body
   const { webhookNotes } = await import('../webhooks/next-steps.ts')
-  for (const note of await webhookNotes(context, given.arguments['kind'] ?? '')) {
+  for (const note of await webhookNotes(context, given.arguments['kind'] ?? '', hasNewSecret)) {
     await output.note(note)
   }
 }
@@ -82,6 +84,50 @@ async function runSet(context: Context, given: Given): Promise<void> {
 function checksIn(answer: unknown): readonly JsonObject[] {
   const checks = isJsonObject(answer) ? answer['checks'] : undefined
   return Array.isArray(checks) ? checks.filter(isJsonObject) : []
+}
+
+const signInKind: Argument = {
+  name: 'kind',
+  summary: 'Kind of the other system: classroom',
+  choices: ['classroom'],
+}
+
+/** `learnctl integrations sign-in` */
+const signInCommand: Command = {
+  name: 'sign-in',
+  summary: 'Sign in to Google Classroom for an integration',
+  writes: ['academy'],
+  prints: [],
+  description: `Opens Google's sign-in page in the browser, for an OAuth client of your own (Google Cloud Console, type Desktop app).
+The client and the refresh token are stored encrypted in the integration and never shown again. Without --client-id,
+the client id of the integration is used.`,
+  arguments: [signInKind],
+  flags: [
+    { name: 'client-id', kind: 'text', placeholder: 'id', summary: 'Client id of your OAuth client' },
+    ...secretFlags(clientSecret),
+    {
+      name: 'read-only',
+      kind: 'switch',
+      summary: 'Only ask to read; without it, courses and grades can be written, too',
+    },
+    {
+      name: 'redirect-uri',
+      kind: 'text',
+      placeholder: 'uri',
+      summary: 'Redirect URI of a client of the type Web application, on this machine',
+    },
+    browserFlag,
+  ],
+  refuses: noColumns,
+  examples: [
+    'integrations sign-in classroom --client-id 1234-abc.apps.googleusercontent.com --client-secret-stdin < secret.txt',
+    'integrations sign-in classroom --read-only --client-secret-stdin < secret.txt',
+  ],
+  run: async (context, given) => {
+    checkArgument(signInKind, given.arguments['kind'])
+    const { signInToIntegration } = await import('../sign-in/integration-sign-in.ts')
+    return signInToIntegration(context, given)
+  },
 }
 
 /** `learnctl integrations …` */
@@ -109,7 +155,7 @@ export const commands: readonly Command[] = [
     summary: 'Check the connection to the other system',
     writes: [],
     description:
-      'Asks the other system whose access token it is, and checks what the integration needs. Exits with 1 if a check fails.',
+      'Asks the other system whose access token it is, and checks what the integration needs. What is not set up is\nskipped: an integration for events needs no access token, and one that is only read needs no webhook secret. Exits with 1 if a check\nfails, or if nothing could be checked.',
     operation: async () => (await contract()).test,
     arguments: { lmsKind: kind },
     columns: ['lmsKind', 'passed', 'webhookPath', 'checks'],
@@ -119,7 +165,11 @@ export const commands: readonly Command[] = [
     },
     // A narrow terminal truncates the table, so failed checks are repeated in full.
     notes: (answer) => {
-      const failed = checksIn(answer).filter(({ status }) => status === 'failed')
+      const checks = checksIn(answer)
+      const failed = checks.filter(({ status }) => status === 'failed')
+      if (failed.length === 0 && isJsonObject(answer) && answer['passed'] === false) {
+        return `Nothing could be checked: ${checks.map(({ detail }) => detail).join('; ')}`
+      }
       return failed.length === 0 ? null : failed.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
     },
     exits: (answer) => (isJsonObject(answer) && answer['passed'] === false ? 'failure' : null),

@@ -198,7 +198,8 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.end
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
 const password = { field: 'password', input: { name: 'password', words: 'password or client secret' } }
-const columns = ['url', 'kind', 'status', 'id', 'events', 'pausedUntil', 'description']
+/** Status and kind come first, since a narrow terminal cuts the later columns. */
+const columns = ['status', 'kind', 'url', 'id', 'events', 'pausedUntil', 'description']
 
 /** Returns the URL of an endpoint, else `given`. */
 function nameOf(thing: unknown, given = ''): string {

@@ -1,6 +1,6 @@
 import { type Setting, settings } from '../../config/setting.ts'
 import type { Command, Noun } from '../command/command.ts'
-import { type Flag, placeholders } from '../command/flag.ts'
+import { type Flag, kebab, placeholders } from '../command/flag.ts'
 import { twoColumns, wrap, wrapWords } from '../terminal/format-text.ts'
 
 type Row = readonly [term: string, meaning: string]
@@ -55,7 +55,7 @@ export function commandHelp(path: string, command: Command, width: number): stri
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const given = positions.map(({ name, summary }): Row => [name, summary])
   return page([
-    `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
+    `Usage: ${[path, ...positionsOrFlagsOf(command), '[flags]'].join(' ')}`,
     wrapParagraph(`${summary}.`, width),
     ...(description?.split('\n\n').map((paragraph) => wrapParagraph(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
@@ -106,11 +106,25 @@ function positionsOf({ arguments: positions = [] }: Command): string[] {
   })
 }
 
+/** Returns the arguments; a file with the flags that can replace it: `(<file> | --plan <path>)`. */
+function positionsOrFlagsOf(command: Command): string[] {
+  const { arguments: positions = [], flags = [] } = command
+  return positionsOf(command).map((word, index) => {
+    const { name, instead = [] } = positions[index] ?? {}
+    const others = name === 'file' ? flags.filter((flag) => instead.includes(flag.name)) : []
+    return others.length === 0 ? word : `(${[word, ...others.map(flagText)].join(' | ')})`
+  })
+}
+
+function flagText({ name, kind, placeholder, negatable }: Flag): string {
+  const value = placeholder ?? placeholders[kind]
+  return `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
+}
+
 /** Returns a flag and its meaning, as help shows them. */
 export function flagRow(flag: Flag): Row {
-  const { name, short, kind, placeholder, negatable } = flag
-  const value = placeholder ?? placeholders[kind]
-  const long = `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
+  const { short } = flag
+  const long = flagText(flag)
   return [short === undefined ? `    ${long}` : `-${short}, ${long}`, meaningOf(flag)]
 }
 
@@ -120,12 +134,13 @@ function meaningOf({
   choices = [],
   hasChoicesInSummary,
   required,
+  unless,
   default: standard,
 }: Flag): string {
   const values = choices.length > 0 && !hasChoicesInSummary ? `: ${choices.join(', ')}` : ''
   const marks = [
     ...(kind === 'texts' ? ['repeatable'] : []),
-    ...(required ? ['required'] : []),
+    ...(required ? [unless === undefined ? 'required' : `required without --${kebab(unless)}`] : []),
     ...(standard === undefined ? [] : [`default ${standard}`]),
   ]
   return `${summary}${values}${marks.map((mark) => ` (${mark})`).join('')}`

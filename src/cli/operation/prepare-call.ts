@@ -222,7 +222,12 @@ async function promptForMissing(
   // A missing field may be misspelt in the document: the server reports both together.
   if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {
-    const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
+    const nameOf = (place: string) => `--${flags.find((each) => each.place === place)?.flag.name ?? place}`
+    const names = missing
+      .map(({ place, flag: { unless } }) =>
+        unless === undefined ? nameOf(place) : `${nameOf(place)} or ${nameOf(unless)}`,
+      )
+      .join(', ')
     throw new UsageError(`${names} ${missing.length === 1 ? 'is' : 'are'} required`, {
       code: 'missing_value',
       why: [prompts.refusal],

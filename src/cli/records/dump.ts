@@ -1,7 +1,8 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { NotOfferedError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject, jsonText } from '../../codec/json-text.ts'
+import { makeDirectory } from '../../config/files.ts'
 import { loadYaml } from '../output/formats/documents.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
@@ -212,7 +213,7 @@ export async function dumpFolder(
   if (there.length > 0 && !force) {
     throw new UsageError(`${folder} is not empty`, { hint: 'Use --force to overwrite files in it' })
   }
-  await mkdir(resolve(cwd, folder, 'courses'), { recursive: true, mode: 0o700 })
+  makeDirectory(resolve(cwd, folder, 'courses'), null)
   const options = { force, mode: 0o600 }
   const tables = new Map<PartName, TargetFile>()
   const names = new Set<string>()

@@ -1,15 +1,25 @@
 import { shellWord } from '../../codec/display-text.ts'
 import type { Context } from '../command/context.ts'
 
-/** Returns notes about the address for the other system's events and how to configure it there. */
-export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
-  const { setUpOf, webhookTargetOf } = await import('../../lms/kinds.ts')
+/**
+ * Returns notes about how to configure the other system, with the address for its events. For a system that sends none,
+ * the address is for a relay, and is left out unless there is a webhook secret for it.
+ */
+export async function webhookNotes(
+  context: Context,
+  kind: string,
+  hasNewSecret: boolean,
+): Promise<readonly string[]> {
+  const { isSendingEvents, relaySetUp, setUpOf, webhookTargetOf } = await import('../../lms/kinds.ts')
+  const own = setUpOf(kind)
+  const steps = own === undefined ? [] : [own]
+  if (!isSendingEvents(kind) && !hasNewSecret) return steps
   const base = await addressOf(context)
-  const step = setUpOf(kind)
   const start = base === null ? ['Start the server with: learnctl server start'] : []
   return [
     `Webhook URL: ${base ?? '<URL of your server>'}${webhookTargetOf(kind)}`,
-    ...(step === undefined ? [] : [step]),
+    ...steps,
+    ...(isSendingEvents(kind) ? [] : [relaySetUp]),
     ...start,
   ]
 }

@@ -27,7 +27,8 @@ export async function backfill(call: Call<typeof analytics.backfill>) {
   const endpoint = await findEndpoint(database, query.endpoint_id, now)
   if (endpoint.kind !== 'xapi') {
     const detail = 'must be an endpoint of kind xapi'
-    throw new ProblemError('invalid_parameter', `The parameter endpoint_id ${detail}.`, {
+    const message = `Webhook endpoint ${endpoint.url} is of kind ${endpoint.kind}; only one of kind xapi takes statements.`
+    throw new ProblemError('invalid_parameter', message, {
       errors: [{ parameter: 'endpoint_id', code: 'not_applicable', detail }],
     })
   }

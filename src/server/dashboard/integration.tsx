@@ -318,12 +318,15 @@ function IntegrationFacts({ integration, last }: { integration: Integration | un
 }
 
 const checkWords: Readonly<Record<string, string>> = {
+  client: 'Client',
   connection: 'Connection',
   accessToken: 'Access token',
   signIn: 'Sign-in',
   scopes: 'Scopes',
+  records: 'Records that can be read',
   webhookSecret: 'Webhook secret',
   rootAccountUuid: 'Root account UUID',
+  lastDelivery: 'Last delivery',
 }
 
 function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {

@@ -66,7 +66,9 @@ export const endpointRoutes = routesOf(endpoints, {
     requireAhead(input.expiresAt, now)
     const mark = await findFreeMark(database)
     const id = call.newId('whe')
-    const settings = await settingsOf(call, input)
+    requireStatements(input)
+    requirePassword(input, '')
+    const settings = await settingsOf(call, input, ChatSettings.parse({}))
     const secret = input.kind === 'standard' ? newSecret() : null
     const sealed = await call.sealing.seal(database, secretPlace(id), secret ?? credentialOf(input))
     await database.run(sql`
@@ -91,7 +93,10 @@ export const endpointRoutes = routesOf(endpoints, {
       const detail = 'cannot be changed; create another endpoint'
       throw invalid([{ pointer: '#/kind', code: 'read_only', detail }])
     }
-    const settings = await settingsOf(call, input)
+    requireStatements(input)
+    if (before.xapi?.username === null)
+      requirePassword(input, call.sealing.open(secretPlace(row.id), row.secret))
+    const settings = await settingsOf(call, input, before.chat)
     const isNewUrl = input.url !== before.url
     const { password, ...shown } = input
     const isElsewhere = row.kind === 'xapi' && isOtherTarget(input, before) && password === undefined
@@ -202,6 +207,7 @@ function requireNoCredential({ xapi }: Endpoint): void {
 async function settingsOf(
   { database }: Pick<Call, 'database'>,
   { kind, chat, xapi, password }: EndpointInput,
+  before: ChatSettings | null,
 ): Promise<string | null> {
   if (kind !== 'xapi') {
     const field = xapi !== null ? chosenIn('xapi', xapi, XapiSettings.parse({})) : 'password'
@@ -215,6 +221,7 @@ async function settingsOf(
     throw invalid([{ pointer, code: 'not_applicable', detail: 'requires the kind slack or teams' }])
   }
   const settings = chat ?? ChatSettings.parse({})
+  requireDaily(settings, before ?? ChatSettings.parse({}))
   const courseIds: string[] = []
   for (const [index, reference] of settings.courseIds.entries()) {
     const course = await database.one<{ id: string }>(
@@ -224,6 +231,30 @@ async function settingsOf(
     courseIds.push(course.id)
   }
   return JSON.stringify({ ...settings, courseIds: [...new Set(courseIds)] })
+}
+
+/** Throws 422 for another hour or time zone of digests without digests. The hour of a digest that ends stays. */
+function requireDaily(settings: ChatSettings, before: ChatSettings): void {
+  if (settings.schedule === 'daily') return
+  const field = (['digestHour', 'digestTimezone'] as const).find((each) => settings[each] !== before[each])
+  if (field === undefined) return
+  const detail = 'requires the schedule daily'
+  throw invalid([{ pointer: `#/chat/${field}`, code: 'requires_daily', detail }])
+}
+
+/** Throws 422 for a record store that would get nothing. */
+function requireStatements({ kind, events }: EndpointInput): void {
+  if (kind !== 'xapi' || statementPatterns(withoutOverlap(events)).length > 0) return
+  const detail = `must have one that becomes a statement: ${statementEvents.join(', ')}`
+  throw invalid([{ pointer: '#/events', code: 'not_applicable', detail }])
+}
+
+/** Throws 422 for a user name of a record store without a password, given or stored. */
+function requirePassword({ xapi, kind, password = '' }: EndpointInput, stored: string): void {
+  if (kind !== 'xapi' || xapi?.username == null || password !== '' || stored !== '') return
+  throw invalid([
+    { pointer: '#/password', code: 'required', detail: 'is required for a user name or client id' },
+  ])
 }
 
 /** Returns the path of the first setting that differs from the defaults; that of all settings if none does. */

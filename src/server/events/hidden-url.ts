@@ -26,11 +26,17 @@ export function withoutSecret(text: string, secret: string): string {
     const { pathname, search } = new URL(secret)
     parts.push(pathname + search, pathname, search.slice(1), ...new URL(secret).searchParams.values())
   }
-  return parts
-    .filter(({ length }) => length >= minSecretLength)
+  const clean = parts
+    .filter(({ length }) => length >= minPartLength)
     .toSorted((one, other) => other.length - one.length)
     .reduce((rest, part) => rest.replaceAll(part, '***'), text)
+  if (secret.length >= minPartLength || secret.length < minSecretLength) return clean
+  const escaped = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  const alone = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'gu')
+  return clean.replace(alone, '***')
 }
 
-/** Shorter parts are words rather than secrets. */
-const minSecretLength = 16
+/** Shorter parts of a URL are words rather than secrets. */
+const minPartLength = 16
+/** A shorter secret is also a number or a syllable of ordinary text. */
+const minSecretLength = 4

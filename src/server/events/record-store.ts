@@ -214,6 +214,8 @@ interface Token {
   readonly endsAtMs: number
 }
 
+/** Maximum tokens in memory of an academy; each replaced secret leaves one. */
+const maxTokens = 100
 /** Access tokens in memory, by academy and sealed client secret. */
 const tokensByAcademy = new WeakMap<object, Map<string, Token>>()
 /** Lifetime of an access token whose response does not say it. */
@@ -259,6 +261,7 @@ async function grantToken(
   const { access_token: text, expires_in: seconds, error } = isJsonObject(answer) ? answer : {}
   if (received.status === 200 && typeof text === 'string' && /^[\x21-\x7e]{1,8192}$/.test(text)) {
     const lifetime = typeof seconds === 'number' && seconds > 0 ? seconds : assumedSeconds
+    if (tokens.size >= maxTokens) tokens.clear()
     tokens.set(endpoint.secret, { text, endsAtMs: now.getTime() + lifetime * 1000 })
     return text
   }

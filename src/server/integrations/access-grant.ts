@@ -87,6 +87,7 @@ export async function grantClientAccess(
   const cached = await grants.get(key)?.grant.catch(() => undefined)
   if (cached && cached.endsAtMs - marginMs > Date.parse(call.now)) return cached
   const grant = requestClientGrant(integration, tokenUrl, scopes, call)
+  if (grants.size >= maxGrants) grants.clear()
   grants.set(key, { grant })
   grant.catch(() => grants.delete(key))
   return grant

@@ -41,6 +41,12 @@ export async function checkConnection(integration: Integration, call: CheckCall)
   ]
 }
 
+/** True if no check failed and at least one of the settings succeeded: an earlier delivery proves none of them. */
+export function isPassed(checks: readonly Check[]): boolean {
+  const isChecked = checks.some(({ name, status }) => status === 'ok' && name !== 'lastDelivery')
+  return isChecked && checks.every(({ status }) => status !== 'failed')
+}
+
 async function checkAccess(integration: Integration, call: CheckCall): Promise<Check[]> {
   const { lmsKind, baseUrl } = integration
   if (lmsKind === 'classroom') return checkClassroom(integration, call)
@@ -104,7 +110,13 @@ async function checkOneRoster(integration: Integration, call: CheckCall): Promis
   } catch (error) {
     return [check('client', 'failed', error instanceof GrantError ? error.message : sealTrouble(error))]
   }
-  if (!grant) return [check('client', 'skipped', 'no token URL, client id or client secret is set')]
+  if (!grant) {
+    const { tokenUrl, clientId, clientSecret } = integration
+    const parts = { 'token URL': tokenUrl, 'client id': clientId, 'client secret': clientSecret }
+    const missing = Object.entries(parts).flatMap(([name, value]) => (value === null ? [name] : []))
+    const isBegun = baseUrl !== null || missing.length < Object.keys(parts).length
+    return [check('client', isBegun ? 'failed' : 'skipped', `no ${missing.join(', no ')} is set`)]
+  }
   const { token } = grant
   const client = check('client', 'ok', 'the provider granted access')
   if (baseUrl === null) return [client, check('connection', 'skipped', 'no base URL is set')]
@@ -152,7 +164,7 @@ function checkSecret(integration: Integration, { sealing, now }: CheckCall): Che
     if (lmsKind === 'oneroster') return check(name, 'skipped', 'OneRoster sends no events')
     return lmsKind === 'canvas'
       ? check(name, 'skipped', 'no webhook secret is set: only events signed by Canvas are accepted')
-      : check(name, 'failed', 'no webhook secret is set: every event is refused')
+      : check(name, 'skipped', 'no webhook secret is set: every event is refused')
   }
   try {
     webhookSecretsAt(integration, sealing, now)
@@ -166,9 +178,11 @@ function checkSecret(integration: Integration, { sealing, now }: CheckCall): Che
 
 function checkAccount({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
   if (rootAccountUuid === null) {
+    // Keys without the account are a set-up that was left half done.
+    const isBegun = jwks !== null || jwksUrl !== null
     return check(
       'rootAccountUuid',
-      'failed',
+      isBegun ? 'failed' : 'skipped',
       'no root account UUID is set: events signed by Canvas are refused, as its keys are those of all its customers',
     )
   }

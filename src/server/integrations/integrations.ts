@@ -17,7 +17,7 @@ import { page } from '../database/page.ts'
 import { requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { notFound } from '../problem-error.ts'
-import { checkConnection } from './connection-check.ts'
+import { checkConnection, isPassed } from './connection-check.ts'
 import {
   type Integration,
   type IntegrationRow,
@@ -126,7 +126,7 @@ export const integrationRoutes = routesOf(integrations, {
       const lmsKind = requireKind(params.lmsKind)
       return {
         lmsKind,
-        passed: checks.every(({ status }) => status !== 'failed'),
+        passed: isPassed(checks),
         webhookPath: webhookPathOf(lmsKind),
         checks,
       }

@@ -56,7 +56,16 @@ describe('create', () => {
       name: 'Reports',
       redirectUris: ['https://reports.example/cb'],
     })
-    expectClearError(await local.run('apps create'), 2, '--name, --redirect-uri are required')
+    expectClearError(
+      await local.run('apps create'),
+      2,
+      '--name, --redirect-uri or --machine-scopes are required',
+    )
+  })
+
+  test('says in its help what replaces the redirect URI', async ({ local }) => {
+    const { stdout } = await local.run('apps create --help')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('(required without --machine-scopes)')
   })
 
   test('of one that acts for itself needs machine scopes instead of a redirect URI', async ({ local }) => {

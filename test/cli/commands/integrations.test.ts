@@ -154,6 +154,18 @@ describe('set', () => {
   })
 })
 
+test('a system that sends no events is set up without a webhook address, unless a relay gets a secret', async ({
+  local,
+}) => {
+  const set = 'integrations set oneroster --base-url https://sis.example/ims/oneroster'
+  expect((await local.run(set)).stderr).toBe(
+    'Set up integration oneroster\nnote: Set the base URL, the token URL, the client id and the client secret to read the provider with learnctl roster diff integration:oneroster\n',
+  )
+  const relayed = await local.run(`${set} --webhook-secret-stdin`, { stdin: 'a long secret of the relay' })
+  expect(relayed.stderr).toContain('note: Webhook URL: <URL of your server>/webhooks/oneroster/grades\n')
+  expect(relayed.stderr).toContain('note: Send grade.updated events to this URL')
+})
+
 test('an integration that there is not is named with what to type', async ({ local }) => {
   expect(await local.run('integrations get moodle')).toMatchObject({
     code: 3,
@@ -263,8 +275,26 @@ describe('test', () => {
     expect(await check(local, 'moodle')).toMatchObject({
       code: 1,
       connection: { status: 'skipped', detail: 'no base URL is set' },
-      secret: { status: 'failed', detail: 'no webhook secret is set: every event is refused' },
+      secret: { status: 'skipped', detail: 'no webhook secret is set: every event is refused' },
     })
+    expect((await local.run('integrations test moodle', { tty: 80 })).stderr).toContain(
+      'Nothing could be checked: no base URL is set; ',
+    )
+    await local.run('integrations set oneroster --grade-to-progress percent')
+    const untouched = await local.run('integrations test oneroster -o json')
+    expect([untouched.code, JSON.parse(untouched.stdout).checks[0]]).toEqual([
+      1,
+      {
+        ...{ name: 'client', status: 'skipped' },
+        detail: 'no token URL, no client id, no client secret is set',
+      },
+    ])
+    await local.run('integrations set oneroster --client-id academy')
+    const begun = await local.run('integrations test oneroster -o json')
+    expect([begun.code, JSON.parse(begun.stdout).checks[0]]).toMatchObject([
+      1,
+      { status: 'failed', detail: 'no token URL, no client secret is set' },
+    ])
     await local.run('integrations set standard --generate-secret')
     expect(await check(local, 'standard')).toMatchObject({
       code: 0,
@@ -275,6 +305,21 @@ describe('test', () => {
       },
     })
     expect(await local.run('integrations test thinkific')).toMatchObject({ code: 3 })
+  })
+
+  test('needs no webhook secret and no root account of an integration that is only read', async ({
+    local,
+  }) => {
+    const url = await system((_, __, response) => json(response, { id: 7, name: 'Ada', username: 'ada' }))
+    for (const kind of ['canvas', 'moodle']) {
+      await connect(local, kind, url)
+      expect(await check(local, kind)).toMatchObject({
+        ...{ code: 0, token: { status: 'ok' }, secret: { status: 'skipped' } },
+      })
+    }
+    // Keys of Canvas are of no use without the account that they are for.
+    await local.run('integrations set canvas --jwks https://school.example/keys')
+    expect((await local.run('integrations test canvas')).code).toBe(1)
   })
 
   test('sends a token to no open http address', async ({ local }) => {

@@ -28,4 +28,11 @@ test('a record store is created with a password from standard input, and gets wh
     stdout: expect.stringContaining('"queued": 0'),
   })
   expect(await remote.run('webhooks endpoints backfill whe_none')).toMatchObject({ code: 3 })
+  const other = await remote.run('webhooks endpoints create --to https://lms.example.org/hooks -o json')
+  expect(await remote.run(`webhooks endpoints backfill ${JSON.parse(other.stdout).id}`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'error: Webhook endpoint https://lms.example.org/hooks is of kind standard; only one of kind xapi takes statements',
+    ),
+  })
 })

@@ -19,11 +19,40 @@ test('endpoints and calendars name the flag that is missing or does not fit', as
       'webhooks endpoints create --kind slack --to https://lms.example.org --username a',
       '--username requires the kind xapi',
     ],
+    [
+      'webhooks endpoints create --kind slack --to https://lms.example.org --digest-hour 7',
+      '--digest-hour requires the schedule daily',
+    ],
+    [
+      'webhooks endpoints create --kind teams --to https://lms.example.org --digest-timezone Europe/Vienna',
+      '--digest-timezone requires the schedule daily',
+    ],
+    [
+      'webhooks endpoints create --kind xapi --to https://lrs.example/xapi --username a',
+      'password is required for a user name or client id',
+    ],
+    [
+      'webhooks endpoints create --kind xapi --to https://lrs.example/xapi --events course.*,user.created',
+      '--events must have one that becomes a statement: ',
+    ],
     ['calendars create', '--course or a user is required, but not both'],
   ] as const
   for (const [line, message] of refusals) {
     expect(await local.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
   }
+})
+
+test('the hour of a digest stays when the digest ends, and changes with a digest only', async ({ local }) => {
+  const flags =
+    '--kind slack --to https://hooks.slack.com/services/T0/B0/XXXX --schedule daily --digest-hour 7'
+  const { id } = JSON.parse((await local.run(`webhooks endpoints create ${flags} -o json`)).stdout)
+  const update = `webhooks endpoints update ${id}`
+  expect(await local.run(`${update} --schedule immediately`)).toMatchObject({ code: 0 })
+  expect(await local.run(`${update} --digest-hour 9`)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--digest-hour requires the schedule daily'),
+  })
+  expect(await local.run(`${update} --schedule daily --digest-hour 9`)).toMatchObject({ code: 0 })
 })
 
 test('a webhook endpoint is created, shown, changed and deleted; its secret is shown once', async ({
@@ -36,7 +65,7 @@ test('a webhook endpoint is created, shown, changed and deleted; its secret is s
   expect(secret).toMatch(/^whsec_/)
   expect(await local.run('webhooks endpoints list')).toMatchObject({
     code: 0,
-    stdout: `${url}\tstandard\tactive\t${id}\tcourse.*, user.created\t\t\n`,
+    stdout: `active\tstandard\t${url}\t${id}\tcourse.*, user.created\t\t\n`,
   })
   expect(await local.run(`webhooks endpoints update ${id} --events * --status disabled`)).toMatchObject({
     code: 0,

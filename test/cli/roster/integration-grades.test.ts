@@ -81,6 +81,19 @@ describe('grades import --from', () => {
     ])
   })
 
+  test.for(['--delimiter ;', '--encoding latin1', '--format csv', '--date-format excel', '--clear-empty'])(
+    'refuses %s, which is about files',
+    async (flag, { local }) => {
+      const { stderr } = await ran(local, `grades import --from canvas ${flag.replace(';', "';'")}`, 2)
+      expect(stderr).toContain(`error: ${flag.split(' ')[0]} is about files; --from canvas has none\n`)
+    },
+  )
+
+  test('shows in its usage what replaces the file', async ({ local }) => {
+    const { stdout } = await local.run('grades import --help')
+    expect(stdout).toContain('Usage: learnctl grades import (<file> | --plan <path> | --from <kind>) [flags]')
+  })
+
   test('takes no file beside it', async ({ local }) => {
     const { stderr } = await ran(local, 'grades import grades.csv --from canvas', 2)
     expect(stderr).toContain('A file and --from cannot be used together')

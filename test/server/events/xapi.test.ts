@@ -305,14 +305,17 @@ test('a password is sent to no other host after its user name was removed and se
   const path = `/v1/webhooks/endpoints/${id}`
   expect((await admin.put(path, { xapi: { username: null } })).status).toBe(200)
   expect((await admin.put(path, { url: other.url })).status).toBe(200)
-  expect((await admin.put(path, { xapi: { username } })).status).toBe(200)
+  expect((await admin.put(path, { xapi: { username } })).body.errors).toEqual([
+    expect.objectContaining({ pointer: '#/password', code: 'required' }),
+  ])
+  expect((await admin.put(path, { xapi: { username }, password: 'another one' })).status).toBe(200)
   await admin.post(`${path}/test`)
   openDispatcher(academy).advance(1)
   await waitFor(admin, id).toSatisfy((all) =>
     all.some((one: { lastResult: string | null }) => one.lastResult !== null),
   )
   const sent = other.requests.map(({ headers }) => headers.authorization)
-  expect(sent[0]).toBe(`Basic ${Buffer.from(`${username}:`).toString('base64')}`)
+  expect(sent[0]).toBe(`Basic ${Buffer.from(`${username}:another one`).toString('base64')}`)
   expect(sent).not.toContain(`Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Caller, minute, type Person } from '../../helpers/academy.ts'
-import { expectRecords, gradebook, openClient, test, valuesOf } from './one-roster.ts'
+import { expectRecord, expectRecords, gradebook, openClient, test, valuesOf } from './one-roster.ts'
 
 const ids = (values: unknown[]) => values.map(String).sort()
 const uuid = '1f0c9a52-6c55-4f0b-9d29-0a1b2c3d4e5f'
@@ -91,6 +91,49 @@ describe('each list', () => {
     clock.advance(minute)
     await grade(admin, 'exam', 5, { learnerId: 'ext:u3', scoreMaximum: 20 })
     expect((await client.get(`${gradebook}/results/BIO:exam:u1`)).body.result.score).toBe(15)
+  })
+})
+
+describe('each response', () => {
+  test('of the gradebook is as 1EdTech describes it, also of records that a client made', async ({
+    admin,
+    client,
+  }) => {
+    await grade(admin, 'exam-1', 17, { label: 'Exam', scoreMaximum: 20 })
+    await grade(admin, 'exam-2', null)
+    await putItem(client, uuid, { description: 'On paper' })
+    await putResult(client, other, { comment: 'Well done' })
+    await putResult(client, 'exempt-1', { student: { sourcedId: 'u3' }, scoreStatus: 'exempt' })
+    const lists = { categories: 'category', lineItems: 'lineItem', results: 'result' }
+    for (const [plural, singular] of Object.entries(lists)) {
+      for (const path of [`/${plural}`, `/classes/BIO/${plural}`]) {
+        const answer = await client.get(`${gradebook}${path}`)
+        expectRecords(answer, plural)
+        expect(answer.body[plural].length).toBeGreaterThan(1)
+        for (const id of valuesOf(answer, plural)) {
+          const one = await client.get(`${gradebook}/${plural}/${encodeURIComponent(String(id))}`)
+          expectRecord(one, singular, plural)
+        }
+      }
+    }
+    expectRecords(await client.get(`${gradebook}/classes/BIO/lineItems/${uuid}/results`), 'results')
+    expectRecords(await client.get(`${gradebook}/classes/BIO/students/u1/results`), 'results')
+    for (const plural of ['scoreScales', 'classes/BIO/scoreScales', 'schools/localhost/scoreScales']) {
+      expectRecords(await client.get(`${gradebook}/${plural}`), 'scoreScales')
+    }
+  })
+
+  test('to a request that is not offered says so as 1EdTech describes it', async ({ client }) => {
+    for (const path of ['/assessmentLineItems', '/assessmentResults/1']) {
+      expect((await client.get(`${gradebook}${path}`)).status, path).toBe(404)
+    }
+    for (const path of [
+      '/classes/BIO/lineItems',
+      '/schools/localhost/lineItems',
+      `/lineItems/${uuid}/results`,
+    ]) {
+      expect([404, 405], path).toContain((await client.post(`${gradebook}${path}`, {})).status)
+    }
   })
 })
 

@@ -89,7 +89,9 @@ export function valuesOf({ body, text }: Answer, plural: string, field = 'source
 }
 
 // What OneRoster 1.2 requires of each record. Written by us from the documents of 1EdTech
-// (onerosterv1p2rostersservice_openapi3_v1p0.json, 1EdTech/oneroster-bootcamp@13f31e7), whose licence does not allow a copy.
+// (onerosterv1p2rostersservice_openapi3_v1p0.json, 1EdTech/oneroster-bootcamp@13f31e7), whose licence does not allow a copy; for
+// the gradebook after onerosterv1p2gradebookservice_openapi3_v1p0.json, as AntonOfTheWoods/conform-ed@703a8e9
+// transcribes it (packages/contracts/src/oneroster/v1_2/or_v1p2_gradebook_service_schema.ts).
 
 const time = z.iso.datetime()
 const reference = (type: string) =>
@@ -164,6 +166,13 @@ export const schemas: Readonly<Record<string, z.ZodType>> = {
     ...{ scoreStatus: z.enum(['exempt', 'fully graded', 'not submitted', 'partially graded', 'submitted']) },
     ...{ score: z.number().optional(), scoreDate: z.iso.date(), comment: z.string().optional() },
   }),
+}
+
+/** Expects one record as OneRoster 1.2 requires. */
+export function expectRecord({ status, body, text }: Answer, singular: string, plural: string): void {
+  expect(status, text).toBe(200)
+  expect(Object.keys(body)).toEqual([singular])
+  expect(schemas[plural]?.safeParse(body[singular]).error?.issues, text).toBeUndefined()
 }
 
 /** Expects a list whose records are as OneRoster 1.2 requires. */
